@@ -32,9 +32,17 @@ BENCH, RESULTS = ROOT / "evidence" / "bench.json", ROOT / "evidence" / "RESULTS.
 SCRATCH = ROOT / "_build" / "bench"
 BEFORE = "5c01ecd"
 WORKBOOK = ROOT / "data" / "synthetic.xlsx"
-SENSE7 = [sys.executable, "-c", "import sys; sys.argv[0] = 'sense7'; from sense7.cli import main; main()"]
-FIXED = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {"PYTHONHASHSEED": "0"}
-MOVED = re.compile("^(baseline|bias|calibration|ceiling|compared|echo|elsewhere_count|judge|jury|median|multiverse)_")
+SENSE7 = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'sense7'; from sense7.cli import main; main()",
+]
+FIXED = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {
+    "PYTHONHASHSEED": "0"
+}
+MOVED = re.compile(
+    "^(baseline|bias|calibration|ceiling|compared|echo|elsewhere_count|judge|jury|median|multiverse)_"
+)
 """Keys of which some moved since BEFORE: of texts and the simulated judge, which are others, and of rules."""
 
 METER = """
@@ -52,7 +60,10 @@ print(json.dumps([str(part) for part in prepare(pathlib.Path.cwd(), pathlib.Path
 """
 """Runs at BEFORE, by what lies there."""
 
-PLAIN, SAME = f"jupyter-book build with execution, of {BEFORE}", f"the same edit and command, of {BEFORE}"
+PLAIN, SAME = (
+    f"jupyter-book build with execution, of {BEFORE}",
+    f"the same edit and command, of {BEFORE}",
+)
 
 
 class Took(NamedTuple):
@@ -73,7 +84,14 @@ class Ran(NamedTuple):
 
 def program(*command: str | Path, folder: Path = ROOT, **variables: str) -> Ran:
     """Run a program as a user would."""
-    left_out = ("SENSE7_", "GITHUB_", "OPENAI_", "PYTEST_", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
+    left_out = (
+        "SENSE7_",
+        "GITHUB_",
+        "OPENAI_",
+        "PYTEST_",
+        "PYTHONDONTWRITEBYTECODE",
+        "VIRTUAL_ENV",
+    )
     kept = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     environment = kept | FIXED | {"SENSE7_ROOT": str(folder)} | variables
     meter = [sys.executable, "-c", METER, *map(str, command)]
@@ -126,7 +144,9 @@ def jupyter_book(root: Path) -> Took:
     """The pages and notebooks of BEFORE by `jupyter-book build`, which executes them, in a clone's environment."""
     stage, programs = SCRATCH / "stage", root / ".venv/bin"
     shutil.rmtree(stage, ignore_errors=True)
-    program(programs / "sense7", "build", "synthetic", folder=root)  # not counted: the stage is made from it
+    program(
+        programs / "sense7", "build", "synthetic", folder=root
+    )  # not counted: the stage is made from it
     command = json.loads(program(programs / "python", "-c", PREPARE, stage, folder=root).said)
     variables = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONWARNINGS": "ignore"}
     ran = program(programs / "python", *command, folder=root, **variables)
@@ -136,7 +156,10 @@ def jupyter_book(root: Path) -> Took:
 def values_in(edition: Path) -> dict[str, list[float]]:
     """Recorded numbers: key -> estimate, low, high, n."""
     return {
-        value["key"]: [math.nan if value[name] is None else value[name] for name in ("estimate", "low", "high", "n")]
+        value["key"]: [
+            math.nan if value[name] is None else value[name]
+            for name in ("estimate", "low", "high", "n")
+        ]
         for path in (edition / "results").glob("*.json")
         for value in json.loads(path.read_text("utf-8"))
         if isinstance(value["estimate"], int | float) and not MOVED.search(value["key"])
@@ -214,14 +237,23 @@ def growth(ours: bool) -> Took:
         data, parts, out = (SCRATCH / f"{times} {name}" for name in ("data", "parts", "out"))
         data.mkdir(parents=True)
         out.mkdir()
-        for name, sheet in simulate(Parameters(participants=109 * times, conversations=672 * times), 1).sheets.items():
+        for name, sheet in simulate(
+            Parameters(participants=109 * times, conversations=672 * times), 1
+        ).sheets.items():
             with (data / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([sheet.header, *sheet.rows])
         work = {"check": ["check", data], "partition": ["partition", data, parts, "--parts", 4]}
         work["statistics"] = ["statistics", parts, "--out", out / "statistics.csv"]
         for path in sorted((ROOT / "notebooks").glob("*.md")):
             if 'data = "synthetic"' in path.read_text("utf-8"):
-                work[path.stem] = ["run", path.stem, "-p", f"data={data}", "--out", out / f"{path.stem}.ipynb"]
+                work[path.stem] = [
+                    "run",
+                    path.stem,
+                    "-p",
+                    f"data={data}",
+                    "--out",
+                    out / f"{path.stem}.ipynb",
+                ]
         for step, command in work.items():
             ran = program(*SENSE7, *command)
             steps.setdefault(step, []).append([round(ran.processor, 2), round(ran.mib)])
@@ -246,14 +278,24 @@ class Measure(NamedTuple):
 
 
 MEASURES = {
-    "clean": Measure("clean clone to book, nothing cached", f"clone, pip install and {PLAIN}", 1 / 4, clean, pairs=1),
+    "clean": Measure(
+        "clean clone to book, nothing cached",
+        f"clone, pip install and {PLAIN}",
+        1 / 4,
+        clean,
+        pairs=1,
+    ),
     "cold": Measure("book, cold", PLAIN, 1 / 4, cold, pairs=2),
     "unchanged": Measure("book, nothing changed", "", 1, unchanged),
     "code": Measure("book, a finding's code cell edited", SAME, 1, code),
     "prose": Measure("book, prose edited", SAME, 1, prose),
-    "reading": Measure("workbook to validated frames", "pandas with openpyxl, two sheets", 1 / 4, reading),
+    "reading": Measure(
+        "workbook to validated frames", "pandas with openpyxl, two sheets", 1 / 4, reading
+    ),
     "check": Measure("sense7 check", "import pandas", 1.3, check),
-    "growth": Measure("100 times the data: peak memory of any step", "", 2048, growth, pairs=1, unit="MiB"),
+    "growth": Measure(
+        "100 times the data: peak memory of any step", "", 2048, growth, pairs=1, unit="MiB"
+    ),
 }
 
 
@@ -268,7 +310,11 @@ def measured(measure: Measure) -> dict:
             took = answer if isinstance(answer, Took) else Took(time.perf_counter() - start, answer)
             amounts[side].append(took.amount)
             answers[side] = took.answer
-            print(f"  {measure.work}: {side} {took.amount:.4g} {measure.unit}", file=sys.stderr, flush=True)
+            print(
+                f"  {measure.work}: {side} {took.amount:.4g} {measure.unit}",
+                file=sys.stderr,
+                flush=True,
+            )
         if measure.peer:
             require_same(*answers.values())
     steps = answers["ours"] if measure.run is growth else {}
@@ -278,7 +324,9 @@ def measured(measure: Measure) -> dict:
 def require_same(ours: object, theirs: object) -> None:
     """Refuse different answers; of values by key, those count that both have."""
     if isinstance(ours, dict):
-        ours, theirs = ([found[key] for key in sorted(ours.keys() & theirs.keys())] for found in (ours, theirs))
+        ours, theirs = (
+            [found[key] for key in sorted(ours.keys() & theirs.keys())] for found in (ours, theirs)
+        )
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
     elif ours != theirs:
         raise ValueError("the two sides give different answers")
@@ -286,7 +334,9 @@ def require_same(ours: object, theirs: object) -> None:
 
 def made() -> str:
     """The machine, the versions and the commit, on which times depend."""
-    models = re.findall("model name\t: (.*)", Path("/proc/cpuinfo").read_text("utf-8")) or ["a processor"]
+    models = re.findall("model name\t: (.*)", Path("/proc/cpuinfo").read_text("utf-8")) or [
+        "a processor"
+    ]
     commit = program("git", "rev-parse", "--short=12", "HEAD").said.strip()
     versions = f"Python {sys.version.split()[0]}, numpy {np.__version__}, pandas {pd.__version__}"
     return f"{models[0]}, {os.cpu_count()} cores; {versions}; commit {commit}"
@@ -294,12 +344,18 @@ def made() -> str:
 
 def table(*rows: list[str]) -> str:
     """Rows as a table of Markdown, the first as its head."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
+    return "\n".join(
+        "| " + " | ".join(line) + " |" for line in [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    )
 
 
 def line(measure: Measure, row: dict) -> list[str]:
     """A row of the page."""
-    shown = [f"{statistics.median(amounts):,.3g} {measure.unit}" for amounts in (row["ours"], row["theirs"]) if amounts]
+    shown = [
+        f"{statistics.median(amounts):,.3g} {measure.unit}"
+        for amounts in (row["ours"], row["theirs"])
+        if amounts
+    ]
     if measure.peer:
         value = statistics.median(a / b for a, b in zip(row["ours"], row["theirs"], strict=True))
         shown += [f"{value:.3g}", f"at most {measure.most:g} times the peer's"]
@@ -307,7 +363,12 @@ def line(measure: Measure, row: dict) -> list[str]:
         value = statistics.median(row["ours"])
         shown += ["", "", f"at most {measure.most:g} {measure.unit}"]
     linear = all(sizes[-1][0] <= 10**1.1 * sizes[-2][0] for sizes in row["steps"].values())
-    return [measure.work, measure.peer, *shown, "met" if value <= measure.most and linear else "**missed**"]
+    return [
+        measure.work,
+        measure.peer,
+        *shown,
+        "met" if value <= measure.most and linear else "**missed**",
+    ]
 
 
 def page(rows: dict[str, dict]) -> str:
@@ -315,15 +376,24 @@ def page(rows: dict[str, dict]) -> str:
     known = {key: rows[key] for key in MEASURES if key in rows}
     missing = [measure.work for key, measure in MEASURES.items() if key not in rows]
     head = ["Work", "Peer", "Ours", "Peer's", "Ratio", "Goal", ""]
-    said = __doc__.partition("\n")[0] + " Made by `make bench`, both sides in turn, with equal answers."
-    parts = ["# Benchmarks", said, table(head, *(line(MEASURES[key], row) for key, row in known.items()))]
+    said = (
+        __doc__.partition("\n")[0]
+        + " Made by `make bench`, both sides in turn, with equal answers."
+    )
+    parts = [
+        "# Benchmarks",
+        said,
+        table(head, *(line(MEASURES[key], row) for key, row in known.items())),
+    ]
     parts += [f"Not measured yet: {'; '.join(missing)}."] if missing else []
     if steps := known.get("growth", {}).get("steps"):
         parts += ["Seconds of processors and peak memory; an exponent of 1 is linear growth."]
         shown = [["Step", "1 time the data", "10 times", "100 times", "Exponent of its time"]]
         for step, sizes in steps.items():
             exponent = math.log10(sizes[-1][0] / sizes[-2][0])
-            shown.append([step, *(f"{took:,.1f} s, {mib:,} MiB" for took, mib in sizes), f"{exponent:.2f}"])
+            shown.append(
+                [step, *(f"{took:,.1f} s, {mib:,} MiB" for took, mib in sizes), f"{exponent:.2f}"]
+            )
         parts.append(table(*shown))
     places = dict.fromkeys(row["made"] for row in known.values())
     return "\n\n".join([*parts, "Measured on:", *(f"- {place}" for place in places)]) + "\n"
@@ -341,7 +411,10 @@ def main() -> None:
     for name in chosen:
         row = measured(MEASURES[name])
         rows = (json.loads(BENCH.read_text("utf-8")) if BENCH.exists() else {}) | {name: row}
-        BENCH.write_text(json.dumps({key: rows[key] for key in MEASURES if key in rows}, indent=1) + "\n", "utf-8")
+        BENCH.write_text(
+            json.dumps({key: rows[key] for key in MEASURES if key in rows}, indent=1) + "\n",
+            "utf-8",
+        )
         RESULTS.write_text(page(rows), "utf-8")
     print(RESULTS.read_text("utf-8"))
 

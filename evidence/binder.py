@@ -33,16 +33,26 @@ def main() -> None:
         variables = make_environment(checkout, checkout.with_name("environment"))
         notebook = checkout / "notebooks" / f"{chosen.notebook}.ipynb"
         command(["jupyter", "execute", "--inplace", str(notebook)], notebook.parent, variables)
-        cells = [cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
+        cells = [
+            cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"
+        ]
         shown = sum(bool(cell.outputs) for cell in cells)
-        print(f"{chosen.notebook}: all {len(cells)} code cells ran without an error, {shown} of them show something")
+        print(
+            f"{chosen.notebook}: all {len(cells)} code cells ran without an error, {shown} of them show something"
+        )
 
 
 def command(arguments: list[str], folder: Path, variables: dict) -> str:
     """Run a program to its end; what it said is the error if it fails."""
     print(f"- {' '.join(arguments)}", flush=True)
     done = subprocess.run(  # noqa: S603 - commands of our own
-        arguments, cwd=folder, env=variables, capture_output=True, text=True, errors="replace", check=False
+        arguments,
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
@@ -58,19 +68,37 @@ def make_environment(checkout: Path, place: Path) -> dict:
         if (ROOT / name).is_file():
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, checkout / name)
-    described = yaml.safe_load((checkout / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    version = next(entry.partition("=")[2] for entry in described if str(entry).startswith("python="))
+    described = yaml.safe_load((checkout / "environment.yml").read_text(encoding="utf-8"))[
+        "dependencies"
+    ]
+    version = next(
+        entry.partition("=")[2] for entry in described if str(entry).startswith("python=")
+    )
     left_out = {"PYTHONPATH", "PYTHONHOME", "SENSE7_ROOT"}
     variables = {key: value for key, value in os.environ.items() if key not in left_out}
     variables |= {
         "PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "VIRTUAL_ENV": str(place),
         # Nobody's own settings of Jupyter: they would be no part of Binder.
-        **{f"JUPYTER_{name}_DIR": str(place / "jupyter" / name) for name in ("CONFIG", "DATA", "RUNTIME")},
+        **{
+            f"JUPYTER_{name}_DIR": str(place / "jupyter" / name)
+            for name in ("CONFIG", "DATA", "RUNTIME")
+        },
         "IPYTHONDIR": str(place / "ipython"),
     }
-    command([shutil.which(f"python{version}") or sys.executable, "-m", "venv", str(place)], checkout, variables)
-    install = [str(place / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command(
+        [shutil.which(f"python{version}") or sys.executable, "-m", "venv", str(place)],
+        checkout,
+        variables,
+    )
+    install = [
+        str(place / "bin/python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     pip = next(entry["pip"] for entry in described if isinstance(entry, dict))
     for line in ["jupyterlab>=4,<5", *pip]:  # JupyterLab is there before anything of ours
         command([*install, *line.split()], checkout, variables)

@@ -64,7 +64,12 @@ def _run(name: str, seconds: int) -> bool:
     for place, content in targets.kept(name).items():
         (kept / place).write_bytes(content)
     dictionary = TESTS / "dictionaries" / f"{name}.dict"
-    flags = [f"-max_total_time={seconds}", "-max_len=20000", "-rss_limit_mb=2048", f"-timeout={HANGS}"]
+    flags = [
+        f"-max_total_time={seconds}",
+        "-max_len=20000",
+        "-rss_limit_mb=2048",
+        f"-timeout={HANGS}",
+    ]
     flags += [f"-artifact_prefix={findings}/{name}-", "-verbosity=1", "-print_final_stats=1"]
     flags += [f"-dict={dictionary}"] if dictionary.exists() else []
     print(f"== {name}", flush=True)

@@ -59,11 +59,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=8, help="seconds of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # before numpy: a fork copies no threads
+    os.environ |= {
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }  # before numpy: a fork copies no threads
     from scipy.stats import binomtest
 
     os.chdir(ROOT)
-    head = {"mutmut": version("mutmut"), "number": options.number, "seed": options.seed, "seconds": options.seconds}
+    head = {
+        "mutmut": version("mutmut"),
+        "number": options.number,
+        "seed": options.seed,
+        "seconds": options.seconds,
+    }
     digest = hashlib.sha256(json.dumps(head).encode())
     for file in sorted([*Path("src").rglob("*.py"), *Path("tests").rglob("*.py")]):
         digest.update(file.read_bytes())
@@ -83,17 +91,24 @@ def main() -> None:
     for name, package in drawn["packages"].items():
         results = Counter(outcomes[key] for key in package["drawn"] if key in outcomes)
         row = {key: package[key] for key in ("mutants", "wording")} | {"run": results.total()}
-        table[name] = row | {how.replace(" ", "_"): results[how] for how in ("dead", OUT_OF_TIME, "alive")}
+        table[name] = row | {
+            how.replace(" ", "_"): results[how] for how in ("dead", OUT_OF_TIME, "alive")
+        }
         if results.total():
             interval = binomtest(results["alive"], results.total()).proportion_ci(method="wilson")
             shares = results["alive"] / results.total(), interval.low, interval.high
-            table[name] |= dict(zip(("share", "low", "high"), (round(one, 3) for one in shares), strict=True))
+            table[name] |= dict(
+                zip(("share", "low", "high"), (round(one, 3) for one in shares), strict=True)
+            )
         print(name, json.dumps(table[name]))
         for key in package["drawn"]:
             if outcomes.get(key) == "alive":
                 print(f"--- {key}\n{drawn['differences'][key]}")
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()  # noqa: S607 - git
-    RESULT.write_text(json.dumps({"commit": commit} | head | {"packages": table}, indent=1) + "\n", encoding="utf-8")
+    RESULT.write_text(
+        json.dumps({"commit": commit} | head | {"packages": table}, indent=1) + "\n",
+        encoding="utf-8",
+    )
 
 
 def package_of(path: Path) -> str:
@@ -124,7 +139,10 @@ def draw(number: int, seed: int) -> dict:
         for position in sorted(random.Random(seed).sample(range(len(row)), min(number, len(row)))):  # noqa: S311 - no secret
             path, mutation = row[position]
             chosen[path].append(mutation)
-    packages = {name: {"mutants": len(row), "wording": wording[name], "drawn": []} for name, row in rows.items()}
+    packages = {
+        name: {"mutants": len(row), "wording": wording[name], "drawn": []}
+        for name, row in rows.items()
+    }
     sources, differences = {}, {}
     for path, mutations in chosen.items():
         module, _, *ignored = files[path]
@@ -139,7 +157,9 @@ def draw(number: int, seed: int) -> dict:
             spans = [made.line_span_by_function_name[version] for version in versions]
             before, after = (lines[span.start - 1 : span.end] for span in spans)
             changed = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
-            differences[key] = "\n".join(line for line in changed if "__mutmut_" not in line and line[0] != "@")
+            differences[key] = "\n".join(
+                line for line in changed if "__mutmut_" not in line and line[0] != "@"
+            )
     return {"packages": packages, "files": sources, "differences": differences}
 
 
@@ -165,7 +185,14 @@ def run(drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float
             sys.exit(f"{sense7.__file__} would be tested, instead of the mutants")
         folders = [f"tests/{name}" for name in drawn["packages"] if Path(f"tests/{name}").is_dir()]
         forks = Forks(drawn, waiting, folder, jobs, seconds, Path(temporary))
-        arguments = ["-q", "-s", "-p", "no:cacheprovider", *folders, *sorted(map(str, Path("tests").glob("test_*.py")))]
+        arguments = [
+            "-q",
+            "-s",
+            "-p",
+            "no:cacheprovider",
+            *folders,
+            *sorted(map(str, Path("tests").glob("test_*.py"))),
+        ]
         status = pytest.main([*arguments, "src"], plugins=[forks])
         os.chdir(ROOT)
     if status != pytest.ExitCode.OK:
@@ -176,8 +203,22 @@ def run(drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float
 class Forks:
     """Instead of pytest's loop over tests: a loop over mutants, each with its tests in a process of its own."""
 
-    def __init__(self, drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float, temporary: Path):
-        self.drawn, self.waiting, self.folder, self.jobs, self.seconds = drawn, waiting, folder, jobs, seconds
+    def __init__(
+        self,
+        drawn: dict,
+        waiting: list[str],
+        folder: Path,
+        jobs: int,
+        seconds: float,
+        temporary: Path,
+    ):
+        self.drawn, self.waiting, self.folder, self.jobs, self.seconds = (
+            drawn,
+            waiting,
+            folder,
+            jobs,
+            seconds,
+        )
         self.temporary, self.outcomes, self.packages = temporary, {}, {}
         for name, package in drawn["packages"].items():
             self.packages |= dict.fromkeys(package["drawn"], name)
@@ -190,7 +231,10 @@ class Forks:
         began = time.monotonic()
         seconds, reached_by = self.reach(session.items)
         number, passed = len(session.items), time.monotonic() - began
-        print(f"{len(seconds)} of {number} tests can run, {sum(seconds.values()):.0f} s, in {passed:.0f} s", flush=True)
+        print(
+            f"{len(seconds)} of {number} tests can run, {sum(seconds.values()):.0f} s, in {passed:.0f} s",
+            flush=True,
+        )
         running: dict[int, str] = {}
         for key in [*self.waiting, None]:
             while running and (key is None or len(running) >= self.jobs):
@@ -200,7 +244,10 @@ class Forks:
                 self.outcomes[ended] = OUTCOMES.get(os.waitstatus_to_exitcode(status), OUT_OF_TIME)
                 with (self.folder / "outcomes.jsonl").open("a") as log:
                     log.write(json.dumps([ended, self.outcomes[ended]]) + "\n")
-                print(f"{time.monotonic() - began:5.0f} s  {self.outcomes[ended]:12} {ended}", flush=True)
+                print(
+                    f"{time.monotonic() - began:5.0f} s  {self.outcomes[ended]:12} {ended}",
+                    flush=True,
+                )
             if key:
                 items = self.choose(session.items, seconds, reached_by, key)
                 limit = int(10 + 4 * sum(seconds[item.nodeid] for item in items))
@@ -217,7 +264,9 @@ class Forks:
         os.setsid()
         set_mutant_under_test(key)
         if key == "stats":
-            del os.environ["MUTANT_UNDER_TEST"]  # processes that tests start elsewhere can't note what they reach
+            del os.environ[
+                "MUTANT_UNDER_TEST"
+            ]  # processes that tests start elsewhere can't note what they reach
         os.environ["TMPDIR"] = str(self.temporary / str(os.getpid()))
         tempfile.tempdir = None
         Path(os.environ["TMPDIR"]).mkdir()
@@ -263,7 +312,9 @@ class Forks:
                 stream.write(json.dumps([item.nodeid, took, functions]) + "\n")
 
         while True:
-            known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+            known = (
+                [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+            )
             done = {name for name, *_ in known}
             waiting = [item for item in items if item.nodeid not in done]
             if not waiting:
@@ -272,7 +323,11 @@ class Forks:
             _, status = os.waitpid(process, 0)
             self.tidy(process)
             if status:  # a test has ended the process: the first without an outcome
-                done = {json.loads(line)[0] for line in log.read_text().splitlines()} if log.exists() else set()
+                done = (
+                    {json.loads(line)[0] for line in log.read_text().splitlines()}
+                    if log.exists()
+                    else set()
+                )
                 note(next(item for item in waiting if item.nodeid not in done), None, [])
         reached_by = defaultdict(set)
         for name, _, functions in known:
@@ -287,7 +342,9 @@ class Forks:
         own += [f"src/sense7/{package}/"]
         chosen, spent = [], 0.0
         known = [item for item in items if item.nodeid in seconds]
-        for item in sorted(known, key=lambda item: (item.nodeid not in reaching, seconds[item.nodeid])):
+        for item in sorted(
+            known, key=lambda item: (item.nodeid not in reaching, seconds[item.nodeid])
+        ):
             wanted = item.nodeid in reaching or item.nodeid.startswith(tuple(own))
             if wanted and spent + seconds[item.nodeid] <= self.seconds:
                 chosen.append(item)

@@ -48,7 +48,9 @@ def read_values(path: Path) -> dict[str, dict]:
     except OSError as error:
         raise ReferenceProblem(f"{path}: cannot be read ({error.strerror}).") from error
     if not rows or not {"quantity", "method", "r_package", "value"} <= rows[0].keys():
-        raise ReferenceProblem(f"{path}: columns quantity, method, r_package and value are expected.")
+        raise ReferenceProblem(
+            f"{path}: columns quantity, method, r_package and value are expected."
+        )
     return {row["quantity"]: row for row in rows}
 
 
@@ -65,13 +67,17 @@ def family_of(quantities: Iterable[str], families: Mapping) -> dict[str, dict]:
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
             matching = fnmatch.filter(found, pattern)
             if not matching:
-                raise ReferenceProblem(f"{FAMILIES.name}: no quantity is called {pattern}. Take it out.")
+                raise ReferenceProblem(
+                    f"{FAMILIES.name}: no quantity is called {pattern}. Take it out."
+                )
             for quantity in matching:
                 found[quantity].append(entry)
     for quantity, entries in found.items():
         if len(entries) != 1:
             how = "several entries" if entries else "no entry"
-            raise ReferenceProblem(f"{FAMILIES.name}: {quantity} belongs to {how}. Each quantity needs exactly one.")
+            raise ReferenceProblem(
+                f"{FAMILIES.name}: {quantity} belongs to {how}. Each quantity needs exactly one."
+            )
     return {quantity: entry for quantity, (entry,) in found.items()}
 
 
@@ -83,14 +89,24 @@ def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping)
     entries, lines = family_of(new, families), []
     for quantity, row in new.items():
         if quantity not in old:
-            lines.append(f"added    {quantity}: {row['value']} ({row['method']}, {row['r_package']})")
+            lines.append(
+                f"added    {quantity}: {row['value']} ({row['method']}, {row['r_package']})"
+            )
             continue
-        before, after, tolerance = float(old[quantity]["value"]), float(row["value"]), entries[quantity]["moved"]
+        before, after, tolerance = (
+            float(old[quantity]["value"]),
+            float(row["value"]),
+            entries[quantity]["moved"],
+        )
         difference = abs(after - before)
-        if not difference <= tolerance * max(1.0, abs(before)) and not (math.isnan(before) and math.isnan(after)):
+        if not difference <= tolerance * max(1.0, abs(before)) and not (
+            math.isnan(before) and math.isnan(after)
+        ):
             how = f"by {difference:.3g} (tolerance {tolerance:g}; {old[quantity]['r_package']} -> {row['r_package']})"
             lines.append(f"moved    {quantity}: {before!r} -> {after!r}, {how}")
-    return lines + [f"removed  {quantity}: {old[quantity]['value']}" for quantity in old if quantity not in new]
+    return lines + [
+        f"removed  {quantity}: {old[quantity]['value']}" for quantity in old if quantity not in new
+    ]
 
 
 def run_r(target: Path) -> None:
@@ -105,7 +121,9 @@ def run_r(target: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 the script is ours
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip()]
-        raise ReferenceProblem("\n".join(said[-5:]) or f"{SCRIPT.name} ended with code {done.returncode}.")
+        raise ReferenceProblem(
+            "\n".join(said[-5:]) or f"{SCRIPT.name} ended with code {done.returncode}."
+        )
 
 
 def measure() -> list[tuple[str, str, float, float]]:
@@ -153,25 +171,44 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
         own = [quantity for quantity in values if entries[quantity] is entry]
         packages = sorted({values[quantity]["r_package"] for quantity in own})
         if "statistic" in entry:
-            row = {name: entry[name] for name in ("statistic", "functions", "r")} | {"packages": packages}
-            table["families"].append(row | {"values": len(own), "errors": measured[entry["statistic"]]})
+            row = {name: entry[name] for name in ("statistic", "functions", "r")} | {
+                "packages": packages
+            }
+            table["families"].append(
+                row | {"values": len(own), "errors": measured[entry["statistic"]]}
+            )
         else:
-            table["not_computed"].append({"quantities": own, "packages": packages, "reason": entry["reason"]})
+            table["not_computed"].append(
+                {"quantities": own, "packages": packages, "reason": entry["reason"]}
+            )
     shown = ("statistic", "functions", "instead")
-    return table | {"without_reference": [{name: row[name] for name in shown} for row in families["without_reference"]]}
+    return table | {
+        "without_reference": [
+            {name: row[name] for name in shown} for row in families["without_reference"]
+        ]
+    }
 
 
 def differences(stored: Mapping, fresh: Mapping) -> list[str]:
     """What a stored table says otherwise than a fresh one; errors may differ by rounding, or by a factor of two."""
     before, after = (
-        json.loads(json.dumps(table), object_hook=lambda row: {key: row[key] for key in row if key not in MEASURED})
+        json.loads(
+            json.dumps(table),
+            object_hook=lambda row: {key: row[key] for key in row if key not in MEASURED},
+        )
         for table in (stored, fresh)
     )
     if before != after:
         return [
-            f"{name}: other contents are stored: run `make reference`" for name in fresh if before[name] != after[name]
+            f"{name}: other contents are stored: run `make reference`"
+            for name in fresh
+            if before[name] != after[name]
         ]
-    rows = [(row["statistic"], error["largest_error"]) for row in fresh["families"] for error in row["errors"]]
+    rows = [
+        (row["statistic"], error["largest_error"])
+        for row in fresh["families"]
+        for error in row["errors"]
+    ]
     known = [error["largest_error"] for row in stored["families"] for error in row["errors"]]
     return [
         f"{statistic}: the largest error is {error:g}, and {old:g} is stored: run `make reference`"
@@ -184,15 +221,21 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code: 0 agreement, 1 values moved, 2 it could not be told."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("verb", choices=["run", "compare", "table"])
-    parser.add_argument("new", type=Path, nargs="?", help="values that R has given elsewhere, to compare")
-    parser.add_argument("--update", action="store_true", help="write the values to tests/reference/golden.csv")
+    parser.add_argument(
+        "new", type=Path, nargs="?", help="values that R has given elsewhere, to compare"
+    )
+    parser.add_argument(
+        "--update", action="store_true", help="write the values to tests/reference/golden.csv"
+    )
     given = parser.parse_intermixed_args(arguments)
     try:
         with tempfile.TemporaryDirectory() as folder:
             new = given.new or Path(folder) / "values.csv"
             if given.verb == "run":
                 run_r(new)
-            if (given.verb != "table" and (code := compare_with(new, given.update))) or given.verb == "compare":
+            if (
+                given.verb != "table" and (code := compare_with(new, given.update))
+            ) or given.verb == "compare":
                 return code
         table = make_table(read_values(VALUES), read_families(), measure())
         TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -210,9 +253,13 @@ def compare_with(path: Path, update: bool) -> int:
     print("\n".join(found) or f"All {len(new)} values of R agree with {VALUES.name}.")
     if update:
         shutil.copyfile(path, VALUES)
-        print(f"{VALUES.name} is now what R gave: {len(found)} of {len(new)} values moved, were added or are gone.")
+        print(
+            f"{VALUES.name} is now what R gave: {len(found)} of {len(new)} values moved, were added or are gone."
+        )
     elif found:
-        print(f"{len(found)} of {len(new)} values differ; nothing was written. To accept them: make reference UPDATE=1")
+        print(
+            f"{len(found)} of {len(new)} values differ; nothing was written. To accept them: make reference UPDATE=1"
+        )
     return int(bool(found) and not update)
 
 

@@ -15,7 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BRANCHES = ("main", "origin/main", "origin/HEAD")
 
-OF_PAGES = ("_toc.yml", "book/", "data/claims.yml", "notebooks/", "src/sense7/findings/", "tests/reference/")
+OF_PAGES = (
+    "_toc.yml",
+    "book/",
+    "data/claims.yml",
+    "notebooks/",
+    "src/sense7/findings/",
+    "tests/reference/",
+)
 """Beginnings of the paths of what stands on pages."""
 
 TESTS_OF_PAGES = [
@@ -35,7 +42,9 @@ def git(*words: str) -> list[str]:
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603, S607
     if done.returncode:
         said = done.stderr.strip() or "it gives no reason"
-        sys.exit(f"make check: git {' '.join(words)} failed: {said}. So it is not known what changed.")
+        sys.exit(
+            f"make check: git {' '.join(words)} failed: {said}. So it is not known what changed."
+        )
     return done.stdout.splitlines()
 
 
@@ -51,9 +60,13 @@ def changed_files(since: str) -> list[str]:
         known = [name for name in BRANCHES if is_commit(name)]
         since = known[0] if known else "HEAD"
         if not known:
-            print("There is no branch main here: only what is not committed is checked. Or: make check SINCE=COMMIT")
+            print(
+                "There is no branch main here: only what is not committed is checked. Or: make check SINCE=COMMIT"
+            )
     elif not is_commit(since):
-        sys.exit(f"make check: there is no commit {since} here. Give another: make check SINCE=COMMIT")
+        sys.exit(
+            f"make check: there is no commit {since} here. Give another: make check SINCE=COMMIT"
+        )
     changed = git("diff", "--name-only", "--diff-filter=d", "--merge-base", since)
     return sorted({*changed, *git("ls-files", "--others", "--exclude-standard")})
 
@@ -76,7 +89,9 @@ def main() -> int:
     parser.add_argument("--jobs", default="auto", help="processes that test at once")
     options = parser.parse_args()
     changed = changed_files(options.since)
-    chosen = {test for path in changed for test in tests_of(path) if not test.startswith("tests/browser/")}
+    chosen = {
+        test for path in changed for test in tests_of(path) if not test.startswith("tests/browser/")
+    }
     if any(path.startswith(OF_PAGES) for path in changed):
         sense7 = Path(sys.executable).with_name("sense7")
         built = subprocess.run([sense7, "build", "synthetic", "--quiet"], cwd=ROOT, check=False)  # noqa: S603
@@ -84,9 +99,21 @@ def main() -> int:
             return built.returncode
         chosen |= set(TESTS_OF_PAGES)
     if not chosen:
-        print(f"No test belongs to what changed ({len(changed)} files): run make test for all of them.")
+        print(
+            f"No test belongs to what changed ({len(changed)} files): run make test for all of them."
+        )
         return 0
-    words = [sys.executable, "-m", "pytest", "-qx", "-n", options.jobs, "--dist", "loadfile", *sorted(chosen)]
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-qx",
+        "-n",
+        options.jobs,
+        "--dist",
+        "loadfile",
+        *sorted(chosen),
+    ]
     return subprocess.run(words, cwd=ROOT, check=False).returncode  # noqa: S603
 
 

@@ -21,15 +21,21 @@ def problems(root: Path, version: str) -> list[str]:
     """What keeps a version from being released, each with how to fix it."""
     found = []
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        found.append(f"{PLACE}: {version!r} is no version to release. Write three numbers, such as 0.2.0.")
+        found.append(
+            f"{PLACE}: {version!r} is no version to release. Write three numbers, such as 0.2.0."
+        )
     for name, said in stated(root).items():
         if said != version:
             found.append(f"{name}: says version {said}, {PLACE} says {version}. Correct it.")
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     if not re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", text, re.MULTILINE):
-        found.append(f"CHANGELOG.md: no heading '## [{version}] - YEAR-MONTH-DAY'. Move what is unreleased below it.")
+        found.append(
+            f"CHANGELOG.md: no heading '## [{version}] - YEAR-MONTH-DAY'. Move what is unreleased below it."
+        )
     if git(root, "status", "--porcelain"):
-        found.append("git: there are changes that are not committed. Commit them, or put them aside.")
+        found.append(
+            "git: there are changes that are not committed. Commit them, or put them aside."
+        )
     if git(root, "tag", "--list", f"v{version}"):
         found.append(f"git: v{version} is released already. Choose the next version in {PLACE}.")
     return found
@@ -42,13 +48,19 @@ def stated(root: Path) -> dict[str, str]:
         "codemeta.json": r'^ ?\{? ?"version": "(.+?)"',
         "book/cite.md": r"version = \{(.+?)\}",
     }
-    texts = {name: (root / name).read_text(encoding="utf-8") for name in said if (root / name).exists()}
-    return {name: (re.findall(said[name], text, re.MULTILINE) or [None])[-1] for name, text in texts.items()}
+    texts = {
+        name: (root / name).read_text(encoding="utf-8") for name in said if (root / name).exists()
+    }
+    return {
+        name: (re.findall(said[name], text, re.MULTILINE) or [None])[-1]
+        for name, text in texts.items()
+    }
 
 
 def git(root: Path, *arguments: str) -> str:
     """What git prints."""
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)  # noqa: S603, S607 -- words of our own
+    command = ["git", "-C", str(root), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     return done.stdout.strip()
 
 

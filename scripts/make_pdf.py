@@ -27,16 +27,26 @@ SECONDS = 120
 def one_page(front: Path) -> str:
     """The front page, and below it the articles of the pages that it names for five minutes, each on a new sheet."""
     whole = BeautifulSoup(front.read_text("utf-8"), "html.parser")
-    (path,) = [item for item in whole.select("article li") if item.get_text().startswith("In five minutes")]
+    (path,) = [
+        item for item in whole.select("article li") if item.get_text().startswith("In five minutes")
+    ]
     article = whole.find("article")
     for link in path.find_all("a"):
-        part = BeautifulSoup((front.parent / link["href"]).read_text("utf-8"), "html.parser").find("article")
+        part = BeautifulSoup((front.parent / link["href"]).read_text("utf-8"), "html.parser").find(
+            "article"
+        )
         part["style"] = "break-before: page"
         article.insert_after(part)
         article = part
-    sections = [part for part in whole.select("article > section > section") if part.get("id") not in KEPT]
+    sections = [
+        part for part in whole.select("article > section > section") if part.get("id") not in KEPT
+    ]
     # What is folded or to be clicked is for the screen.
-    for part in [*sections, *whole.select("details:not(.sense7-banner)"), *whole.find_all("script")]:
+    for part in [
+        *sections,
+        *whole.select("details:not(.sense7-banner)"),
+        *whole.find_all("script"),
+    ]:
         part.decompose()
     return str(whole)
 
@@ -45,7 +55,12 @@ def print_pdf(browser: str, page: Path, out: Path) -> None:
     """Print a page of the disk; an unfinished file is not left."""
     with tempfile.TemporaryDirectory() as profile:
         made = Path(profile) / "made.pdf"
-        options = ["--headless=new", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={profile}/profile"]
+        options = [
+            "--headless=new",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={profile}/profile",
+        ]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")  # Chromium refuses to run as root with it
         subprocess.run(  # noqa: S603 - a browser of this machine, a page of this checkout
@@ -64,11 +79,17 @@ def main() -> None:
     front, out = folder / "html" / "book" / "index.html", folder / "five-minutes.pdf"
     if not front.exists():
         sys.exit(f'{folder}: no finished edition. Build it first: make book DATA="{edition}"')
-    browser = next(filter(None, map(shutil.which, [os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS])), None)
+    browser = next(
+        filter(None, map(shutil.which, [os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS])), None
+    )
     if browser is None:
-        sys.exit(f"No Chromium ({', '.join(BROWSERS)}). Install one, or name it by SENSE7_CHROMIUM.")
+        sys.exit(
+            f"No Chromium ({', '.join(BROWSERS)}). Install one, or name it by SENSE7_CHROMIUM."
+        )
     # Beside the pages that it is made of, so that style sheets are found; in a folder as deep as theirs.
-    with tempfile.NamedTemporaryFile("w", suffix=".html", dir=front.parent, encoding="utf-8") as file:
+    with tempfile.NamedTemporaryFile(
+        "w", suffix=".html", dir=front.parent, encoding="utf-8"
+    ) as file:
         file.write(one_page(front))
         file.flush()
         try:

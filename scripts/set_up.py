@@ -22,7 +22,11 @@ from sense7.files import one_line, replacing_folder  # noqa: E402
 
 VENV = ROOT / ".venv"
 LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "pyproject.toml"
-UV_OF_PIP = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "trusted-host": "UV_INSECURE_HOST"}
+UV_OF_PIP = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "trusted-host": "UV_INSECURE_HOST",
+}
 UV_OF_PIP |= {"cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
 
 # Of a person's settings of pip, uv and Python those count that say where packages come from, and none that say where
@@ -39,7 +43,9 @@ def surroundings() -> dict[str, str]:
     kept = {}
     for name, value in os.environ.items():
         of_an_installer = name.startswith(("PIP_", "UV_"))
-        if name in {"PYTHONHOME", "PYTHONPATH"} or (of_an_installer and not WHERE_FROM.fullmatch(name)):
+        if name in {"PYTHONHOME", "PYTHONPATH"} or (
+            of_an_installer and not WHERE_FROM.fullmatch(name)
+        ):
             continue
         kept[name] = value
     return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -48,9 +54,15 @@ def surroundings() -> dict[str, str]:
 def run(*command: str | Path, **variables: str) -> str:
     """Run a program to its end, and give what it prints; what it complains of, if it fails, is the error."""
     environment = surroundings() | variables
-    done = subprocess.run([*map(str, command)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    words = [str(word) for word in command]
+    done = subprocess.run(  # noqa: S603
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise UserError("\n".join((done.stdout + done.stderr).strip().splitlines()[-15:]) or f"{command[0]} failed")
+        raise UserError(
+            "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
+            or f"{command[0]} failed"
+        )
     return done.stdout
 
 
@@ -60,8 +72,13 @@ def told(configuration: str) -> dict[str, str]:
     >>> told(":env:.index-url='https://b/simple'\nglobal.index-url='https://a/simple'")["UV_DEFAULT_INDEX"]
     'https://b/simple'
     """
-    lines = sorted(configuration.splitlines(), key=lambda line: line.startswith(":env:"))  # which prevails
-    settings = {name: str(ast.literal_eval(value)) for name, value in re.findall(r"\.([a-z-]+)=(.*)", "\n".join(lines))}
+    lines = sorted(
+        configuration.splitlines(), key=lambda line: line.startswith(":env:")
+    )  # which prevails
+    settings = {
+        name: str(ast.literal_eval(value))
+        for name, value in re.findall(r"\.([a-z-]+)=(.*)", "\n".join(lines))
+    }
     variables = {UV_OF_PIP[name]: value for name, value in settings.items() if name in UV_OF_PIP}
     # Of all indexes, as pip does: the hashes say which file is meant.
     return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | variables | surroundings()
@@ -70,14 +87,26 @@ def told(configuration: str) -> dict[str, str]:
 def install(environment: Path, lock: str) -> None:
     """Install what a lock lists, and this project itself in place."""
     python = environment / "bin" / "python"
-    into = ["--no-user", "--target=", f"--prefix={environment}", "--root=/"]  # prevails over a pip.conf
+    into = [
+        "--no-user",
+        "--target=",
+        f"--prefix={environment}",
+        "--root=/",
+    ]  # prevails over a pip.conf
     pip = [python, "-m", "pip", "install", "--quiet", "--quiet", "--no-compile", *into]
-    steps = ["--require-hashes", "-r", lock], ["--no-index", "--no-deps", "--no-build-isolation", "-e", "."]
+    steps = (
+        ["--require-hashes", "-r", lock],
+        ["--no-index", "--no-deps", "--no-build-isolation", "-e", "."],
+    )
     try:
         uv = shutil.which("uv") or environment / "bin" / "uv"
         if not Path(uv).exists():  # alone, as it is locked
             wanted = environment / "uv.txt"
-            wanted.write_text(re.search(r"^uv==.*\n(?:    --hash=.*\n)+", (ROOT / LOCK).read_text("utf-8"), re.M)[0])
+            wanted.write_text(
+                re.search(r"^uv==.*\n(?:    --hash=.*\n)+", (ROOT / LOCK).read_text("utf-8"), re.M)[
+                    0
+                ]
+            )
             run(*pip, "--require-hashes", "-r", wanted)
         variables = told(run(python, "-m", "pip", "config", "list"))
         for step in steps:
@@ -123,13 +152,23 @@ def main() -> None:
             install(new, lock)
             require_own_package(new)
             run(new / "bin" / "sense7", "--version")
-            for path in [*(new / "bin").iterdir(), new / "pyvenv.cfg"]:  # which name the folder that is moved
-                if path.is_file() and not path.is_symlink() and os.fsencode(new) in path.read_bytes():
+            for path in [
+                *(new / "bin").iterdir(),
+                new / "pyvenv.cfg",
+            ]:  # which name the folder that is moved
+                if (
+                    path.is_file()
+                    and not path.is_symlink()
+                    and os.fsencode(new) in path.read_bytes()
+                ):
                     path.write_bytes(path.read_bytes().replace(os.fsencode(new), os.fsencode(VENV)))
             # Python reads a path file in the encoding of the locale, which can be ASCII where the path is not.
             for path in new.glob("lib/python*/site-packages/*.pth"):
                 if path.read_bytes().strip() == os.fsencode(ROOT / "src"):
-                    path.write_text(f"{os.path.relpath(ROOT / 'src', VENV / path.parent.relative_to(new))}\n", "ascii")
+                    path.write_text(
+                        f"{os.path.relpath(ROOT / 'src', VENV / path.parent.relative_to(new))}\n",
+                        "ascii",
+                    )
             (new / ".made-from").mkdir()
             for name, content in wanted.items():
                 (new / ".made-from" / name).write_bytes(content)

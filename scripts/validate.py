@@ -39,8 +39,26 @@ def main() -> int:
         folder = stage(edition, notebook.needs, place / notebook.name)
         shutil.copy(edition / "notebooks" / f"{notebook.name}.ipynb", folder)
     # Only nbval's own settings; a file per process, so that the outputs of one notebook come from one kernel.
-    options_of_pytest = ["-q", "-n", options.jobs, "--dist", "loadfile", "-p", "no:cacheprovider", "-c", os.devnull]
-    command = [sys.executable, "-m", "pytest", *options_of_pytest, f"--rootdir={place}", "--nbval", str(place)]
+    options_of_pytest = [
+        "-q",
+        "-n",
+        options.jobs,
+        "--dist",
+        "loadfile",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *options_of_pytest,
+        f"--rootdir={place}",
+        "--nbval",
+        str(place),
+    ]
     code = subprocess.run(command, env=os.environ | FIXED, check=False).returncode  # noqa: S603 - our own command
     require_whole(edition)
     return code

@@ -26,7 +26,10 @@ from sense7.workbook import Sheet, write_sheets
 # The same examples in every run, however slow the machine, so that a test never fails by chance; to look for new ones:
 # python -m pytest --hypothesis-profile=searching
 settings.register_profile(
-    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
@@ -34,7 +37,12 @@ settings.load_profile("fixed")
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
-    *("tests/built_book", "tests/browser/test_every", "tests/browser/test_hostile", "tests/book/test_build.py"),
+    *(
+        "tests/built_book",
+        "tests/browser/test_every",
+        "tests/browser/test_hostile",
+        "tests/book/test_build.py",
+    ),
     *("tests/faults/test_interrupted_build", "tests/simulate", "tests/test_evidence"),
     *("tests/browser", "tests/book", "tests/faults"),
 )
@@ -48,7 +56,9 @@ SHARING = ("tests/built_book", "tests/simulate")
 def shared():
     """The folder ``shared`` beside the checkout: what others published, with its texts, which stays outside."""
     if not SHARED.is_dir():
-        pytest.skip("needs others' texts, which are not part of the project: the folder shared beside this checkout")
+        pytest.skip(
+            "needs others' texts, which are not part of the project: the folder shared beside this checkout"
+        )
     return SHARED
 
 
@@ -81,10 +91,16 @@ def run_here():
                 patch.setenv(name, value)
             patch.chdir(cwd)
             patch.setattr(sys, "argv", ["sense7", *map(str, arguments)])
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            with (
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+                pytest.raises(SystemExit) as ended,
+            ):
                 cli.main()
         signal.signal(signal.SIGTERM, handler)
-        return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), err.getvalue())
+        return subprocess.CompletedProcess(
+            arguments, ended.value.code or 0, out.getvalue(), err.getvalue()
+        )
 
     return run
 
@@ -157,7 +173,9 @@ def copies_of():
 
     def one_draw(bootstrap):
         taken = bootstrap.weights()[0]
-        both = replace(bootstrap, draws=2, confidence=np.nextafter(1.0, 0.0))  # from one of the two to the other
+        both = replace(
+            bootstrap, draws=2, confidence=np.nextafter(1.0, 0.0)
+        )  # from one of the two to the other
         both.__dict__["_weights"] = np.stack([taken, np.ones_like(taken)])
         return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
 
@@ -165,7 +183,9 @@ def copies_of():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--long", action="store_true", help="also run what is marked long, as make test-long does")
+    parser.addoption(
+        "--long", action="store_true", help="also run what is marked long, as make test-long does"
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -187,7 +207,9 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is long, and begin with what takes longest."""
     if not config.getoption("--long"):
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        config.hook.pytest_deselected(
+            items=[item for item in items if item.get_closest_marker("long")]
+        )
         items[:] = [item for item in items if not item.get_closest_marker("long")]
     places = {item: item.path.relative_to(ROOT).as_posix() for item in items}
     items.sort(key=lambda item: [not places[item].startswith(start) for start in SLOWEST])
@@ -232,7 +254,11 @@ def build_minimal(*, tasks=(), messages=(), participants=(), further=(), convers
         "Messages": messages,
         "Participants": () if isinstance(participants, int) else participants,
     }
-    sheets = {name: sheet_of(name, columns[name], dict(changes[name])) for name in columns if changes[name] is not None}
+    sheets = {
+        name: sheet_of(name, columns[name], dict(changes[name]))
+        for name in columns
+        if changes[name] is not None
+    }
     return sheets | {sheet.name: sheet for sheet in further}
 
 
@@ -247,7 +273,10 @@ def default_tasks(conversations, people):
         "PreTaskImportance": cycle([1.0, 3.0, 4.0, 5.0], conversations),
         "PreTaskDesiredEmpathy": cycle([1.0, 2.0, 3.0, 3.0], conversations),
     }
-    return {column.official: known.get(column.official, [4.0] * conversations) for column in TASK_COLUMNS}
+    return {
+        column.official: known.get(column.official, [4.0] * conversations)
+        for column in TASK_COLUMNS
+    }
 
 
 def default_messages(conversations, turns):
@@ -259,7 +288,9 @@ def default_messages(conversations, turns):
         "MessageId": [float(number + 1) for number in range(length)] * conversations,
         "TimeOffsetSeconds": seconds * conversations,
         "Role": ["user", "assistant"] * turns * conversations,
-        "Content": cycle(["I had a bad day.", "I am sorry to hear that.", "Thank you.", "Gladly."], length)
+        "Content": cycle(
+            ["I had a bad day.", "I am sorry to hear that.", "Thank you.", "Gladly."], length
+        )
         * conversations,
         "Retry": [0.0] * length * conversations,
         "Comment": cycle([None, "kind", None, None], length) * conversations,

@@ -16,7 +16,15 @@ from helpers.findings import FINDINGS
 RATINGS = pd.DataFrame([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6]])
 FRAME = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"], "condition": ["a"]})
 TURNS = FRAME.assign(**dict.fromkeys(s7.DIMENSION_NAMES, 4.0))
-ROW = {"estimate": 1.0, "low": 0.0, "high": 2.0, "n": 3, "unit": "points", "method": "mean", "reason": ""}
+ROW = {
+    "estimate": 1.0,
+    "low": 0.0,
+    "high": 2.0,
+    "n": 3,
+    "unit": "points",
+    "method": "mean",
+    "reason": "",
+}
 RIGHT = {
     "ConversationBootstrap": {"participants": ["a", "b"]},
     "ParticipantBootstrap": {"participants": ["a", "b"], "draws": 10, "seed": 1, "confidence": 0.9},
@@ -34,7 +42,12 @@ RIGHT = {
     "holm": {"p": [0.01, 0.02]},
     "intraclass_correlations": {"table": RATINGS, "confidence": 0.9},
     "load": {
-        **{"data": "synthetic", "prompted_condition": "model-a-empathy-prompt", "strict": True, "scale": "1-5"},
+        **{
+            "data": "synthetic",
+            "prompted_condition": "model-a-empathy-prompt",
+            "strict": True,
+            "scale": "1-5",
+        },
         **{"words": {"fine": 4}, "allow_unreadable": False, "missing": -99, "rated": True},
     },
     "omega_total": {"loadings": [0.8, 0.8], "uniquenesses": [0.36, 0.36]},
@@ -48,13 +61,40 @@ NEVER_CALLED = {"UserError"}
 
 OTHERS = {
     **{"None": None, "a number": 5, "a fraction": 2.5, "no number": np.nan, "a truth value": True},
-    **{"a text": "abc", "an empty text": "", "bytes": b"x", "a list": [1.0, 2, 3], "lists": [[1, 2], [3, 4]]},
-    **{"lists of two lengths": [[1, 2], [3]], "texts": ["a", "b"], "a dict": {"a": 1}, "a set": {1}},
-    **{"a frame": RATINGS, "an empty frame": pd.DataFrame(), "a frame of texts": pd.DataFrame({"a": ["x", "1"]})},
-    **{"a column": pd.Series([1.0, 2]), "a column of texts": pd.Series(["x", None]), "dates": pd.Series([pd.NaT])},
-    **{"no dimension": np.array(3.0), "one dimension": np.ones(3), "two": np.ones((3, 2)), "three": np.ones((2, 2, 2))},
+    **{
+        "a text": "abc",
+        "an empty text": "",
+        "bytes": b"x",
+        "a list": [1.0, 2, 3],
+        "lists": [[1, 2], [3, 4]],
+    },
+    **{
+        "lists of two lengths": [[1, 2], [3]],
+        "texts": ["a", "b"],
+        "a dict": {"a": 1},
+        "a set": {1},
+    },
+    **{
+        "a frame": RATINGS,
+        "an empty frame": pd.DataFrame(),
+        "a frame of texts": pd.DataFrame({"a": ["x", "1"]}),
+    },
+    **{
+        "a column": pd.Series([1.0, 2]),
+        "a column of texts": pd.Series(["x", None]),
+        "dates": pd.Series([pd.NaT]),
+    },
+    **{
+        "no dimension": np.array(3.0),
+        "one dimension": np.ones(3),
+        "two": np.ones((3, 2)),
+        "three": np.ones((2, 2, 2)),
+    },
     **{"nothing": np.array([]), "no row": np.zeros((0, 3)), "an array of texts": np.array(["a"])},
-    **{"missing numbers": np.full((3, 2), np.nan), "infinite numbers": np.array([[1, np.inf], [2, 3]])},
+    **{
+        "missing numbers": np.full((3, 2), np.nan),
+        "infinite numbers": np.array([[1, np.inf], [2, 3]]),
+    },
     **{"complex numbers": np.array([1j]), "an object": object(), "a class": int, "a function": len},
 }
 
@@ -71,7 +111,11 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 def test_everything_that_can_be_called_is_tried():
-    called = {name for name in s7.__all__ if callable(getattr(s7, name)) and not inspect.ismodule(getattr(s7, name))}
+    called = {
+        name
+        for name in s7.__all__
+        if callable(getattr(s7, name)) and not inspect.ismodule(getattr(s7, name))
+    }
     assert RIGHT.keys() == called - NEVER_CALLED
 
 
@@ -92,7 +136,11 @@ def test_an_option_of_reading_of_another_kind_is_taken_or_refused_with_one_messa
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_too_few_and_too_many_arguments_are_refused(name):
-    for arguments, options in (((), {}), ((1,) * 20, {}), ((), RIGHT[name] | {"no_such_option": 1})):
+    for arguments, options in (
+        ((), {}),
+        ((1,) * 20, {}),
+        ((), RIGHT[name] | {"no_such_option": 1}),
+    ):
         with pytest.raises(s7.UserError):
             getattr(s7, name)(*arguments, **options)
 
@@ -104,7 +152,14 @@ TABLES = st.lists(NUMBERS, max_size=4) | st.lists(st.lists(NUMBERS, max_size=5),
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "name",
-    ["cohens_d", "cronbach_alpha", "holm", "intraclass_correlations", "omega_total", "weighted_kappa"],
+    [
+        "cohens_d",
+        "cronbach_alpha",
+        "holm",
+        "intraclass_correlations",
+        "omega_total",
+        "weighted_kappa",
+    ],
 )
 @given(values=TABLES)
 def test_any_table_is_taken_or_refused_with_one_message(name, values):
@@ -114,7 +169,9 @@ def test_any_table_is_taken_or_refused_with_one_message(name, values):
     call(name, arguments)
 
 
-@pytest.mark.parametrize("table", [RATINGS, RATINGS.to_numpy().tolist(), RATINGS.astype(int), RATINGS.astype("Int64")])
+@pytest.mark.parametrize(
+    "table", [RATINGS, RATINGS.to_numpy().tolist(), RATINGS.astype(int), RATINGS.astype("Int64")]
+)
 def test_a_table_may_be_a_frame_or_a_list_of_rows(table):
     expected = s7.icc(RATINGS.to_numpy())["estimate"]
     assert s7.icc(table)["estimate"].tolist() == expected.tolist()

@@ -90,7 +90,9 @@ def verdict(values, where, known=None, claim=ALPHA):
 
 def other(table="judged_conversations", **changes):
     """A claim about another work, compared with the table that this work released."""
-    claim = replace(ALPHA, of=RELEASED[table].work, release=[table], needs="its released ratings", grade="B")
+    claim = replace(
+        ALPHA, of=RELEASED[table].work, release=[table], needs="its released ratings", grade="B"
+    )
     return replace(claim, **changes)
 
 
@@ -123,9 +125,15 @@ FLAG = replace(ALPHA, value=None, compare={"flag": "is_highest", "reason": "name
 WHEN = replace(ALPHA, compare=ALPHA.compare | {"when": "made_alike"})
 EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
 BEYOND = replace(ALPHA, value=None, compare={"beyond": 0.1, "reason": "a tenth"})
-SIGNIFICANT = replace(ALPHA, value=None, compare={"significant": 0.05, "reason": "published as significant"})
+SIGNIFICANT = replace(
+    ALPHA, value=None, compare={"significant": 0.05, "reason": "published as significant"}
+)
 COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "reason": "each of five"})
-PASSED, NOT, UNKNOWN = "reproduced, passed", "differs, not passed", "not comparable, can't be decided"
+PASSED, NOT, UNKNOWN = (
+    "reproduced, passed",
+    "differs, not passed",
+    "not comparable, can't be decided",
+)
 HIGHEST = recorded("a") | recorded("yes", key="is_highest")
 
 
@@ -140,12 +148,27 @@ def counted(number):
         (ALPHA, {}, "official", f"{UNKNOWN} (no notebook of this edition recorded alpha_turn)"),
         (ALPHA, recorded(None, reason="never asked"), "own", f"{UNKNOWN} (never asked)"),
         (ALPHA, recorded(0.961), "own", f"{UNKNOWN} (the data are not the SENSE-7 release)"),
-        (ALPHA, recorded(0.961), "third-party", f"{UNKNOWN} (the data are not the SENSE-7 release)"),
-        (ALPHA, recorded(0.961), "mirror", f"{UNKNOWN} (an unverified copy of the official workbook)"),
+        (
+            ALPHA,
+            recorded(0.961),
+            "third-party",
+            f"{UNKNOWN} (the data are not the SENSE-7 release)",
+        ),
+        (
+            ALPHA,
+            recorded(0.961),
+            "mirror",
+            f"{UNKNOWN} (an unverified copy of the official workbook)",
+        ),
         (ALPHA, recorded(0.961), "synthetic", f"{UNKNOWN} ({claims.ONLY_OFFICIAL})"),
         (COUNT, counted(109), "synthetic", f"{UNKNOWN} ({claims.ONLY_OFFICIAL})"),
         (replace(FLAG, value=0.96), HIGHEST, "synthetic", f"{UNKNOWN} ({claims.ONLY_OFFICIAL})"),
-        (WORDS, recorded(0.9), "official", f"{UNKNOWN} (published in words: read the page beside the claim)"),
+        (
+            WORDS,
+            recorded(0.9),
+            "official",
+            f"{UNKNOWN} (published in words: read the page beside the claim)",
+        ),
         (WHEN, recorded(0.961), "official", f"{UNKNOWN} (not so here: made alike)"),
         (WHEN, recorded(0.961) | recorded("yes", key="made_alike"), "official", PASSED),
         (ALPHA, recorded(0.966), "official", PASSED),
@@ -161,16 +184,31 @@ def counted(number):
         (SIGN, recorded(0.0, -1, 0.8), "official", NOT),
         (POSITIVE, recorded(0.3, 0.1, 0.5), "official", PASSED),
         (POSITIVE, recorded(0.3, 0.0, 0.5), "official", NOT),
-        (POSITIVE, recorded(0.3, 0.1 + 0.2 - 0.3, 0.5), "official", NOT),  # nor is what rounding leaves above zero
+        (
+            POSITIVE,
+            recorded(0.3, 0.1 + 0.2 - 0.3, 0.5),
+            "official",
+            NOT,
+        ),  # nor is what rounding leaves above zero
         (POSITIVE, recorded(-0.3, -0.5, -0.1), "official", NOT),
         (FLAG, HIGHEST, "official", PASSED),
         (FLAG, recorded("a") | recorded("tie", key="is_highest"), "official", NOT),
         (FLAG, recorded("a"), "official", f"{UNKNOWN} (is highest: not recorded here)"),
         (BEYOND, recorded(0.3, 0.11, 0.5), "official", PASSED),
         (BEYOND, recorded(0.3, 0.1, 0.5), "official", NOT),
-        (BEYOND, recorded(0.3, 0.4 - 0.3, 0.5), "official", NOT),  # in floating point the limit lies above 0.1
+        (
+            BEYOND,
+            recorded(0.3, 0.4 - 0.3, 0.5),
+            "official",
+            NOT,
+        ),  # in floating point the limit lies above 0.1
         (BEYOND, recorded(-0.3, -0.5, -0.2), "official", NOT),
-        (BEYOND, recorded(0.3), "official", f"{UNKNOWN} (there is no interval to tell the distance by)"),
+        (
+            BEYOND,
+            recorded(0.3),
+            "official",
+            f"{UNKNOWN} (there is no interval to tell the distance by)",
+        ),
         (SIGNIFICANT, recorded(0.05), "official", PASSED),
         (SIGNIFICANT, recorded(1.05 - 1), "official", PASSED),
         (SIGNIFICANT, recorded(0.0501, 0.0, 0.1), "official", NOT),
@@ -182,9 +220,16 @@ def counted(number):
     ],
 )
 def test_no_first_mark_says_more_than_the_data_allow(claim, values, where, expected):
-    row = verdict(values, provenance(mirror=True) if where == "mirror" else provenance(where), None, claim)
+    row = verdict(
+        values, provenance(mirror=True) if where == "mirror" else provenance(where), None, claim
+    )
     assert said(row) == expected
-    assert (row.claim, row.computed, row.tuned, row.check) == (claim, values.get(claim.key), False, None)
+    assert (row.claim, row.computed, row.tuned, row.check) == (
+        claim,
+        values.get(claim.key),
+        False,
+        None,
+    )
 
 
 OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 studies")
@@ -214,10 +259,28 @@ OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 stud
             "true value inside",
             "It is 0.500, planted",
         ),
-        (recorded("a"), truth("a"), None, "found again", "A (implied, by independent code) was found."),
-        (recorded("b"), truth("a"), None, "not found again", "A (implied, by independent code) was not found."),
+        (
+            recorded("a"),
+            truth("a"),
+            None,
+            "found again",
+            "A (implied, by independent code) was found.",
+        ),
+        (
+            recorded("b"),
+            truth("a"),
+            None,
+            "not found again",
+            "A (implied, by independent code) was not found.",
+        ),
         (recorded(0.94, 0.93, 0.96), None, OWN, "true value inside", "It is 0.950, implied"),
-        (recorded(0.94, 0.93, 0.96), truth(0.97), OWN, "true value outside", "It is 0.970, implied"),
+        (
+            recorded(0.94, 0.93, 0.96),
+            truth(0.97),
+            OWN,
+            "true value outside",
+            "It is 0.970, implied",
+        ),
         (
             recorded(0.969),
             None,
@@ -238,7 +301,9 @@ OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 stud
         (recorded(0.9), None, None, None, ""),
     ],
 )
-def test_the_second_mark_says_whether_what_was_put_into_the_simulation_is_found(values, known, implied, mark, says):
+def test_the_second_mark_says_whether_what_was_put_into_the_simulation_is_found(
+    values, known, implied, mark, says
+):
     row = simulated(values, known=known, implied=implied)
     assert (row.check or {}).get("mark") == mark
     assert (row.check or {"says": ""})["says"].startswith(says)
@@ -264,7 +329,11 @@ def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
     ("claim", "unit", "asks"),
     [
         (ALPHA, "alpha", "The value has to lie within 0.005 of the published one."),
-        (ALPHA, "share of turns", "The value has to lie within 0.5 percentage points of the published one."),
+        (
+            ALPHA,
+            "share of turns",
+            "The value has to lie within 0.5 percentage points of the published one.",
+        ),
         (EXACT, "alpha", "The value has to be the published one."),
         (COUNT, "participants", "The value has to be at most 109."),
         (ABOVE, "alpha", "The value has to lie above 0.850."),
@@ -294,7 +363,12 @@ def test_the_same_rule_is_applied_to_ratings_of_other_people():
 
 def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
     where, values = provenance("own"), recorded(0.3, -0.1, 0.9)
-    rates = {"alpha_turn": {"planted": {"passed": 0, "studies": 200}, "null": {"passed": 0, "studies": 200}}}
+    rates = {
+        "alpha_turn": {
+            "planted": {"passed": 0, "studies": 200},
+            "null": {"passed": 0, "studies": 200},
+        }
+    }
     (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
     assert (row.rule["passed"], row.rule["mark"]) == (None, "can't be decided by this design")
     rates["alpha_turn"]["planted"]["passed"] = 56
@@ -318,13 +392,20 @@ def test_a_check_of_published_figures_is_the_same_in_every_edition(kind, flag, p
 def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_every_edition(kind):
     known = truth(0.5, tuned=True)  # of the synthetic workbook, which has no part in it
     for estimate, expected in ((0.961, PASSED), (0.95, NOT)):
-        row = verdict_on_other(other(), recorded(estimate, 0.9, 0.99), provenance(kind), known=known)
+        row = verdict_on_other(
+            other(), recorded(estimate, 0.9, 0.99), provenance(kind), known=known
+        )
         assert (said(row), row.tuned, row.truth) == (expected, False, None)
 
 
 @pytest.mark.parametrize(
     "rests_on",
-    [{}, {"03-reliability": []}, {"03-reliability": ["ieval"]}, {"20-three-judges": ["judged_conversations"]}],
+    [
+        {},
+        {"03-reliability": []},
+        {"03-reliability": ["ieval"]},
+        {"20-three-judges": ["judged_conversations"]},
+    ],
 )
 def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(rests_on):
     row = verdict_on_other(other(), recorded(0.961, 0.9, 0.99), provenance("synthetic"), rests_on)
@@ -334,7 +415,18 @@ def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(res
 def test_a_row_is_written_whole():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
     written = row.to_dict()
-    names = ["id", "published", "computed", "link", "verdict", "rule", "check", "tuned", "truth", "elsewhere"]
+    names = [
+        "id",
+        "published",
+        "computed",
+        "link",
+        "verdict",
+        "rule",
+        "check",
+        "tuned",
+        "truth",
+        "elsewhere",
+    ]
     assert list(written) == names
     assert (written["rule"], written["check"]) == (row.rule, row.check)
     assert (written["published"]["shown"], written["published"]["grade"]) == ("0.961", "D")
@@ -364,24 +456,39 @@ def test_the_summary_counts_both_marks():
     [
         ({}, "reproduced"),
         ({"mirror": True}, "not comparable"),
-        ({"address": SOURCES["official"].address.replace("microsoft", "somebody")}, "not comparable"),
+        (
+            {"address": SOURCES["official"].address.replace("microsoft", "somebody")},
+            "not comparable",
+        ),
         ({"fetched": None}, "not comparable"),
         ({"kind": "own"}, "not comparable"),
     ],
     ids=str,
 )
-def test_only_what_was_fetched_from_the_authors_repository_reproduces(record, expected, minimal_sheets, tmp_path):
+def test_only_what_was_fetched_from_the_authors_repository_reproduces(
+    record, expected, minimal_sheets, tmp_path
+):
     path = tmp_path / "official.xlsx"
     write_sheets(minimal_sheets(), path)
     fetched = {"address": SOURCES["official"].address, "fetched": "2026-01-01T00:00:00Z"}
-    write_record(path, replace(Provenance.of(path, kind="official", name="official"), **(fetched | record)))
+    write_record(
+        path, replace(Provenance.of(path, kind="official", name="official"), **(fetched | record))
+    )
     known = load(path).provenance
     assert verdict(counted(109), known, claim=COUNT).verdict == expected
-    facts = {"kind": known.kind, "verified": known.verified, "label": known.label, "credit": "", "file": path.name}
+    facts = {
+        "kind": known.kind,
+        "verified": known.verified,
+        "label": known.label,
+        "credit": "",
+        "file": path.name,
+    }
     shown = banner(facts | {"sha256": known.sha256, "fetched": known.fetched})
     assert ("Official SENSE-7 workbook" in shown) is known.verified is (expected == "reproduced")
     # What a workbook says of itself outweighs its record.
-    write_sheets(minimal_sheets(further=[Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])]), path)
+    write_sheets(
+        minimal_sheets(further=[Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])]), path
+    )
     write_record(path, replace(Provenance.of(path, kind="official", name="official"), **fetched))
     assert load(path).provenance.kind == "synthetic"
 
@@ -392,17 +499,24 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(record, ex
 def test_published_figures_in_code_are_those_of_the_claims(all_claims):
     """Where something has to be computed with one: the noise ceiling, and the tuning of the synthetic workbook."""
     assert all_claims["judge_spearman"].value == ceiling.PUBLISHED
-    assert {key: all_claims[key].value for key in simulated_truth._PUBLISHED} == simulated_truth._PUBLISHED
+    assert {
+        key: all_claims[key].value for key in simulated_truth._PUBLISHED
+    } == simulated_truth._PUBLISHED
 
 
 def test_every_planted_value_near_a_published_one_is_called_tuned():
     planted = json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))["planted"]
-    named = {entry.get("truth") or entry["key"]: entry for entry in yaml.safe_load(CLAIMS.read_text("utf-8"))}
+    named = {
+        entry.get("truth") or entry["key"]: entry
+        for entry in yaml.safe_load(CLAIMS.read_text("utf-8"))
+    }
     for entry in planted:
         published = named.get(entry["key"], {}).get("value")
         if published is not None and not isinstance(entry["value"], str):
             near = abs(entry["value"] - published) <= 0.05 * abs(published)
-            assert not near or entry["tuned"], f"{entry['key']} is near the published figure and not called tuned"
+            assert not near or entry["tuned"], (
+                f"{entry['key']} is near the published figure and not called tuned"
+            )
 
 
 def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet():
@@ -413,7 +527,9 @@ def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet(
         assert (found.judge, found.simulated) == ("simulated-judge", True)
         assert "No model was asked" in found.marks["note"]
         assert set(found.frame["model"]) == {"simulated-judge"}
-        assert found.frame["output"].str.contains("Simulated: no model was asked", regex=False).all()
+        assert (
+            found.frame["output"].str.contains("Simulated: no model was asked", regex=False).all()
+        )
         assert found.frame[["chat", "prompt"]].isna().all(axis=None), "no text of a conversation"
 
 
@@ -438,7 +554,9 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "value", "grade"), [(name, *fact) for name, fact in PUBLISHED.items()])
+@pytest.mark.parametrize(
+    ("name", "value", "grade"), [(name, *fact) for name, fact in PUBLISHED.items()]
+)
 def test_every_published_figure_is_there_with_its_grade(all_claims, name, value, grade):
     assert (all_claims[name].value, all_claims[name].grade) == (value, grade)
 
@@ -475,13 +593,25 @@ NUMBER = {"number": "the value", "reason": "a"}
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (broken(lambda e: e[0].pop("grade")), "conversations_total: 'grade' is a required property"),
+        (
+            broken(lambda e: e[0].pop("grade")),
+            "conversations_total: 'grade' is a required property",
+        ),
         (broken(lambda e: e[0].update(grade="E")), "conversations_total: grade: 'E' is not one of"),
         (broken(lambda e: e[0].update(colour="red")), "('colour' was unexpected)"),
-        (broken(lambda e: e[0].update(value="many")), "value: 'many' is not of type 'number', 'null'"),
-        (broken(lambda e: e[0].pop("why_not")), "conversations_total: 'why_not' is a required property"),
+        (
+            broken(lambda e: e[0].update(value="many")),
+            "value: 'many' is not of type 'number', 'null'",
+        ),
+        (
+            broken(lambda e: e[0].pop("why_not")),
+            "conversations_total: 'why_not' is a required property",
+        ),
         (broken(lambda e: e[1].pop("compare")), "participants: 'compare' is a required property"),
-        (broken(lambda e: e[1]["compare"].pop("reason")), "compare: 'reason' is a required property"),
+        (
+            broken(lambda e: e[1]["compare"].pop("reason")),
+            "compare: 'reason' is a required property",
+        ),
         (
             broken(lambda e: e[1].update(value=None, compare={"sign": "negative", "reason": "a"})),
             "'number' is a dependency",
@@ -491,7 +621,10 @@ NUMBER = {"number": "the value", "reason": "a"}
             broken(lambda e: e[1].update(no_effect={"judge": {"judge_signal": None}})),
             "no_effect: judge: judge_signal: None",
         ),
-        (broken(lambda e: e[0].update(no_effect={"turn_sd": 0})), "'compare' is a required property"),
+        (
+            broken(lambda e: e[0].update(no_effect={"turn_sd": 0})),
+            "'compare' is a required property",
+        ),
         (broken(lambda e: e.append(dict(e[0]))), "conversations_total stands more than once"),
         ("just text", "claims.yml: 'just text' is not of type 'array'"),
         ("- a", "claim 1: 'a' is not of type 'object'"),
@@ -529,7 +662,11 @@ PLANTED = [
     {"key": "importance", "value": 0.2, "kind": "parameter", "monte_carlo_error": None},
     {"key": "turn_sd", "value": 0.55, "kind": "parameter", "monte_carlo_error": None},
 ]
-TRUTH = {"parameters": PARAMETERS, "planted": PLANTED, "judge": {"name": "simulated", "parameters": {"judge_runs": 10}}}
+TRUTH = {
+    "parameters": PARAMETERS,
+    "planted": PLANTED,
+    "judge": {"name": "simulated", "parameters": {"judge_runs": 10}},
+}
 MEAN = {"notebook": "03-reliability", "mean": 0.5, "sd": 0.04, "error": 0.003, "studies": 200}
 IMPLIED = {
     "studies": 200,
@@ -564,7 +701,9 @@ def test_what_no_study_defined_has_no_implied_truth():
 
 @pytest.mark.parametrize("parameters", [PARAMETERS | {"turn_sd": 0.5}, {}, PARAMETERS | {"new": 1}])
 def test_means_of_studies_with_other_parameters_do_not_hold(parameters):
-    assert implied_truths(TRUTH | {"parameters": parameters}, IMPLIED) == implied_truths(TRUTH, None)
+    assert implied_truths(TRUTH | {"parameters": parameters}, IMPLIED) == implied_truths(
+        TRUTH, None
+    )
     assert implied_truths(TRUTH, None).keys() == {"alpha", "participants", "importance", "turn_sd"}
 
 
@@ -577,7 +716,9 @@ def test_means_of_studies_with_other_parameters_do_not_hold(parameters):
         (None, IMPLIED, False),
     ],
 )
-def test_means_of_a_judge_hold_for_the_simulated_judge_of_the_same_parameters(judge, implied, there):
+def test_means_of_a_judge_hold_for_the_simulated_judge_of_the_same_parameters(
+    judge, implied, there
+):
     """A real judge's predictions of a synthetic workbook have no truth."""
     assert ("judge_accuracy" in implied_truths(TRUTH | {"judge": judge}, implied)) is there
 
@@ -634,7 +775,9 @@ def test_the_file_is_read_and_need_not_be_there(tmp_path):
     assert load_implied(path) == IMPLIED
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"studies": 1, "parameters": {}, "values": []}', "{"])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"studies": 1, "parameters": {}, "values": []}', "{"]
+)
 def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content):
     path = tmp_path / "implied.json"
     path.write_text(content)

@@ -23,7 +23,11 @@ SENSE7 = Path(sys.executable).with_name("sense7")
 
 
 def environment_of(root=None, **more):
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("SENSE7_", "GITHUB_"))
+    }
     kept |= {"SENSE7_ROOT": str(root)} if root else {}
     return kept | {key: str(value) for key, value in more.items()}
 
@@ -32,14 +36,21 @@ def run(*arguments, cwd=None, **environment):
     """Run the command as users do."""
     command = [SENSE7, *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment_of(**environment)
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=environment_of(**environment),
     )
 
 
 @pytest.fixture
 def call(run_here):
     """Run it in this process, which takes less time."""
-    return lambda *arguments, **more: run_here(*arguments, cwd=Path.cwd(), environment=environment_of(**more))
+    return lambda *arguments, **more: run_here(
+        *arguments, cwd=Path.cwd(), environment=environment_of(**more)
+    )
 
 
 def refused(done, *parts):
@@ -54,7 +65,11 @@ def refused(done, *parts):
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_a_closed_output_ends_no_verb(tmp_path, closed):
     done = subprocess.run(
-        ["/bin/sh", "-c", f"{shlex.quote(str(SENSE7))} simulate --out x.xlsx {shlex.join(SMALL)} {closed}"],
+        [
+            "/bin/sh",
+            "-c",
+            f"{shlex.quote(str(SENSE7))} simulate --out x.xlsx {shlex.join(SMALL)} {closed}",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -112,7 +127,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("command", "said"), REFUSED.items())
-def test_what_can_not_be_done_is_refused_before_anything_runs_or_is_written(command, said, call, tmp_path, monkeypatch):
+def test_what_can_not_be_done_is_refused_before_anything_runs_or_is_written(
+    command, said, call, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     done = call(*command.split(), SENSE7_CACHE=tmp_path / "none")
     refused(done, *said.split(" … "))
@@ -130,9 +147,13 @@ def test_as_a_program_it_lists_its_verbs_and_ends_with_2():
 def test_every_verb_is_listed_once_under_its_panel(call):
     text = call("--help").stdout
     panels = dict(re.findall(r"^╭─ ([\w ]+) ─+╮\n(.*?)^╰", text, re.DOTALL | re.MULTILINE))
-    listed = {panel: re.findall(r"^│ (\w[\w-]*) ", lines, re.MULTILINE) for panel, lines in panels.items()}
+    listed = {
+        panel: re.findall(r"^│ (\w[\w-]*) ", lines, re.MULTILINE) for panel, lines in panels.items()
+    }
     assert list(listed) == ["Options", *cli._PANELS]
-    assert sorted(verb for panel in cli._PANELS for verb in listed[panel]) == sorted(get_command(cli.app).commands)
+    assert sorted(verb for panel in cli._PANELS for verb in listed[panel]) == sorted(
+        get_command(cli.app).commands
+    )
 
 
 @pytest.mark.parametrize(("short", "long"), [("-h", "--help"), ("-V", "--version")])
@@ -146,16 +167,24 @@ def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings-2025.xlsx").touch()
     refused(call("check", "rating-2025.xlsx"), "neither the name", "Check the path.")
-    refused(call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path.")
+    refused(
+        call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path."
+    )
     (tmp_path / "words.yml").touch()
-    refused(call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path.")
+    refused(
+        call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path."
+    )
 
 
 def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     lines = run("run", "00", "-p", "data=synthetic").stdout.splitlines()
-    assert lines[-2:] == [str(tmp_path / f"00-taxonomy.executed.{end}") for end in ("results", "ipynb")]
-    recorded = json.loads((tmp_path / "00-taxonomy.executed.results" / "00-taxonomy.json").read_text("utf-8"))
+    assert lines[-2:] == [
+        str(tmp_path / f"00-taxonomy.executed.{end}") for end in ("results", "ipynb")
+    ]
+    recorded = json.loads(
+        (tmp_path / "00-taxonomy.executed.results" / "00-taxonomy.json").read_text("utf-8")
+    )
     shown = "\n".join(lines)
     assert recorded
     assert all(value["key"] in shown for value in recorded)
@@ -186,18 +215,35 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
 
 
 @pytest.mark.usefixtures("roughly")
-def test_the_simulated_judge_can_be_left_out_or_be_smaller_and_the_workbook_is_the_same(tmp_path, call):
+def test_the_simulated_judge_can_be_left_out_or_be_smaller_and_the_workbook_is_the_same(
+    tmp_path, call
+):
     out = tmp_path / "a.xlsx"
     assert call("simulate", "--out", out, *SMALL).returncode == 0
     fewer = call("simulate", "--out", tmp_path / "b.xlsx", *SMALL, "-p", "judge_runs=2")
-    assert fewer.stdout.split()[2:] == [str(tmp_path / "b_judge" / f"simulated-judge-iter{n}.xlsx") for n in (1, 2)]
+    assert fewer.stdout.split()[2:] == [
+        str(tmp_path / "b_judge" / f"simulated-judge-iter{n}.xlsx") for n in (1, 2)
+    ]
     none = call("simulate", "--out", tmp_path / "d.xlsx", *SMALL, "--no-judge")
     assert none.stdout.split() == [str(tmp_path / "d.xlsx"), str(tmp_path / "d_truth.json")]
-    names = ["a.xlsx", "a_judge", "a_truth.json", "b.xlsx", "b_judge", "b_truth.json", "d.xlsx", "d_truth.json"]
+    names = [
+        "a.xlsx",
+        "a_judge",
+        "a_truth.json",
+        "b.xlsx",
+        "b_judge",
+        "b_truth.json",
+        "d.xlsx",
+        "d_truth.json",
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
-    assert out.read_bytes() == (tmp_path / "b.xlsx").read_bytes() == (tmp_path / "d.xlsx").read_bytes()
+    assert (
+        out.read_bytes() == (tmp_path / "b.xlsx").read_bytes() == (tmp_path / "d.xlsx").read_bytes()
+    )
     said = call("judge", "evaluate", tmp_path / "b_judge").stdout
-    assert "simulated judge (simulated-judge-iter1, simulated-judge-iter2): no model was asked" in said
+    assert (
+        "simulated judge (simulated-judge-iter1, simulated-judge-iter2): no model was asked" in said
+    )
 
 
 def test_simulate_lists_its_parameters(call):
@@ -220,8 +266,21 @@ def checkout(tmp_path):
 
 
 def ledger_row(name, verdict, grade="A", estimate=4, release=None):
-    computed = {"estimate": estimate, "low": None, "high": None, "n": 672, "unit": "conditions", "reason": None}
-    claim = {"title": f"[bold]{name}", "grade": grade, "shown": "4", "contradiction": None, "release": release}
+    computed = {
+        "estimate": estimate,
+        "low": None,
+        "high": None,
+        "n": 672,
+        "unit": "conditions",
+        "reason": None,
+    }
+    claim = {
+        "title": f"[bold]{name}",
+        "grade": grade,
+        "shown": "4",
+        "contradiction": None,
+        "release": release,
+    }
     row = {"id": name, "published": claim, "computed": computed, "verdict": verdict, "tuned": False}
     return row | {"rule": {"mark": "passed by these data", "why": None}, "check": None}
 
@@ -230,14 +289,18 @@ def write_ledger(root, name, *rows):
     folder = root / "_build" / "editions" / name
     folder.mkdir(parents=True)
     (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
-    (folder / "edition.json").write_text(json.dumps({"format": FORMAT, "label": f"the data of {name}"}), "utf-8")
+    (folder / "edition.json").write_text(
+        json.dumps({"format": FORMAT, "label": f"the data of {name}"}), "utf-8"
+    )
     write_manifest(folder)
 
 
 def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path, call):
     first = run("build", "synthetic", cwd=tmp_path)  # from anywhere: the library knows its checkout
     assert first.returncode == 0, first.stderr
-    assert first.stdout.splitlines()[-1] == str(ROOT / "_build" / "editions" / "synthetic" / "html" / "index.html")
+    assert first.stdout.splitlines()[-1] == str(
+        ROOT / "_build" / "editions" / "synthetic" / "html" / "index.html"
+    )
     assert first.stdout.splitlines()[-2].startswith("Ledger: ")
     again = call("build", "--quiet")
     assert again.returncode == 0
@@ -269,7 +332,9 @@ def test_the_ledger_is_printed_with_every_claim(call):
         ([ledger_row("b", "differs", grade="C"), ledger_row("d", "differs", grade="D")], 0),
     ],
 )
-def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(checkout, rows, code, call):
+def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(
+    checkout, rows, code, call
+):
     write_ledger(checkout, "official", *rows)
     done = call("ledger", "official", "--strict", root=checkout)
     assert done.returncode == code
@@ -281,13 +346,21 @@ def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(
 @pytest.mark.parametrize("name", ["official", "mine"])
 def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, call):
     """It printed a note and ended with 0 for an unverified copy, as if that had reproduced the paper."""
-    write_ledger(checkout, name, ledger_row("a", "not comparable"), ledger_row("b", "not comparable"))
+    write_ledger(
+        checkout, name, ledger_row("a", "not comparable"), ledger_row("b", "not comparable")
+    )
     done = call("ledger", name, "--strict", "--json", root=checkout)
     assert done.returncode == 1
-    assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
+    assert (
+        f"{name}: nothing was compared with the paper, since these data are: the data of {name}"
+        in done.stderr
+    )
     assert "sense7 fetch official" in done.stderr
     assert json.loads(done.stdout)[0]["verdict"] == "not comparable"
-    assert f"yours: neither an edition (present: {name})" in call("ledger", "yours", root=checkout).stderr
+    assert (
+        f"yours: neither an edition (present: {name})"
+        in call("ledger", "yours", root=checkout).stderr
+    )
 
 
 @pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])

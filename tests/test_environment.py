@@ -45,7 +45,10 @@ ENTRY = re.compile(
 
 def read_yaml(path):
     # yaml 1.1 takes the key "on" for true
-    return {{True: "on"}.get(key, key): value for key, value in yaml.safe_load(path.read_text("utf-8")).items()}
+    return {
+        {True: "on"}.get(key, key): value
+        for key, value in yaml.safe_load(path.read_text("utf-8")).items()
+    }
 
 
 def entries(lock=LOCKS["requirements.lock"]):
@@ -69,12 +72,18 @@ def requirements():
 
 def pythons():
     """Pythons that the tests run on, and the one of Binder."""
-    matrix = read_yaml(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    matrix = read_yaml(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["test"]["strategy"][
+        "matrix"
+    ]["python"]
     return {*matrix, conda_python()}
 
 
 def conda_python():
-    (pin,) = (entry for entry in conda()["dependencies"] if isinstance(entry, str) and entry.startswith("python="))
+    (pin,) = (
+        entry
+        for entry in conda()["dependencies"]
+        if isinstance(entry, str) and entry.startswith("python=")
+    )
     return pin.removeprefix("python=")
 
 
@@ -92,9 +101,17 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement, lock):
         there = {"python_version": python, "python_full_version": f"{python}.0"}
         if requirement.marker and not requirement.marker.evaluate(there):
             continue  # it has no wheel there
-        chosen = [entry for entry in locked if not entry["marker"] or Marker(entry["marker"]).evaluate(there)]
-        assert len(chosen) == 1, f"{requirement.name} on Python {python}: {len(chosen)} entries. Run: make lock"
-        assert requirement.specifier.contains(chosen[0]["version"], prereleases=True), "Run: make lock"
+        chosen = [
+            entry
+            for entry in locked
+            if not entry["marker"] or Marker(entry["marker"]).evaluate(there)
+        ]
+        assert len(chosen) == 1, (
+            f"{requirement.name} on Python {python}: {len(chosen)} entries. Run: make lock"
+        )
+        assert requirement.specifier.contains(chosen[0]["version"], prereleases=True), (
+            "Run: make lock"
+        )
 
 
 def test_every_extra_is_in_a_lock_or_in_none_for_a_reason():
@@ -103,7 +120,9 @@ def test_every_extra_is_in_a_lock_or_in_none_for_a_reason():
 
 def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
     def pins(lock):
-        return {(name, match["version"]) for name, found in entries(lock).items() for match in found}
+        return {
+            (name, match["version"]) for name, found in entries(lock).items() for match in found
+        }
 
     book, tests, judges = (pins(lock) for lock in LOCKS.values())
     assert book < tests < judges
@@ -113,7 +132,11 @@ def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
 def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
     assert len(entries(lock)) > 100
     assert [match["name"] for match in ENTRY.finditer(lock) if not match["hashes"]] == []
-    rest = [line for line in ENTRY.sub("", lock).splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    rest = [
+        line
+        for line in ENTRY.sub("", lock).splitlines()
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     assert rest == []
 
 
@@ -135,8 +158,12 @@ def test_every_python_in_use_satisfies_requires_python():
         assert re.fullmatch(r"3\.\d+", python)
         assert required.contains(Version(f"{python}.0"))
     lowest = min(pythons(), key=Version)
-    assert required == SpecifierSet(f">={lowest}"), "the lowest Python promised is one that is tested"
-    assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), "and the lock is solved for it"
+    assert required == SpecifierSet(f">={lowest}"), (
+        "the lowest Python promised is one that is tested"
+    )
+    assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), (
+        "and the lock is solved for it"
+    )
 
 
 # Workflows; that actions are pinned and rights least is audited by zizmor, every week
@@ -172,20 +199,37 @@ class SmallProject:
     def __init__(self, folder):
         self.root, self.wheels = folder / "project", folder / "wheels"
         self.environment = self.root / ".venv"
-        for path in ("Makefile", "scripts/set_up.py", "src/sense7/files.py", "src/sense7/errors.py"):
+        for path in (
+            "Makefile",
+            "scripts/set_up.py",
+            "src/sense7/files.py",
+            "src/sense7/errors.py",
+        ):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.root / path)
-        self.write("src/sense7/__init__.py", "def main():\n    import alpha\n    print('alpha', alpha.version)\n")
+        self.write(
+            "src/sense7/__init__.py",
+            "def main():\n    import alpha\n    print('alpha', alpha.version)\n",
+        )
         self.write("backend.py", BACKEND)
-        self.write("pyproject.toml", '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n')
+        self.write(
+            "pyproject.toml",
+            '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+        )
         self.wheels.mkdir(parents=True)
-        self.hashes = {name: self._wheel(*name) for name in ((n, v) for n in VERSIONS for v in VERSIONS[n])}
+        self.hashes = {
+            name: self._wheel(*name) for name in ((n, v) for n in VERSIONS for v in VERSIONS[n])
+        }
         self.lock("requirements.lock", alpha="1.0")
         self.lock("requirements-judge.lock", alpha="1.0", beta="1.0")
         self.uv = folder / "bin"
         self.uv.mkdir()
         (self.uv / "uv").symlink_to(Path(sys.executable).parent / "uv")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PIP_", "UV_"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("MAKE", "PIP_", "UV_"))
+        }
         self.variables = kept | {
             "HOME": str(folder),
             "PIP_CONFIG_FILE": os.devnull,
@@ -201,13 +245,17 @@ class SmallProject:
         (self.root / path).write_text(text, encoding="utf-8")
 
     def lock(self, name, **versions):
-        entries = (f"{n}=={v} \\\n    --hash=sha256:{self.hashes[n, v]}\n" for n, v in versions.items())
+        entries = (
+            f"{n}=={v} \\\n    --hash=sha256:{self.hashes[n, v]}\n" for n, v in versions.items()
+        )
         self.write(name, "".join(entries))
 
     def make(self, verb, *, fails=False):
         """Run a verb, and give what it says; if it has to fail, its complaint."""
         command = [shutil.which("make"), "--no-print-directory", f"PYTHON={sys.executable}", verb]
-        done = subprocess.run(command, cwd=self.root, env=self.variables, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=self.root, env=self.variables, capture_output=True, text=True, check=False
+        )
         assert bool(done.returncode) == fails, done.stdout + done.stderr
         assert fails or not done.stderr
         assert "Traceback" not in done.stderr
@@ -215,21 +263,32 @@ class SmallProject:
 
     def program(self):
         """What the project's own program prints, in the environment."""
-        return subprocess.run([self.environment / "bin/sense7"], capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            [self.environment / "bin/sense7"], capture_output=True, text=True, check=True
+        ).stdout
 
     def _wheel(self, name, version):
         path = self.wheels / f"{name}-{version}-py3-none-any.whl"
         about = f"{name}-{version}.dist-info"
         with zipfile.ZipFile(path, "w") as wheel:
             wheel.writestr(f"{name}.py", f"version = '{version}'\n")
-            wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-            wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-            wheel.writestr(f"{about}/RECORD", f"{name}.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n")
+            wheel.writestr(
+                f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+            )
+            wheel.writestr(
+                f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            )
+            wheel.writestr(
+                f"{about}/RECORD",
+                f"{name}.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n",
+            )
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def without_uv(path):
-    return os.pathsep.join(folder for folder in path.split(os.pathsep) if not (Path(folder) / "uv").exists())
+    return os.pathsep.join(
+        folder for folder in path.split(os.pathsep) if not (Path(folder) / "uv").exists()
+    )
 
 
 @pytest.fixture
@@ -288,7 +347,9 @@ def test_settings_that_lead_an_installer_elsewhere_do_not_count(project, with_uv
     elsewhere = project.root.parent / "elsewhere"
     if not with_uv:
         (project.uv / "uv").unlink()
-    (project.root.parent / "pip.conf").write_text(f"[global]\ntarget = {elsewhere}\nuser = true\n", "utf-8")
+    (project.root.parent / "pip.conf").write_text(
+        f"[global]\ntarget = {elsewhere}\nuser = true\n", "utf-8"
+    )
     project.variables |= {
         "PIP_CONFIG_FILE": str(project.root.parent / "pip.conf"),
         "PIP_TARGET": str(elsewhere),
@@ -318,14 +379,20 @@ def test_the_environment_of_a_judge_stays_one_when_the_locks_change(project):
 def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it_was(project):
     refusing = '#!/bin/sh\ncase "$*" in *requirements*) echo "No index." >&2; exit 1; esac; exec'
     (project.uv / "uv").unlink()
-    (project.uv / "uv").write_text(f'{refusing} "{Path(sys.executable).parent / "uv"}" "$@"\n', encoding="utf-8")
+    (project.uv / "uv").write_text(
+        f'{refusing} "{Path(sys.executable).parent / "uv"}" "$@"\n', encoding="utf-8"
+    )
     (project.uv / "uv").chmod(0o755)
     assert project.make("setup") == [
         "Making .venv from requirements.lock (once) ...",
         "uv can't: No index. With pip, which takes about a minute ...",
     ]
     lock = project.root / "requirements.lock"
-    lock.write_text(lock.read_text("utf-8").replace(project.hashes["alpha", "1.0"], "0" * 64).replace("1.0", "2.0"))
+    lock.write_text(
+        lock.read_text("utf-8")
+        .replace(project.hashes["alpha", "1.0"], "0" * 64)
+        .replace("1.0", "2.0")
+    )
     assert "hash" in "\n".join(project.make("setup", fails=True)).lower()
     assert project.program() == "alpha 1.0\n"
     assert not [*project.root.glob(".part-*")]
@@ -358,7 +425,9 @@ def make_book(tmp_path):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
         command = [shutil.which("make"), "--no-print-directory", "book", *given]
         environment = kept | variables
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
         return done.stdout.splitlines(), done.stderr
 
     run.folder = tmp_path
@@ -388,14 +457,26 @@ def test_the_name_of_a_file_reaches_the_program_as_it_is(make_book, name):
 
 def test_options_are_words_in_the_quotes_of_a_shell(make_book):
     said, _ = make_book("OPTIONS=--words 'a b' --scale 1-7 $(touch ran)")
-    assert said == ["build", "--words", "a b", "--scale", "1-7", "$(touch", "ran)", "--", "synthetic"]
+    assert said == [
+        "build",
+        "--words",
+        "a b",
+        "--scale",
+        "1-7",
+        "$(touch",
+        "ran)",
+        "--",
+        "synthetic",
+    ]
     said, problem = make_book("OPTIONS='a")
     assert said == []
     assert "Close each quotation mark" in problem
 
 
 def test_variables_of_the_shell_that_are_called_alike_are_no_arguments(make_book):
-    said, _ = make_book(NAME="DESKTOP-4F2K9QX", DATA="other.xlsx", OPTIONS="--strict", PREDICTIONS="elsewhere")
+    said, _ = make_book(
+        NAME="DESKTOP-4F2K9QX", DATA="other.xlsx", OPTIONS="--strict", PREDICTIONS="elsewhere"
+    )
     assert said == ["build", "--", "synthetic"]
 
 
@@ -477,7 +558,9 @@ def test_a_file_that_says_otherwise_is_named(ready, name, text, said):
 def test_what_is_not_committed_or_was_released_is_said(ready):
     check_release.git(ready, "tag", "v1.2.3")
     (ready / "new.txt").touch()
-    for problem, said in zip(check_release.problems(ready, "1.2.3"), ("not committed", "already"), strict=True):
+    for problem, said in zip(
+        check_release.problems(ready, "1.2.3"), ("not committed", "already"), strict=True
+    ):
         assert said in problem
     assert "no version to release" in check_release.problems(ready, "1.2.3.dev1")[0]
 
@@ -489,14 +572,22 @@ def test_every_file_says_the_same_version_and_repository():
     version = sense7.__version__
     assert set(check_release.stated(ROOT).values()) == {version}
     assert check_release.stated(ROOT).keys() == {"CITATION.cff", "codemeta.json", "book/cite.md"}
-    assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == ["Unreleased", version]
-    citation, config = (yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "_config.yml"))
+    assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == [
+        "Unreleased",
+        version,
+    ]
+    citation, config = (
+        yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "_config.yml")
+    )
     assert citation["repository-code"] == config["repository"]["url"]
 
 
 # Works that are cited, and licenses
 
-SOURCE = {path: path.read_text("utf-8") for path in [*BOOK.glob("*.md"), *(ROOT / "notebooks").glob("[0-9]*.md")]}
+SOURCE = {
+    path: path.read_text("utf-8")
+    for path in [*BOOK.glob("*.md"), *(ROOT / "notebooks").glob("[0-9]*.md")]
+}
 BIBLIOGRAPHY = parse_file(BOOK / "references.bib").entries
 PAPER = "suh2025sense7taxonomydatasetmeasuring"
 
@@ -519,9 +610,21 @@ def test_the_paper_is_cited_alike_everywhere():
 
 
 def test_every_license_is_that_of_the_registry_and_the_license_file():
-    rows = [line.strip("| ").split(" | ") for line in SOURCE[BOOK / "cite.md"].splitlines() if line.startswith("| ")]
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in SOURCE[BOOK / "cite.md"].splitlines()
+        if line.startswith("| ")
+    ]
     licences = {what: licence.strip("`").replace(" ", "-") for what, _, licence in rows[1:]}
-    for name, words in {"official": "official workbook", "ieval": "iEval", "lend-an-ear": "Lend an Ear"}.items():
+    for name, words in {
+        "official": "official workbook",
+        "ieval": "iEval",
+        "lend-an-ear": "Lend an Ear",
+    }.items():
         (licence,) = [licence for what, licence in licences.items() if what.startswith(words)]
         assert licence == SOURCES[name].licence
-    assert (ROOT / "LICENSE").read_text("utf-8").startswith(f"{licences['code and prose of this companion']} License")
+    assert (
+        (ROOT / "LICENSE")
+        .read_text("utf-8")
+        .startswith(f"{licences['code and prose of this companion']} License")
+    )

@@ -26,17 +26,23 @@ MUTANTS, IMPLIED, POWER, COVERAGE = (
 
 
 def test_the_page_shows_what_is_stored():
-    assert bench.RESULTS.read_text("utf-8") == bench.page(json.loads(bench.BENCH.read_text("utf-8")))
+    assert bench.RESULTS.read_text("utf-8") == bench.page(
+        json.loads(bench.BENCH.read_text("utf-8"))
+    )
 
 
 def test_mutants_of_every_package_were_run():
     package = ROOT / "src" / "sense7"
-    assert {file.parent.name for file in package.glob("*/__init__.py")} | {"top"} == MUTANTS["packages"].keys()
+    assert {file.parent.name for file in package.glob("*/__init__.py")} | {"top"} == MUTANTS[
+        "packages"
+    ].keys()
     for name, row in MUTANTS["packages"].items():
         assert row["run"] == min(MUTANTS["number"], row["mutants"]), name
         assert row["run"] == row["dead"] + row["out_of_time"] + row["alive"], name
         interval = binomtest(row["alive"], row["run"]).proportion_ci(method="wilson")
-        assert [row["low"], row["high"]] == pytest.approx([interval.low, interval.high], abs=0.0006), name
+        assert [row["low"], row["high"]] == pytest.approx(
+            [interval.low, interval.high], abs=0.0006
+        ), name
 
 
 # Simulated studies
@@ -73,17 +79,25 @@ def test_the_stored_results_are_of_todays_parameters():
     assert IMPLIED["judge"] == DEFAULT_JUDGE.as_dict()
 
 
-@pytest.mark.parametrize("left_out", [SLOWEST, pytest.param(set(), marks=pytest.mark.long)], ids=["most", "all"])
+@pytest.mark.parametrize(
+    "left_out", [SLOWEST, pytest.param(set(), marks=pytest.mark.long)], ids=["most", "all"]
+)
 def test_the_code_still_gives_the_first_study(claims, notebooks, left_out):
     world = many.worlds_of(claims, notebooks)[0]
-    world = replace(world, notebooks=tuple(name for name in world.notebooks if name not in left_out))
+    world = replace(
+        world, notebooks=tuple(name for name in world.notebooks if name not in left_out)
+    )
     recorded = many.one_study(world, 0, many.DRAWS)
     found = {value["key"]: value["estimate"] for values in recorded.values() for value in values}
     numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
     # What only some studies have is a topic's share or rating.
     of = {key: value["notebook"] for key, value in IMPLIED["values"].items()}
     first = IMPLIED["first_study"]
-    wanted = {key: value for key, value in first.items() if key in numbers or of.get(key) not in {None, *left_out}}
+    wanted = {
+        key: value
+        for key, value in first.items()
+        if key in numbers or of.get(key) not in {None, *left_out}
+    }
     assert len(wanted) >= (330 if left_out else 450)
     # A number of a new finding is in no stored study before `make simulated-studies` runs again.
     assert {key: numbers.get(key) for key in wanted} == pytest.approx(wanted, rel=1e-4, abs=1e-6)
@@ -124,13 +138,18 @@ def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(notebo
     """The same seed: the numbers of the design stay, those of the effect go."""
     notebook = ("09-conditions",)
     with_effect = many.World(many.PLANTED, notebooks=notebook)
-    null = {name: [0.0] * 4 for name in ("condition_effects", "condition_slopes", "condition_desired_slopes")}
+    null = {
+        name: [0.0] * 4
+        for name in ("condition_effects", "condition_slopes", "condition_desired_slopes")
+    }
     without = many.World("null", null, notebooks=notebook)
     small = {"participants": 40, "conversations": 120, "unrated_conversations": 0}
     found = []
     for world in (with_effect, without):
         changed = replace(world, changes={**world.changes, **small})
-        values = many.run_notebooks([notebooks[name] for name in notebook], changed, 3, draws=100)["09-conditions"]
+        values = many.run_notebooks([notebooks[name] for name in notebook], changed, 3, draws=100)[
+            "09-conditions"
+        ]
         found.append({value["key"]: value for value in values})
     assert found[0].keys() == found[1].keys()
     key = "condition_mean_model-a-empathy-prompt"
@@ -155,7 +174,10 @@ def test_independent_code_and_the_companions_statistics_mean_the_same():
     assert len(distances) > 280
     assert sum(distance > 1.96 for distance in distances.values()) <= 0.05 * len(distances)
     far = {key for key, distance in distances.items() if distance > 4}
-    assert far <= {"kappa_difference_nearest", *(f"eigenvalue_turn_{number}" for number in range(1, 8))}
+    assert far <= {
+        "kappa_difference_nearest",
+        *(f"eigenvalue_turn_{number}" for number in range(1, 8)),
+    }
 
 
 # Coverage
@@ -168,7 +190,10 @@ def test_the_stored_result_is_whole():
     rows = COVERAGE["results"]
     # By participants and false positives in both designs; the others where the page shows them.
     naive = sum(bool(one.naive) for one in proof.STATISTICS)
-    parts = {"first": 2 * (len(proof.STATISTICS) + 5) + naive + 1 + 1, "further": 2 * len(proof.FURTHER)}
+    parts = {
+        "first": 2 * (len(proof.STATISTICS) + 5) + naive + 1 + 1,
+        "further": 2 * len(proof.FURTHER),
+    }
     assert len({row["key"] for row in rows}) == len(rows) == sum(parts.values())
     for part, settings in COVERAGE["parts"].items():
         assert settings["draws"] >= 400
@@ -176,7 +201,9 @@ def test_the_stored_result_is_whole():
         chosen = [row for row in rows if row["part"] == part]
         assert len(chosen) == parts[part]
         for row in chosen:
-            assert 0 <= row["count"] <= row["studies"] == settings["studies"], "undefined in some study"
+            assert 0 <= row["count"] <= row["studies"] == settings["studies"], (
+                "undefined in some study"
+            )
     assert COVERAGE["parts"]["first"]["studies"] >= 300
     assert COVERAGE["parts"]["further"]["studies"] >= 100
 
@@ -220,7 +247,9 @@ def test_the_code_still_gives_the_first_studies(design):
     part_of = {world: part for part, worlds in proof.PARTS.items() for world in worlds}
     for world in [world for world in proof.WORLDS if world.startswith(design)]:
         part, first = COVERAGE["parts"][part_of[world]], COVERAGE["first_studies"][world][0]
-        found = proof.one_study(world, 0, proof.Settings(part["studies"], part["draws"], part["seed"]))
+        found = proof.one_study(
+            world, 0, proof.Settings(part["studies"], part["draws"], part["seed"])
+        )
         assert found.keys() == first.keys()
         for key, numbers in found.items():
             np.testing.assert_allclose(numbers, first[key], rtol=0, atol=1e-6, err_msg=key)
@@ -233,7 +262,10 @@ def test_the_light_study_is_that_of_the_workbook():
     for frame in ("conversations", "turns"):
         ours, theirs = getattr(light, frame), getattr(read, frame)
         for column in ours.columns.difference(["conversation", "participant"]):
-            assert ours[column].astype(object).fillna("").tolist() == theirs[column].astype(object).fillna("").tolist()
+            assert (
+                ours[column].astype(object).fillna("").tolist()
+                == theirs[column].astype(object).fillna("").tolist()
+            )
         for column in ("conversation", "participant"):
             # Other names, and the same groups.
             assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
@@ -241,28 +273,46 @@ def test_the_light_study_is_that_of_the_workbook():
 
 def changed_rows(path, change):
     """A stored result whose rows are changed."""
-    path.write_text(json.dumps(COVERAGE | {"results": [row | change(row) for row in COVERAGE["results"]]}), "utf-8")
+    path.write_text(
+        json.dumps(COVERAGE | {"results": [row | change(row) for row in COVERAGE["results"]]}),
+        "utf-8",
+    )
     return path
 
 
 def test_the_verdict_names_what_is_outside(tmp_path):
-    path = changed_rows(tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])})
+    path = changed_rows(
+        tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])}
+    )
     assert stored_coverage.coverage_verdict("within", path) == (
         "0 of 14 Wilson intervals exclude 95%. Every coverage lies from 91% to 98%."
     )
     assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
     first = COVERAGE["results"][0]
-    changed_rows(path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])})
+    changed_rows(
+        path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])}
+    )
     text = stored_coverage.coverage_verdict("within", path)
     assert text.startswith("1 of 14 Wilson intervals exclude 95%: alpha per turn 50.0%.")
-    assert "Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)" in text
-    assert stored_coverage.coverage_exclusions(path)[["estimate", "n"]].to_numpy().tolist() == [[1, 28], [1, 28]]
+    assert (
+        "Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)"
+        in text
+    )
+    assert stored_coverage.coverage_exclusions(path)[["estimate", "n"]].to_numpy().tolist() == [
+        [1, 28],
+        [1, 28],
+    ]
 
 
 def test_the_right_width_is_that_of_a_normal_interval(tmp_path):
-    path = changed_rows(tmp_path / "coverage.json", lambda _: {"mean_width": 2 * 1.96 * 3, "standard_deviation": 3.0})
+    path = changed_rows(
+        tmp_path / "coverage.json",
+        lambda _: {"mean_width": 2 * 1.96 * 3, "standard_deviation": 3.0},
+    )
     np.testing.assert_allclose(
-        stored_coverage.coverage_misses("within", path)["mean width, by the right one"], 1, atol=1e-4
+        stored_coverage.coverage_misses("within", path)["mean width, by the right one"],
+        1,
+        atol=1e-4,
     )
 
 
@@ -273,4 +323,6 @@ def test_the_right_width_is_that_of_a_normal_interval(tmp_path):
 def test_wilsons_interval_is_that_of_the_formula(count, n):
     row = stored_coverage.wilson_row(count, n, unit="share", method="counted")
     expected = binomtest(count, n).proportion_ci(method="wilson")
-    assert (row["estimate"], row["low"], row["high"]) == pytest.approx((count / n, *expected), abs=1e-9)
+    assert (row["estimate"], row["low"], row["high"]) == pytest.approx(
+        (count / n, *expected), abs=1e-9
+    )

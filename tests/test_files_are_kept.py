@@ -8,7 +8,14 @@ from typer.testing import CliRunner
 
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.files import digest_of_file, note_as_written, replacing, replacing_folder, unused_path, write_whole
+from sense7.files import (
+    digest_of_file,
+    note_as_written,
+    replacing,
+    replacing_folder,
+    unused_path,
+    write_whole,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 SYNTHETIC = str(ROOT / "data" / "synthetic.xlsx")
@@ -30,8 +37,14 @@ WRITERS = {
     "site": ("site out synthetic", "out/"),
     "run": ("run 00 --out a.ipynb", "a.ipynb"),
     "run: the values": ("run 00 --out a.ipynb", "a.results/"),
-    "judge learn": (f"judge learn --data {SYNTHETIC} --out out", "out/learned-judge-baseline-iter1.xlsx"),
-    "judge calibrate": (f"judge calibrate {ROOT}/data/synthetic_judge/{RUN} --out out", f"out/{RUN}"),
+    "judge learn": (
+        f"judge learn --data {SYNTHETIC} --out out",
+        "out/learned-judge-baseline-iter1.xlsx",
+    ),
+    "judge calibrate": (
+        f"judge calibrate {ROOT}/data/synthetic_judge/{RUN} --out out",
+        f"out/{RUN}",
+    ),
     "judge batch export": (f"judge batch export --data {SYNTHETIC} --out a.jsonl", "a.jsonl"),
 }
 ELSEWHERE = {
@@ -41,7 +54,9 @@ ELSEWHERE = {
     "notebooks": "derived files: refuses edited ones",
     "judge run": "a session: tests/judge/test_session.py",
     "judge batch import": "tests/judge/test_batch.py",
-    **dict.fromkeys(("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"),
+    **dict.fromkeys(
+        ("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"
+    ),
 }
 
 
@@ -75,7 +90,9 @@ def test_what_is_there_stays_and_is_named(words, place, tmp_path, monkeypatch):
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("make", [Path.touch, lambda path: path.symlink_to("nowhere"), os.mkfifo, Path.mkdir])
+@pytest.mark.parametrize(
+    "make", [Path.touch, lambda path: path.symlink_to("nowhere"), os.mkfifo, Path.mkdir]
+)
 def test_what_comes_while_a_file_is_written_stays(make, tmp_path):
     path = tmp_path / "a.txt"
 
@@ -121,7 +138,10 @@ def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path):
         with replacing(path, own=True) as temporary:
             temporary.write_text(text)
     path.write_text("edited")
-    with pytest.raises(UserError, match="not as sense7 wrote it"), replacing(path, own=True) as temporary:
+    with (
+        pytest.raises(UserError, match="not as sense7 wrote it"),
+        replacing(path, own=True) as temporary,
+    ):
         temporary.write_text("third")
     assert path.read_text() == "edited"
 
@@ -131,7 +151,9 @@ def test_whichever_file_a_killed_process_leaves_is_as_it_was_written(tmp_path):
     with replacing(path, own=True) as temporary:
         temporary.write_text("first")
     (tmp_path / "b.txt").write_text("second")
-    note_as_written(tmp_path, {"a.txt": digest_of_file(tmp_path / "b.txt")})  # and killed before it was moved
+    note_as_written(
+        tmp_path, {"a.txt": digest_of_file(tmp_path / "b.txt")}
+    )  # and killed before it was moved
     with replacing(path, own=True) as temporary:
         temporary.write_text("third")
     assert path.read_text() == "third"

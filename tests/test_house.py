@@ -17,7 +17,10 @@ def picture():
     for name in names:
         graph.squash_module(f"sense7.{name}")
     imported = {
-        name: {one.removeprefix("sense7.") for one in graph.find_modules_directly_imported_by(f"sense7.{name}")}
+        name: {
+            one.removeprefix("sense7.")
+            for one in graph.find_modules_directly_imported_by(f"sense7.{name}")
+        }
         & ({*names} - {name})
         for name in names
     }

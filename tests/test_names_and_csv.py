@@ -12,7 +12,25 @@ from sense7.errors import UserError
 from sense7.file_names import LONGEST, file_name, file_names
 from sense7.workbook.tables import read_table
 
-PIECES = ["/", "\\", "..", ".", " ", "con", "NUL", "lpt1", ":", "%2F", "~", "-", "\u202e", "\0", "\n", "é", "e\u0301"]
+PIECES = [
+    "/",
+    "\\",
+    "..",
+    ".",
+    " ",
+    "con",
+    "NUL",
+    "lpt1",
+    ":",
+    "%2F",
+    "~",
+    "-",
+    "\u202e",
+    "\0",
+    "\n",
+    "é",
+    "e\u0301",
+]
 NAMES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join))
 DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
 DEVICES |= {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
@@ -35,7 +53,8 @@ def test_different_names_have_different_files(first, second):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("Notes", "NOTES"), ("é", "e\u0301"), ("Straße", "STRASSE"), ("a" * 300, "a" * 300)]
+    ("first", "second"),
+    [("Notes", "NOTES"), ("é", "e\u0301"), ("Straße", "STRASSE"), ("a" * 300, "a" * 300)],
 )
 def test_names_that_some_file_systems_take_for_one_are_refused(first, second):
     with pytest.raises(UserError, match="would be one file"):

@@ -51,7 +51,16 @@ TRIED_AS_A_WHOLE = {"sense7.judge.masking._pattern_of"}
 FUNCTIONS = {"sense7.judge.masking"}
 """Modules whose patterns that are put together are tried through their function: see the last test."""
 
-FUNCTIONS = {"compile": 1, "match": 2, "fullmatch": 2, "search": 2, "findall": 2, "finditer": 2, "split": 3, "sub": 4}
+FUNCTIONS = {
+    "compile": 1,
+    "match": 2,
+    "fullmatch": 2,
+    "search": 2,
+    "findall": 2,
+    "finditer": 2,
+    "split": 3,
+    "sub": 4,
+}
 """Functions of ``re``, and at which position each takes its flags."""
 
 AT_THE_START = {"match", "fullmatch"}
@@ -153,7 +162,11 @@ def collect():
                     text = value_of(call.args[0], namespace | COMPOSED.get(holder, {}))
                 if text is not None:
                     method = "search" if call.func.attr == "compile" else call.func.attr
-                    add(f"{holder}:{call.lineno}", re.compile(text, flags_of(call, namespace)), {method})
+                    add(
+                        f"{holder}:{call.lineno}",
+                        re.compile(text, flags_of(call, namespace)),
+                        {method},
+                    )
     return list(cases.values()), composing
 
 
@@ -161,14 +174,20 @@ CASES, COMPOSING = collect()
 
 
 def text_of(pattern):
-    return pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    return (
+        pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    )
 
 
 def units_of(pattern):
     """What texts that are hard on a pattern repeat: characters of each class, its own signs in pairs, its words."""
     shown = re.sub(r"\\.", " ", text_of(pattern))
     words = list(dict.fromkeys(re.findall(r"[A-Za-z]{2,12}", shown)))[:6]
-    signs = list(dict.fromkeys([" ", "1", "a", *re.sub(r"[\w\s?+*^$|]", "", text_of(pattern).replace("\\", ""))]))[:7]
+    signs = list(
+        dict.fromkeys(
+            [" ", "1", "a", *re.sub(r"[\w\s?+*^$|]", "", text_of(pattern).replace("\\", ""))]
+        )
+    )[:7]
     units = [*CHARACTERS, *signs, *words]
     for first in signs:
         for second in signs:
@@ -237,12 +256,16 @@ def slow_text(case):
     return None
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=f"{case.name}: {text_of(case.pattern):.30}") for case in CASES])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=f"{case.name}: {text_of(case.pattern):.30}") for case in CASES]
+)
 def test_a_pattern_takes_time_in_proportion_to_the_length_of_the_text(case):
     assert slow_text(case) is None
 
 
-@pytest.mark.parametrize("pattern", [r"(a|aa)+$", r"(?:a+)+b", r"\s+$", r"<a[^>]*>\s*\s*x", r"(\w+)\s*=\s*(\w+)!"])
+@pytest.mark.parametrize(
+    "pattern", [r"(a|aa)+$", r"(?:a+)+b", r"\s+$", r"<a[^>]*>\s*\s*x", r"(\w+)\s*=\s*(\w+)!"]
+)
 def test_a_pattern_that_backtracks_is_noticed(pattern):
     assert slow_text(Case("", re.compile(pattern), {"search"})) is not None
 
@@ -259,7 +282,9 @@ def test_exceptions_are_those_that_there_are():
     assert COMPOSED.keys() | TRIED_AS_A_WHOLE == COMPOSING
 
 
-@pytest.mark.parametrize("unit", ["sk-abc", "sk-", "\\", "%25", "<b>", "<", "&#", "73", "c2st", "s k", "\u200b", "="])
+@pytest.mark.parametrize(
+    "unit", ["sk-abc", "sk-", "\\", "%25", "<b>", "<", "&#", "73", "c2st", "s k", "\u200b", "="]
+)
 def test_a_key_is_masked_in_time_in_proportion_to_the_length_of_the_text(unit):
     key = "sk-abcdefghijklmnopqrstuvwxyz012345"
 

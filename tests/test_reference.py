@@ -16,8 +16,15 @@ from sense7.findings import conditions
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST = re.compile(r"^def (test_\w+)", re.MULTILINE)
-SMALL = {"families": [{"statistic": "a", "quantities": ["a_*"], "functions": ["f"], "r": "a()", "moved": 1e-3}]}
-SMALL |= {"not_computed": [{"quantities": "b", "reason": "no", "moved": 0}], "without_reference": []}
+SMALL = {
+    "families": [
+        {"statistic": "a", "quantities": ["a_*"], "functions": ["f"], "r": "a()", "moved": 1e-3}
+    ]
+}
+SMALL |= {
+    "not_computed": [{"quantities": "b", "reason": "no", "moved": 0}],
+    "without_reference": [],
+}
 VALUES, FAMILIES = reference.read_values(reference.VALUES), reference.read_families()
 STORED = json.loads(reference.TABLE.read_text("utf-8"))
 
@@ -38,12 +45,15 @@ def test_odds_ratios_are_those_of_clm_in_r():
     first, *others = golden.called("emmean_")
     logs = {name: golden.reference()[f"clm_b_model{name}"] for name in others} | {first: 0.0}
     for one, other in conditions.condition_pairs(golden.study()).values():
-        assert table[f"{one} against {other}"] == pytest.approx(np.exp(logs[one] - logs[other]), abs=1e-5)
+        assert table[f"{one} against {other}"] == pytest.approx(
+            np.exp(logs[one] - logs[other]), abs=1e-5
+        )
 
 
 def rows(**found):
     return {
-        name: {"quantity": name, "method": "m", "r_package": "p 1", "value": value} for name, value in found.items()
+        name: {"quantity": name, "method": "m", "r_package": "p 1", "value": value}
+        for name, value in found.items()
     }
 
 
@@ -54,12 +64,28 @@ def rows(**found):
 
 
 def test_the_largest_error_of_each_tolerance_is_kept_with_its_quantity():
-    errors = [("a_1", "absolute", 1e-7, 1e-9), ("a_2", "absolute", 1e-7, 3.14159e-8), ("a_1", "relative", 1e-3, 0.0)]
+    errors = [
+        ("a_1", "absolute", 1e-7, 1e-9),
+        ("a_2", "absolute", 1e-7, 3.14159e-8),
+        ("a_1", "relative", 1e-3, 0.0),
+    ]
     entries = reference.family_of(["a_1", "a_2", "b"], SMALL)
     found = reference.errors_by_family(errors, entries)["a"]
     assert found == [
-        {"kind": "absolute", "tolerance": 1e-7, "values": 2, "largest_error": 3.1e-8, "quantity": "a_2"},
-        {"kind": "relative", "tolerance": 1e-3, "values": 1, "largest_error": 0.0, "quantity": "a_1"},
+        {
+            "kind": "absolute",
+            "tolerance": 1e-7,
+            "values": 2,
+            "largest_error": 3.1e-8,
+            "quantity": "a_2",
+        },
+        {
+            "kind": "relative",
+            "tolerance": 1e-3,
+            "values": 1,
+            "largest_error": 0.0,
+            "quantity": "a_1",
+        },
     ]
 
 
@@ -87,14 +113,25 @@ def test_every_declared_number_has_its_oracle():
                 by_key[key].add(entry["statistic"])
     assert {key: found for key, found in by_key.items() if len(found) != 1} == {}
     modules = list((ROOT / "tests").rglob("test_*.py"))
-    tests = {name for path in modules for name in (path.stem, *TEST.findall(path.read_text("utf-8")))}
-    lacking = [entry["statistic"] for entry in FAMILIES["without_reference"] if "keys" in entry and not entry["tests"]]
+    tests = {
+        name for path in modules for name in (path.stem, *TEST.findall(path.read_text("utf-8")))
+    }
+    lacking = [
+        entry["statistic"]
+        for entry in FAMILIES["without_reference"]
+        if "keys" in entry and not entry["tests"]
+    ]
     assert lacking == []
     assert {name for entry in entries for name in entry.get("tests", ())} - tests == set()
 
 
 def test_every_module_of_statistics_is_in_the_table():
-    named = {name for part in ("families", "without_reference") for row in STORED[part] for name in row["functions"]}
+    named = {
+        name
+        for part in ("families", "without_reference")
+        for row in STORED[part]
+        for name in row["functions"]
+    }
     package = ROOT / "src/sense7"
     own = {
         path.relative_to(package).with_suffix("").as_posix().replace("/", ".")
@@ -111,4 +148,8 @@ def test_every_module_of_statistics_is_in_the_table():
     for name in named:
         if ":" not in name:
             path = package / name.replace(".", "/")
-            assert path.is_dir() or path.with_suffix(".py").is_file() or callable(pydoc.locate(f"sense7.{name}")), name
+            assert (
+                path.is_dir()
+                or path.with_suffix(".py").is_file()
+                or callable(pydoc.locate(f"sense7.{name}"))
+            ), name

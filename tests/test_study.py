@@ -47,7 +47,11 @@ def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria
     people = part.conversations["participant"]
     for name in ("conversations", "messages", "turns", "participants"):
         frame, whole = getattr(part, name), getattr(study, name)
-        chosen = whole["conversation"].isin(kept) if "conversation" in whole else whole["participant"].isin(people)
+        chosen = (
+            whole["conversation"].isin(kept)
+            if "conversation" in whole
+            else whole["participant"].isin(people)
+        )
         pd.testing.assert_frame_equal(frame, whole[chosen].reset_index(drop=True))
     assert part.conditions == sorted(set(part.conversations["condition"]))
     assert part.columns is study.columns
@@ -59,10 +63,16 @@ def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria
     ("criteria", "said"),
     [
         ({}, "at least one of them"),
-        ({"participants": ["P1", "P9"]}, "The study small has no participant 'P9'. Known: 'P1', 'P2', 'P3'."),
+        (
+            {"participants": ["P1", "P9"]},
+            "The study small has no participant 'P9'. Known: 'P1', 'P2', 'P3'.",
+        ),
         ({"conversations": ["C5"]}, "has no conversation 'C5'"),
         ({"conditions": "other"}, "has no condition 'other'. Known: 'plain', 'plain-empathy'."),
-        ({"participants": "P2", "conversations": "C1"}, "meets participant and conversation together"),
+        (
+            {"participants": "P2", "conversations": "C1"},
+            "meets participant and conversation together",
+        ),
         ({"participants": []}, "No conversation of the study small meets participant"),
         ({"participants": [5]}, "has no participant 5"),
     ],
@@ -74,9 +84,14 @@ def test_what_selects_nothing_or_is_unknown_is_refused(study, criteria, said):
 
 
 def test_statistics_of_a_subset_are_those_of_a_workbook_of_its_conversations(minimal_sheets, study):
-    part, alone = study.subset(participants=["P1"]), parse_sheets(minimal_sheets(conversations=2, participants=1))
+    part, alone = (
+        study.subset(participants=["P1"]),
+        parse_sheets(minimal_sheets(conversations=2, participants=1)),
+    )
     tables = [
-        s7.ratings.mean_levels(one, s7.ParticipantBootstrap(one.conversations["participant"], draws=10))
+        s7.ratings.mean_levels(
+            one, s7.ParticipantBootstrap(one.conversations["participant"], draws=10)
+        )
         for one in (part, alone)
     ]
     pd.testing.assert_frame_equal(*tables)
@@ -88,18 +103,42 @@ FRAME = pd.DataFrame({"a": [1.0], "b": ["x"]})
 @pytest.mark.parametrize(
     ("function", "args", "said"),
     [
-        (s7.load, (FRAME,), "load wants a text or a path as data; got a DataFrame. Give 'synthetic', the name"),
+        (
+            s7.load,
+            (FRAME,),
+            "load wants a text or a path as data; got a DataFrame. Give 'synthetic', the name",
+        ),
         (s7.load, (None,), "load wants a text or a path as data; got None."),
-        (s7.read_workbook, (123,), "read_workbook wants a text or a path as path; got an int (123). Give the path"),
+        (
+            s7.read_workbook,
+            (123,),
+            "read_workbook wants a text or a path as path; got an int (123). Give the path",
+        ),
         (
             s7.cronbach_alpha,
             (5,),
             "cronbach_alpha wants a DataFrame or an array with items in columns as ratings; got an int (5).",
         ),
-        (s7.alpha.alpha_row, (FRAME, None), "alpha_row wants ratings with a column of numbers for each item; column"),
-        (s7.tables.estimates, ({}, "x"), "estimates wants a table of estimates as table; got a dict."),
-        (s7.tables.estimates, (FRAME, "x"), "estimates wants a table of estimates as table; it lacks the columns"),
-        (s7.ratings.mean_levels, ("synthetic", None), "mean_levels wants a Study as study; got a str ('synthetic')."),
+        (
+            s7.alpha.alpha_row,
+            (FRAME, None),
+            "alpha_row wants ratings with a column of numbers for each item; column",
+        ),
+        (
+            s7.tables.estimates,
+            ({}, "x"),
+            "estimates wants a table of estimates as table; got a dict.",
+        ),
+        (
+            s7.tables.estimates,
+            (FRAME, "x"),
+            "estimates wants a table of estimates as table; it lacks the columns",
+        ),
+        (
+            s7.ratings.mean_levels,
+            ("synthetic", None),
+            "mean_levels wants a Study as study; got a str ('synthetic').",
+        ),
     ],
 )
 def test_a_wrong_kind_is_refused_with_what_is_wanted(function, args, said):
@@ -138,7 +177,9 @@ def test_a_file_that_changed_meanwhile_is_read_again(mine):
     tasks = sheets["Tasks"]
     gone = tasks.rows.pop()[tasks.header.index("TaskId")]
     messages = sheets["Messages"]
-    messages.rows[:] = [row for row in messages.rows if row[messages.header.index("TaskId")] != gone]
+    messages.rows[:] = [
+        row for row in messages.rows if row[messages.header.index("TaskId")] != gone
+    ]
     write_sheets(list(sheets.values()), mine)
     assert len(load(mine).conversations) == known - 1
 
@@ -164,9 +205,13 @@ def test_every_listed_name_is_there():
         assert hasattr(s7, name), name
 
 
-@pytest.mark.parametrize(("misspelt", "meant"), [("relaibility", "reliability"), ("Alpha", "alpha"), ("laod", "load")])
+@pytest.mark.parametrize(
+    ("misspelt", "meant"), [("relaibility", "reliability"), ("Alpha", "alpha"), ("laod", "load")]
+)
 def test_what_was_meant_is_said_of_a_misspelt_name(misspelt, meant):
-    with pytest.raises(AttributeError, match=rf"no attribute '{misspelt}'\. Did you mean {meant}\?$"):
+    with pytest.raises(
+        AttributeError, match=rf"no attribute '{misspelt}'\. Did you mean {meant}\?$"
+    ):
         getattr(s7, misspelt)
 
 
@@ -177,7 +222,17 @@ def test_a_name_like_no_other_leads_to_the_list():
 
 
 def test_the_command_line_starts_without_the_heavy_libraries():
-    heavy = {"pandas", "numpy", "matplotlib", "scipy", "seaborn", "statsmodels", "papermill", "sphinx", "xlsxwriter"}
+    heavy = {
+        "pandas",
+        "numpy",
+        "matplotlib",
+        "scipy",
+        "seaborn",
+        "statsmodels",
+        "papermill",
+        "sphinx",
+        "xlsxwriter",
+    }
     code = f"import sys, sense7.cli; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -17,7 +17,13 @@ from sense7.findings.core import finding
 from sense7.record import EXECUTED_BY, Recorder, format_number, format_value, read_values
 from sense7.tables import Sentence, Table, Variants
 
-HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$\\frac{1}$",
+    "a & b -- c",
+    "{value}`x`",
+    "[a](javascript:b)",
+]
 
 
 def table_of(names, unit="share of turns"):
@@ -26,7 +32,9 @@ def table_of(names, unit="share of turns"):
 
 
 def test_a_table_names_its_rows_and_columns_for_screen_readers():
-    page = BeautifulSoup(tables.estimates(table_of(["a", "b"]), "caption")._repr_html_(), "html.parser")
+    page = BeautifulSoup(
+        tables.estimates(table_of(["a", "b"]), "caption")._repr_html_(), "html.parser"
+    )
     assert {head["scope"] for head in page.select("thead th")} == {"col"}
     assert {head["scope"] for head in page.select("tbody th")} == {"row"}
 
@@ -51,14 +59,19 @@ def test_no_table_shows_minus_zero():
 
 def test_a_table_whose_caption_does_not_say_what_its_intervals_are_gives_the_methods():
     rows = {
-        name: estimate_row(0.5, low, 0.6, n=9, unit="levels", method=f"mean of {name}; percentile interval")
+        name: estimate_row(
+            0.5, low, 0.6, n=9, unit="levels", method=f"mean of {name}; percentile interval"
+        )
         for name, low in (("a", 0.4), ("b", 0.3))
     }
     table = estimate_table(rows, "which")
     shown = tables.estimates(table, "Means")
     assert shown.caption == "Means; mean of a; percentile interval; mean of b; percentile interval"
     assert "n" in shown.frame.columns
-    assert tables.estimates(table, "Means; 95% percentile interval").caption == "Means; 95% percentile interval"
+    assert (
+        tables.estimates(table, "Means; 95% percentile interval").caption
+        == "Means; 95% percentile interval"
+    )
     none = estimate_table({"a": estimate_row(0.5, n=9, unit="levels", method="mean")}, "which")
     assert tables.estimates(none, "Means").caption == "Means"
 
@@ -82,14 +95,27 @@ def cells(names=("first", "second")):
 def test_a_cell_of_a_matrix_is_a_word_a_mark_and_a_link_to_its_number():
     page = BeautifulSoup(tables.Matrix(cells(), "Verdicts", "finding")._repr_html_(), "html.parser")
     assert page.caption.text == "Verdicts"
-    assert [head.text for head in page.select("thead th[scope=col]")] == ["finding", "published", "A", "B"]
+    assert [head.text for head in page.select("thead th[scope=col]")] == [
+        "finding",
+        "published",
+        "A",
+        "B",
+    ]
     assert page.select_one("tbody th[scope=row]").text == "first"
     published, seen, not_asked = page.select("td")
     assert published.a.text == "0.75"
     assert published.strong is None
-    assert (seen.strong.text, seen.a.text, seen.a["href"]) == ("seen here too", "50.0% [40.0%, 60.0%]", "a.html#cell-2")
+    assert (seen.strong.text, seen.a.text, seen.a["href"]) == (
+        "seen here too",
+        "50.0% [40.0%, 60.0%]",
+        "a.html#cell-2",
+    )
     assert seen.select("small")[1].text == "second; n = 1,234"
-    assert (not_asked.strong.text, not_asked.a, not_asked.select("small")) == ("was not asked", None, [])
+    assert (not_asked.strong.text, not_asked.a, not_asked.select("small")) == (
+        "was not asked",
+        None,
+        [],
+    )
     marks = [cell.select_one("[aria-hidden]").text for cell in (seen, not_asked)]
     assert len(set(marks)) == 2, "a verdict does not rest on color alone"
     assert [cell["data-column"] for cell in page.select("td")] == ["published", "A", "B"]
@@ -120,15 +146,23 @@ def test_a_matrix_as_text_says_the_same():
 
 
 def table(text="a", caption="n = 3"):
-    return Table(pd.DataFrame({"text": [text, text]}, index=pd.Index(["one", "two"], name="row")), caption)
+    return Table(
+        pd.DataFrame({"text": [text, text]}, index=pd.Index(["one", "two"], name="row")), caption
+    )
 
 
 def heat_map(values, name="x"):
-    return figures.heat_map(pd.DataFrame({"n": values}), name=name, label="turns", caption="n = 4 turns.")
+    return figures.heat_map(
+        pd.DataFrame({"n": values}), name=name, label="turns", caption="n = 4 turns."
+    )
 
 
 def some():
-    shown = {"pairwise": table("p"), "listwise": heat_map([1, 2, 2, 5]), "neither": Sentence("Nothing was rated.")}
+    shown = {
+        "pairwise": table("p"),
+        "listwise": heat_map([1, 2, 2, 5]),
+        "neither": Sentence("Nothing was rated."),
+    }
     return Variants(shown, label="missing rule")
 
 
@@ -162,7 +196,10 @@ def test_equal_variants_give_equal_html_and_others_share_no_id():
     assert some()._repr_html_() == some()._repr_html_()
     pages = [soup(some())]
     pages += [soup(Variants({"a": table(text), "b": Sentence("c")}, label="rule")) for text in "xy"]
-    pages += [soup(Variants({name: table("x")}, label=label)) for name, label in (("a", "bc"), ("ab", "c"))]
+    pages += [
+        soup(Variants({name: table("x")}, label=label))
+        for name, label in (("a", "bc"), ("ab", "c"))
+    ]
     names = [page.input["name"] for page in pages]
     assert len(set(names)) == len(names)
     ids = [tag["id"] for page in pages for tag in page.find_all(id=True)]
@@ -174,7 +211,9 @@ def test_names_and_labels_are_text_whatever_they_hold(names, label):
     html = Variants({name: Sentence("s") for name in names}, label=label)._repr_html_()
     # "<" and "&" as characters of the data are the only way to markup, and both are written as references.
     labels = re.findall(r"<label [^>]*>([^<]*)</label>", html)
-    assert [text.count("&") for text in labels] == [sum(map(name.count, "&<>\"'")) for name in names]
+    assert [text.count("&") for text in labels] == [
+        sum(map(name.count, "&<>\"'")) for name in names
+    ]
     assert len(re.findall("<legend>[^<]*</legend>", html)) == 1
     assert html.count("<input ") == html.count("<label ") == len(names)
 
@@ -215,7 +254,12 @@ def test_a_value_is_in_the_file_as_soon_as_it_is_recorded(recorder, tmp_path):
 def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
     recorder.value("alpha", float("nan"), low=np.nan, high=np.nan, **HOW, reason="never asked")
     (value,) = stored(tmp_path)
-    assert (value["estimate"], value["low"], value["high"], value["reason"]) == (None, None, None, "never asked")
+    assert (value["estimate"], value["low"], value["high"], value["reason"]) == (
+        None,
+        None,
+        None,
+        "never asked",
+    )
 
 
 @pytest.mark.parametrize(
@@ -228,7 +272,10 @@ def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
         ({"low": 0.5}, "one limit"),
         ({"high": 0.5}, "one limit"),
         ({"computed_by": None}, "does not say which function returned it"),
-        ({"computed_by": ComputedBy("findings.alpha", {}, "omega")}, "returned by findings.alpha as 'omega'"),
+        (
+            {"computed_by": ComputedBy("findings.alpha", {}, "omega")},
+            "returned by findings.alpha as 'omega'",
+        ),
     ],
 )
 def test_an_incomplete_value_is_refused(recorder, changes, message):
@@ -292,7 +339,9 @@ def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(re
     assert [value["key"] for value in stored(tmp_path)] == ["beta"]
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"key": 1}', "[1]", '[{"key": "alpha"}]', "\ud83d", "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"key": 1}', "[1]", '[{"key": "alpha"}]', "\ud83d", "[" * 100_000]
+)
 def test_a_file_that_holds_no_recorded_values_is_kept_and_named(text, tmp_path):
     path = tmp_path / "package.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -357,7 +406,9 @@ def test_numbers_in_the_words_of_their_unit(number, unit, shown):
     assert format_number(number, unit) == shown
 
 
-@pytest.mark.parametrize("unit", ["share of turns", "level, 1 to 5", "seconds", "turns", "correlation"])
+@pytest.mark.parametrize(
+    "unit", ["share of turns", "level, 1 to 5", "seconds", "turns", "correlation"]
+)
 def test_what_rounds_to_zero_has_no_minus(unit):
     assert format_number(-0.0, unit) == format_number(0.0, unit)
     assert "-" not in format_number(-0.00004, unit)

@@ -22,9 +22,20 @@ from sense7.judge import baselines
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").glob("*.md")), *NOTEBOOKS]
-CODE = [path for folder in ("src/sense7", "evidence", "scripts", "tests") for path in (ROOT / folder).rglob("*.py")]
-MARKDOWN = create_md_parser(MdParserConfig(enable_extensions={"colon_fence", "deflist"}), RendererHTML)
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "book").glob("*.md")),
+    *NOTEBOOKS,
+]
+CODE = [
+    path
+    for folder in ("src/sense7", "evidence", "scripts", "tests")
+    for path in (ROOT / folder).rglob("*.py")
+]
+MARKDOWN = create_md_parser(
+    MdParserConfig(enable_extensions={"colon_fence", "deflist"}), RendererHTML
+)
 MARK = "\N{REFERENCE MARK}"
 """Stands for code, and for roles whose text comes from elsewhere."""
 
@@ -49,13 +60,34 @@ DIALECT = {
 """Words of a dialect of our own -> plain scientific English."""
 
 NO_PROSE = {
-    *("code-cell", "code-block", "ledger", "modules", "functions", "raw", "bibliography", "picture", "keys"),
+    *(
+        "code-cell",
+        "code-block",
+        "ledger",
+        "modules",
+        "functions",
+        "raw",
+        "bibliography",
+        "picture",
+        "keys",
+    ),
     *("claim-card", "ledger-picture", "toctree"),
 }
 """Directives whose content is no prose."""
 
 ELSEWHERE = {
-    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc"),
+    *(
+        "value",
+        "published",
+        "edition",
+        "term",
+        "ref",
+        "doc",
+        "cite:t",
+        "cite:p",
+        "py:class",
+        "py:exc",
+    ),
 }
 """Roles whose text comes from elsewhere."""
 
@@ -98,7 +130,9 @@ def passages(markdown):
     heading = False
     for token in MARKDOWN.parse(markdown):
         heading = token.type == "heading_open" or (heading and token.type == "inline")
-        if token.type in {"fence", "colon_fence"} and (directive := re.match(r"\{([\w-]+)\}\s*(.*)", token.info)):
+        if token.type in {"fence", "colon_fence"} and (
+            directive := re.match(r"\{([\w-]+)\}\s*(.*)", token.info)
+        ):
             if directive[1] != "picture":  # its argument is an address
                 yield words_of(MARKDOWN.parseInline(directive[2])), False
             if directive[1] not in NO_PROSE:
@@ -123,11 +157,19 @@ def words_of(tokens):
             token.type == "code_inline"
         ):  # a number as code is typed as well, but for levels whose rounding is explained
             typed = re.fullmatch(r"[\d.,\s]*\d[\d.,]*\s*%?", token.content)
-            words.append(token.content if typed and not re.fullmatch(r"[1-5](\.50*1?)?", token.content) else MARK)
+            words.append(
+                token.content
+                if typed and not re.fullmatch(r"[1-5](\.50*1?)?", token.content)
+                else MARK
+            )
         elif token.type == "link_open" and token.attrs.get("title"):
             words.append(f"{token.attrs['title']} ")
         else:
-            words.append(" " if token.type in {"softbreak", "hardbreak"} else token.content * (token.type == "text"))
+            words.append(
+                " "
+                if token.type in {"softbreak", "hardbreak"}
+                else token.content * (token.type == "text")
+            )
     return "".join(words)
 
 
@@ -162,16 +204,24 @@ def cells_of(path):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_no_statistic_is_typed_and_no_sentence_is_too_long(path):
     """Nor are texts of a notebook's code, which end on the page as well; by-hand cells compute what they say."""
-    texts = [cell.source for cell in cells_of(path) if cell.cell_type == "markdown"] or [path.read_text("utf-8")]
+    texts = [cell.source for cell in cells_of(path) if cell.cell_type == "markdown"] or [
+        path.read_text("utf-8")
+    ]
     wrong = []
     for text in texts:
         for words, heading in passages(text):
             wrong += [(words, one) for one in (*typed_statistics(words), *long_sentences(words))]
             if heading and MARK in words and re.search(r"^#+ .*\{\w+\}`", text, re.MULTILINE):
-                wrong.append((words, "a value in a heading would change the navigation of every page"))
+                wrong.append(
+                    (words, "a value in a heading would change the navigation of every page")
+                )
     for cell in cells_of(path):
         if cell.cell_type == "code" and "by-hand" not in cell.metadata.get("tags", []):
-            constants = [node.value for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Constant)]
+            constants = [
+                node.value
+                for node in ast.walk(ast.parse(cell.source))
+                if isinstance(node, ast.Constant)
+            ]
             captions = [text for text in constants if isinstance(text, str) and " " in text]
             wrong += [(text, one) for text in captions for one in typed_statistics(text)]
     assert wrong == []
@@ -186,15 +236,24 @@ def figures():
         if len(digits.strip("0.")) < 2 or claim["unit"] == "published values":
             continue
         share = f"{100 * claim['value']:.4g}" if claim["unit"].startswith("share") else None
-        typed = {digits, f"{claim['value']:,g}", digits.lstrip("0")} | ({f"{share}%", f"{share} %"} if share else set())
-        forms += [(re.compile(rf"(?<![\w.,-]){re.escape(form)}(?![\w]|[.,]\d)"), claim["id"]) for form in typed]
+        typed = {digits, f"{claim['value']:,g}", digits.lstrip("0")} | (
+            {f"{share}%", f"{share} %"} if share else set()
+        )
+        forms += [
+            (re.compile(rf"(?<![\w.,-]){re.escape(form)}(?![\w]|[.,]\d)"), claim["id"])
+            for form in typed
+        ]
     return forms
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_published_figures_stand_in_the_claims_alone(path):
     text = path.read_text("utf-8")
-    assert [(form.pattern, f"use {{published}}`{claim}`") for form, claim in figures() if form.search(text)] == []
+    assert [
+        (form.pattern, f"use {{published}}`{claim}`")
+        for form, claim in figures()
+        if form.search(text)
+    ] == []
 
 
 STORED = {
@@ -209,7 +268,9 @@ STORED = {
 def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_shows(path):
     code = "\n".join(cell.source for cell in cells_of(path) if cell.cell_type == "code")
     assert re.findall(r"s7\.Recorder\(\"([\w-]+)\", results\)", code) == [path.stem]
-    assert set(load_notebook(path).stored) == {file for call, file in STORED.items() if call in code}
+    assert set(load_notebook(path).stored) == {
+        file for call, file in STORED.items() if call in code
+    }
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -221,10 +282,19 @@ def test_what_is_shown_of_a_page_ends_in_one_line_to_take_away(path):
 
 def test_the_parts_of_a_fraction_stand_in_braces():
     # What makes MathML of a formula reads the digits of \\frac and two bare numbers as one number.
-    assert [path.name for path in [*PAGES, *CODE] if re.search(r"\\[td]?frac[0-9]", path.read_text("utf-8"))] == []
+    assert [
+        path.name
+        for path in [*PAGES, *CODE]
+        if re.search(r"\\[td]?frac[0-9]", path.read_text("utf-8"))
+    ] == []
 
 
-TYPED = ["Alpha was 0.961 per turn.", "In 38.1 % of turns.", "There were 9 participants.", "Three out of ten said so."]
+TYPED = [
+    "Alpha was 0.961 per turn.",
+    "In 38.1 % of turns.",
+    "There were 9 participants.",
+    "Three out of ten said so.",
+]
 NO_STATISTIC = [
     "SENSE-7 has seven dimensions.",
     "See arXiv 2509.16437.",
@@ -236,7 +306,10 @@ NO_STATISTIC = [
 def test_typed_statistics_are_found_and_nothing_else():
     for texts, typed in ((TYPED, True), (NO_STATISTIC, False)):
         for text in texts:
-            assert bool([one for words, _ in passages(text) for one in typed_statistics(words)]) == typed, text
+            assert (
+                bool([one for words, _ in passages(text) for one in typed_statistics(words)])
+                == typed
+            ), text
     assert long_sentences("So " * 41 + ".")
     assert not long_sentences("So. " * 41)
 
@@ -248,9 +321,19 @@ def test_typed_statistics_are_found_and_nothing_else():
     ("page", "words", "constant", "value"),
     [
         ("how-to-read", "fewer than five participants", FEWEST_PARTICIPANTS, 5),
-        ("03-reliability", "at least three dimensions, its fit four", (ITEMS_FOR_A_FACTOR, ITEMS_FOR_A_TEST), (3, 4)),
+        (
+            "03-reliability",
+            "at least three dimensions, its fit four",
+            (ITEMS_FOR_A_FACTOR, ITEMS_FOR_A_TEST),
+            (3, 4),
+        ),
         ("06-poor-turn", "if its overall rating is poor or very poor", measures.POOR, 2),
-        ("12-disrupted", "to turns two to five after it", (min(disrupted.LASTING), max(disrupted.LASTING)), (2, 5)),
+        (
+            "12-disrupted",
+            "to turns two to five after it",
+            (min(disrupted.LASTING), max(disrupted.LASTING)),
+            (2, 5),
+        ),
         ("12-disrupted", "From the three turns before", len(disrupted.BEFORE), 3),
         ("14-words", "at least three participants use it", FEWEST_PEOPLE, 3),
         ("14-words", "good ones (good or very good)", GOOD, 4),
@@ -258,7 +341,9 @@ def test_typed_statistics_are_found_and_nothing_else():
     ],
 )
 def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, constant, value):
-    (path,) = ROOT.glob(f"book/{page}.md") if page[0] not in "01" else ROOT.glob(f"notebooks/{page}.md")
+    (path,) = (
+        ROOT.glob(f"book/{page}.md") if page[0] not in "01" else ROOT.glob(f"notebooks/{page}.md")
+    )
     assert words in " ".join(path.read_text("utf-8").split())
     assert constant == value
 

@@ -24,9 +24,13 @@ from sense7.loading import load
 from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")}
+PAGES = {
+    name: ROOT / "book" / f"{name}.md"
+    for name in ("own-workbook", "collect", "own-judge", "library")
+}
 BLOCK = re.compile(
-    r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+    r"^(?P<tested><!-- tested -->\n)?```(?P<language>bash|python|text)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
 )
 SENSE7 = ".venv/bin/sense7"
 ADDRESS = "http://localhost:11434/v1"
@@ -34,7 +38,9 @@ ADDRESS = "http://localhost:11434/v1"
 
 def blocks(page):
     """Language, text, whether it is tested, and the lines that the page shows as its output."""
-    found = [(match["language"], match["text"], bool(match["tested"])) for match in BLOCK.finditer(page)]
+    found = [
+        (match["language"], match["text"], bool(match["tested"])) for match in BLOCK.finditer(page)
+    ]
     following = [*found[1:], ("", "", False)]
     for (language, text, tested), (after, shown, _) in zip(found, following, strict=True):
         if language != "text":
@@ -91,7 +97,10 @@ def carry_out_batch(requests, replies):
     lines = []
     for number, request in enumerate(map(json.loads, requests.read_text("utf-8").splitlines()), 1):
         assert (request["method"], request["url"]) == ("POST", "/v1/chat/completions")
-        message = {"role": "assistant", "content": f"<S0>Reasoning {number}.</S0><S2>{number % 5 + 1}</S2>"}
+        message = {
+            "role": "assistant",
+            "content": f"<S0>Reasoning {number}.</S0><S2>{number % 5 + 1}</S2>",
+        }
         body = {
             "model": request["body"]["model"],
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
@@ -115,14 +124,20 @@ def rate_and_download(page, folder):
     folder.mkdir()
     for code, rating in (("P01", "good"), ("P02", "poor"), ("P03", "very good")):
         answers = {"Age": 40, "Experience": "Often"}
-        content = collecting.download(code, carried["study"], carried["conversations"], rating, answers=answers)
+        content = collecting.download(
+            code, carried["study"], carried["conversations"], rating, answers=answers
+        )
         (folder / f"ratings-{code}.json").write_text(json.dumps(content), "utf-8")
 
 
 def write_shown_files(page, *names):
     """Files that a page shows whole, in the folder of the reader."""
     for name in names:
-        shown = re.search(rf"^:caption: {re.escape(name)}\n\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.M)
+        shown = re.search(
+            rf"^:caption: {re.escape(name)}\n\n(.*?)^```$",
+            page.read_text("utf-8"),
+            re.DOTALL | re.M,
+        )
         Path(name).write_text(shown[1], "utf-8")
 
 
@@ -148,7 +163,11 @@ def test_the_way_to_a_workbook_of_ones_own(empty_folder):
 def test_the_way_to_ratings_of_ones_own(empty_folder):
     write_shown_files(PAGES["collect"], "chats.jsonl", "study.yml")
     assert go_through(PAGES["collect"], Reader()) == 3
-    assert load("mine.xlsx", strict=True).turns["overall"].value_counts().to_dict() == {2: 4, 4: 4, 5: 4}
+    assert load("mine.xlsx", strict=True).turns["overall"].value_counts().to_dict() == {
+        2: 4,
+        4: 4,
+        5: 4,
+    }
 
 
 def test_the_keys_of_a_study_file_are_all_explained():
@@ -164,12 +183,19 @@ def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     with endpoint.Endpoint() as server:
         assert go_through(PAGES["own-judge"], Reader(server.address)) == 6
     assert len(server.asked) == 8, "four conversations, two runs; dry runs ask nothing"
-    found = {str(path.relative_to(empty_folder)) for path in (empty_folder / "predictions_mine").iterdir()}
-    names = re.findall(r"^\| `([^`]+)`(?:, `\.\.\.([^`]+)`)?", PAGES["own-judge"].read_text("utf-8"), re.MULTILINE)
+    found = {
+        str(path.relative_to(empty_folder))
+        for path in (empty_folder / "predictions_mine").iterdir()
+    }
+    names = re.findall(
+        r"^\| `([^`]+)`(?:, `\.\.\.([^`]+)`)?", PAGES["own-judge"].read_text("utf-8"), re.MULTILINE
+    )
     told = {name.rstrip("/") for name, _ in names} | {
         name.replace("-iter1.xlsx", further) for name, further in names if further
     }
-    assert found == {f"predictions_mine/{name}" for name in told}, "what is kept is what the page says"
+    assert found == {f"predictions_mine/{name}" for name in told}, (
+        "what is kept is what the page says"
+    )
 
 
 def test_the_way_to_the_library(empty_folder):
@@ -177,13 +203,23 @@ def test_the_way_to_the_library(empty_folder):
     assert go_through(PAGES["library"], reader) == 7
     study, text = reader.names["study"], PAGES["library"].read_text("utf-8")
     rows = re.findall(r"^\| `study\.(\w+)` \|.*\| (.*) \|$", text, re.MULTILINE)
-    assert [name for name, _ in rows] == ["conversations", "turns", "messages", "participants", "columns"]
+    assert [name for name, _ in rows] == [
+        "conversations",
+        "turns",
+        "messages",
+        "participants",
+        "columns",
+    ]
     for name, columns in rows:
         assert set(re.findall(r"`(\w+)`", columns)) <= set(getattr(study, name).columns), name
     for attribute in re.findall(r"`study\.(\w+)`", text):
         assert hasattr(study, attribute)
-    columns = re.findall(r"^\| `(\w+)`(?:, `(\w+)`)? \|", text.partition("## How a table")[2], re.MULTILINE)
-    assert [name for pair in columns for name in pair if name] == list(reader.names["table"].columns)
+    columns = re.findall(
+        r"^\| `(\w+)`(?:, `(\w+)`)? \|", text.partition("## How a table")[2], re.MULTILINE
+    )
+    assert [name for pair in columns for name in pair if name] == list(
+        reader.names["table"].columns
+    )
 
 
 # What they tell to type and do not test
@@ -212,7 +248,9 @@ def test_every_command_exists_with_its_options(words):
     if words[0] == "make":
         makefile = (ROOT / "Makefile").read_text("utf-8")
         targets = [word for word in words[1:] if "=" not in word]
-        assert all(re.search(rf"^{re.escape(target)}:.*## ", makefile, re.MULTILINE) for target in targets)
+        assert all(
+            re.search(rf"^{re.escape(target)}:.*## ", makefile, re.MULTILINE) for target in targets
+        )
         given = [word.partition("=")[0] for word in words[1:] if "=" in word]
         assert all(re.search(rf"^{name} :=", makefile, re.MULTILINE) for name in given)
     elif words[0] in INSTALLERS:
@@ -246,7 +284,12 @@ def texts_of(folder):
 
 
 def test_every_message_that_is_explained_is_one_of_the_readers():
-    text = PAGES["own-workbook"].read_text("utf-8").partition("## What the messages mean")[2].partition("\n## ")[0]
+    text = (
+        PAGES["own-workbook"]
+        .read_text("utf-8")
+        .partition("## What the messages mean")[2]
+        .partition("\n## ")[0]
+    )
     explained = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
     known = list(texts_of(ROOT / "src" / "sense7" / "workbook"))
     assert len(explained) == 21

@@ -66,12 +66,16 @@ def run_installed(installed, tmp_path, monkeypatch):
     return run
 
 
-def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_other_part_of_the_repository(wheel):
+def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_other_part_of_the_repository(
+    wheel,
+):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{CARRIED}/")}
     paths = [path for part in PARTS for path in (ROOT / part, *(ROOT / part).rglob("*"))]
     there = {f"{CARRIED}/{path.relative_to(ROOT).as_posix()}" for path in paths if path.is_file()}
     assert names == there
-    assert {f"{CARRIED}/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md")} < names
+    assert {
+        f"{CARRIED}/notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md")
+    } < names
     assert wheel.stat().st_size < LARGEST
 
 
@@ -86,7 +90,9 @@ print(json.dumps([list(inputs.jobs), str(inputs.folder), len(claims), str(source
 """
 
 
-def test_a_build_in_an_empty_folder_finds_every_notebook_and_writes_there(run_installed, installed, tmp_path):
+def test_a_build_in_an_empty_folder_finds_every_notebook_and_writes_there(
+    run_installed, installed, tmp_path
+):
     shutil.copyfile(ROOT / "data" / "synthetic.xlsx", tmp_path / "mine.xlsx")
     done = run_installed(RESOLVE, "mine.xlsx")
     assert not done.returncode, done.stderr
@@ -105,7 +111,10 @@ def test_a_notebook_runs_in_an_empty_folder(run_installed, tmp_path):
     done = run_installed(MAIN, "run", "00")
     assert not done.returncode, done.stderr
     assert done.stdout.splitlines()[-1] == str(tmp_path / "00-taxonomy.executed.ipynb")
-    assert {path.name for path in tmp_path.iterdir()} == {"00-taxonomy.executed.ipynb", "00-taxonomy.executed.results"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "00-taxonomy.executed.ipynb",
+        "00-taxonomy.executed.results",
+    }
 
 
 RECORD = """
@@ -154,40 +163,66 @@ def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_insta
 
 def pythons():
     """Programs of the supported Pythons that this machine has, by version."""
-    places = [*Path.home().glob(".pyenv/versions/3.*/bin"), *map(Path, os.environ["PATH"].split(os.pathsep))]
-    places = [place for place in places if place.name != "shims"]  # which are programs of pyenv's own
+    places = [
+        *Path.home().glob(".pyenv/versions/3.*/bin"),
+        *map(Path, os.environ["PATH"].split(os.pathsep)),
+    ]
+    places = [
+        place for place in places if place.name != "shims"
+    ]  # which are programs of pyenv's own
     found = {}
     for minor in range(11, LATEST + 1):
-        programs = [place / f"python3.{minor}" for place in places if (place / f"python3.{minor}").is_file()]
+        programs = [
+            place / f"python3.{minor}" for place in places if (place / f"python3.{minor}").is_file()
+        ]
         found |= {f"3.{minor}": program for program in programs[:1]}
     return found
 
 
 def constraints():
     """Names and versions of the lock, without its hashes."""
-    entries = re.findall(r"^([\w.-]+==[^\\\n]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    entries = re.findall(
+        r"^([\w.-]+==[^\\\n]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE
+    )
     return "\n".join(entry.strip() for entry in entries) + "\n"
 
 
 def build_with(python, wheel, folder):
     """Install the wheel with its extra ``book`` in an empty environment, build a book in an empty folder."""
     (folder / "constraints.txt").write_text(constraints(), "utf-8")
-    uv, environment, place = str(Path(sys.executable).with_name("uv")), folder / "environment", folder / "place"
+    uv, environment, place = (
+        str(Path(sys.executable).with_name("uv")),
+        folder / "environment",
+        folder / "place",
+    )
     place.mkdir()
     steps = (
         [uv, "venv", "--quiet", "--python", str(python), str(environment)],
         [
-            *(uv, "pip", "install", "--quiet", "--python", str(environment / "bin" / "python"), "--constraint"),
+            *(
+                uv,
+                "pip",
+                "install",
+                "--quiet",
+                "--python",
+                str(environment / "bin" / "python"),
+                "--constraint",
+            ),
             *(str(folder / "constraints.txt"), f"sense7-companion[book] @ {wheel.as_uri()}"),
         ],
         [str(environment / "bin" / "sense7"), "build", "synthetic", "--quiet"],
     )
     for step in steps:
-        done = subprocess.run(step, cwd=place, env=without_ours(), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            step, cwd=place, env=without_ours(), capture_output=True, text=True, check=False
+        )
         assert not done.returncode, f"{step}\n{done.stdout}{done.stderr}"
     edition = place / "_build" / "editions" / "synthetic"
     assert done.stdout.splitlines()[-1] == str(edition / "html" / "index.html")
-    return {path.name: json.loads(path.read_text("utf-8")) for path in (edition / "results").glob("*.json")}
+    return {
+        path.name: json.loads(path.read_text("utf-8"))
+        for path in (edition / "results").glob("*.json")
+    }
 
 
 @pytest.mark.long
@@ -231,7 +266,9 @@ main()
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="hides what only Linux has; elsewhere the verbs run as they are")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="hides what only Linux has; elsewhere the verbs run as they are"
+)
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [

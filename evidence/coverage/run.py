@@ -78,7 +78,9 @@ PERCENTILE = "percentile interval over resampled participants"
 MOVED = "percentile interval over resampled participants, moved to the estimate"
 LEFT_OUT = "t interval, standard error by leaving out each participant in turn"
 ASYMPTOTIC = "asymptotic interval, turns as independent"
-LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
+LEFT_OUT_ON_SCALE = (
+    "t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
+)
 
 
 class Statistic(NamedTuple):
@@ -97,12 +99,34 @@ class Statistic(NamedTuple):
 STATISTICS = tuple(
     Statistic(*row)
     for row in (
-        ("alpha per turn", "alpha_turn", "Feldt's interval, turns as independent", LEFT_OUT_ON_SCALE),
-        ("alpha after the task", "alpha_post", "Feldt's interval, conversations as independent", LEFT_OUT_ON_SCALE),
+        (
+            "alpha per turn",
+            "alpha_turn",
+            "Feldt's interval, turns as independent",
+            LEFT_OUT_ON_SCALE,
+        ),
+        (
+            "alpha after the task",
+            "alpha_post",
+            "Feldt's interval, conversations as independent",
+            LEFT_OUT_ON_SCALE,
+        ),
         ("condition difference", "condition_difference", "t interval, turns as independent"),
         ("poor turn, Cohen's d", "poor_turn_d", "normal interval, conversations as independent"),
-        ("kappa of Affective, linear", "kappa_affective", ASYMPTOTIC, PERCENTILE, "kappa_linear_Affective"),
-        ("kappa of Affective, quadratic", "kappa_quadratic_affective", "", PERCENTILE, "kappa_quadratic_Affective"),
+        (
+            "kappa of Affective, linear",
+            "kappa_affective",
+            ASYMPTOTIC,
+            PERCENTILE,
+            "kappa_linear_Affective",
+        ),
+        (
+            "kappa of Affective, quadratic",
+            "kappa_quadratic_affective",
+            "",
+            PERCENTILE,
+            "kappa_quadratic_Affective",
+        ),
         ("ICC(1) of participants", "icc_1", "F interval, numbers of conversations as equal"),
     )
 )
@@ -138,8 +162,14 @@ def study_of(numbers: Numbers) -> Study:
             "topic": np.array(p.topics, dtype=object)[numbers.topic],
             "importance": numbers.importance.astype(float),
             "desired_empathy": numbers.desired.astype(float),
-            **{name: numbers.experience[:, place].astype(float) for place, name in enumerate(OUTCOMES["experience"])},
-            **{f"post_{name}": numbers.post[:, place].astype(float) for place, name in enumerate(DIMENSION_NAMES)},
+            **{
+                name: numbers.experience[:, place].astype(float)
+                for place, name in enumerate(OUTCOMES["experience"])
+            },
+            **{
+                f"post_{name}": numbers.post[:, place].astype(float)
+                for place, name in enumerate(DIMENSION_NAMES)
+            },
         }
     )
     of = numbers.conversation
@@ -210,7 +240,10 @@ def turns_by_condition(numbers: Numbers) -> list[np.ndarray]:
     """Means of the turns with a rating, by condition."""
     means = turn_means(numbers)
     condition = numbers.condition[numbers.conversation]
-    return [means[(condition == place) & ~np.isnan(means)] for place in range(len(numbers.parameters.conditions))]
+    return [
+        means[(condition == place) & ~np.isnan(means)]
+        for place in range(len(numbers.parameters.conditions))
+    ]
 
 
 def turn_test(numbers: Numbers) -> tuple[list[float], float]:
@@ -219,7 +252,9 @@ def turn_test(numbers: Numbers) -> tuple[list[float], float]:
     first, second = (groups[numbers.parameters.conditions.index(name)] for name in (FIRST, SECOND))
     test = stats.ttest_ind(first, second)
     interval = test.confidence_interval(CONFIDENCE)
-    return [float(first.mean() - second.mean()), float(interval.low), float(interval.high)], float(test.pvalue)
+    return [float(first.mean() - second.mean()), float(interval.low), float(interval.high)], float(
+        test.pvalue
+    )
 
 
 def difference_by_leaving_out(study: Study, bootstrap: ParticipantBootstrap) -> list[float]:
@@ -233,7 +268,9 @@ def difference_by_leaving_out(study: Study, bootstrap: ParticipantBootstrap) -> 
         means = sums[..., 1] / sums[..., 0]
         return means[..., 0] - means[..., 1]
 
-    return list(bootstrap.estimate(difference, values, rated.loc[kept, "participant"], OWN_SCALE)[:3])
+    return list(
+        bootstrap.estimate(difference, values, rated.loc[kept, "participant"], OWN_SCALE)[:3]
+    )
 
 
 def limits(row) -> list[float]:
@@ -252,11 +289,18 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
     study = study_of(numbers)
     found = {"condition_difference": limits(condition_differences(study, bootstrap).loc[PAIR])}
     found["condition_difference_naive"] = turn_test(numbers)[0]
-    for key, ratings in (("alpha_turn", turn_ratings(study)), ("alpha_post", post_task_ratings(study))):
+    for key, ratings in (
+        ("alpha_turn", turn_ratings(study)),
+        ("alpha_post", post_task_ratings(study)),
+    ):
         found[key] = limits(alpha_row(ratings, bootstrap))
         found[f"{key}_naive"] = limits(alpha_row(ratings, bootstrap, interval="feldt"))
-    found["alpha_turn_percentile"] = limits(alpha_row(turn_ratings(study), bootstrap, interval="percentile"))
-    found["poor_turn_d"] = limits(multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1])
+    found["alpha_turn_percentile"] = limits(
+        alpha_row(turn_ratings(study), bootstrap, interval="percentile")
+    )
+    found["poor_turn_d"] = limits(
+        multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
+    )
     found["poor_turn_d_naive"] = naive_poor_turn(study)
     # The other dimensions left blank: they would cost the most time, and tell nothing.
     blank = {name: np.nan for name in DIMENSION_NAMES if name != KAPPA}
@@ -323,7 +367,9 @@ def one_study(world: str, number: int, settings: Settings) -> dict[str, list[flo
     place = list(WORLDS).index(world)
     numbers = draw(parameters, np.random.default_rng([settings.seed, place, number]))
     people = pd.Series(study_names(numbers))
-    return work(numbers, ParticipantBootstrap(people, settings.draws, seed=number, confidence=CONFIDENCE))
+    return work(
+        numbers, ParticipantBootstrap(people, settings.draws, seed=number, confidence=CONFIDENCE)
+    )
 
 
 def study_names(numbers: Numbers) -> np.ndarray:
@@ -336,11 +382,20 @@ def truths(design: str) -> dict[str, float]:
     """What the intervals of ``STATISTICS`` are to cover, by brute force; the t test over turns has its own truth."""
     parameters = Parameters(design=design)
     implied = implied_values(parameters)
-    known = {one.key: implied[one.truth or one.key][0] for one in STATISTICS if one.key != "condition_difference"}
+    known = {
+        one.key: implied[one.truth or one.key][0]
+        for one in STATISTICS
+        if one.key != "condition_difference"
+    }
     known["condition_difference"] = implied[f"condition_model_difference_{FIRST}_{SECOND}"][0]
-    large = (draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20) for batch in range(20))
+    large = (
+        draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20) for batch in range(20)
+    )
     over_turns = float(np.mean([turn_test(numbers)[0][0] for numbers in large]))
-    return known | {f"{key}_naive": value for key, value in (known | {"condition_difference": over_turns}).items()}
+    return known | {
+        f"{key}_naive": value
+        for key, value in (known | {"condition_difference": over_turns}).items()
+    }
 
 
 BY_PLAIN_CODE = "plain array code on large studies, without the library"
@@ -353,11 +408,15 @@ def further_truths(design: str) -> dict[str, tuple[float, str]]:
     Where no value is implied, it is the mean of the library's own estimates over 20 studies, each of 20 times the size.
     """
     parameters = Parameters(design=design)
-    implied = {key: value for key, (value, _) in implied_values(parameters).items() if np.isfinite(value)}
+    implied = {
+        key: value for key, (value, _) in implied_values(parameters).items() if np.isfinite(value)
+    }
     large = []
     for batch in range(20):
         numbers = draw(parameters, np.random.default_rng([SEED, 10, batch]), scale=20)
-        large.append(further(numbers, ParticipantBootstrap(pd.Series(study_names(numbers)), draws=1)))
+        large.append(
+            further(numbers, ParticipantBootstrap(pd.Series(study_names(numbers)), draws=1))
+        )
     return {
         one.key: (implied[one.truth or one.key], BY_PLAIN_CODE)
         if (one.truth or one.key) in implied
@@ -369,13 +428,23 @@ def further_truths(design: str) -> dict[str, tuple[float, str]]:
 def code() -> str:
     """Digest of the code that the studies depend on: with what other code kept a run does not go on."""
     package = ROOT / "src" / "sense7"
-    files = [path for part in ("estimators", "findings", "simulate") for path in sorted((package / part).rglob("*.py"))]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in [Path(__file__), *files])).hexdigest()
+    files = [
+        path
+        for part in ("estimators", "findings", "simulate")
+        for path in sorted((package / part).rglob("*.py"))
+    ]
+    return hashlib.sha256(
+        b"".join(file.read_bytes() for file in [Path(__file__), *files])
+    ).hexdigest()
 
 
 def versions() -> dict[str, str]:
     """Versions on which the last digits depend."""
-    return {"Python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+    return {
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
 
 
 def run(settings: Settings, keep: Path, part: str | None = None) -> dict[str, list[dict]]:
@@ -383,19 +452,26 @@ def run(settings: Settings, keep: Path, part: str | None = None) -> dict[str, li
 
     What the file holds of other settings, versions or code is computed again.
     """
-    head = json.dumps({"draws": settings.draws, "seed": settings.seed, "versions": versions(), "code": code()})
+    head = json.dumps(
+        {"draws": settings.draws, "seed": settings.seed, "versions": versions(), "code": code()}
+    )
     lines = keep.read_text("utf-8").splitlines() if keep.is_file() else []
     if not lines or lines[0] != head:
         keep.parent.mkdir(parents=True, exist_ok=True)
         keep.write_text(head + "\n", "utf-8")
     done: dict[str, dict[int, dict]] = {world: {} for world in WORLDS}
     for batch in map(json.loads, lines[1:] if lines and lines[0] == head else ()):
-        done[batch["world"]].update({int(number): found for number, found in batch["studies"].items()})
+        done[batch["world"]].update(
+            {int(number): found for number, found in batch["studies"].items()}
+        )
     wanted = [world for world in WORLDS if part is None or world in PARTS[part]]
     for world in wanted:
         missing = [number for number in range(settings.studies) if number not in done[world]]
         for start in tqdm(range(0, len(missing), BATCH), desc=world, disable=None):
-            batch = {number: one_study(world, number, settings) for number in missing[start : start + BATCH]}
+            batch = {
+                number: one_study(world, number, settings)
+                for number in missing[start : start + BATCH]
+            }
             done[world].update(batch)
             with keep.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps({"world": world, "studies": batch}) + "\n")
@@ -433,25 +509,40 @@ def results(studies: dict[str, list[dict]], part: str) -> list[dict]:
             known = {key: (value, BY_PLAIN_CODE) for key, value in truths(design).items()}
             intervals = [("participants", one, "", one.name, one.own) for one in STATISTICS]
             # Turns as independent of both designs only where it matters which it is.
-            shown = [one for one in STATISTICS if one.naive and (not short or one.key == "condition_difference")]
+            shown = [
+                one
+                for one in STATISTICS
+                if one.naive and (not short or one.key == "condition_difference")
+            ]
             intervals += [("naive", one, "_naive", one.name, one.naive) for one in shown]
             if not short:
                 percentile = f"{STATISTICS[0].name}, percentile"
                 intervals.append(("other", STATISTICS[0], "_percentile", percentile, PERCENTILE))
         else:
-            known, intervals = further_truths(design), [("participants", one, "", one.name, one.own) for one in FURTHER]
+            known, intervals = (
+                further_truths(design),
+                [("participants", one, "", one.name, one.own) for one in FURTHER],
+            )
         of = studies[f"{design}, {'with effects' if part == 'first' else 'further statistics'}"]
         for kind, one, ending, name, interval in intervals:
             value, means = known[one.key + ("_naive" if kind == "naive" else "")]
-            row = {"key": f"coverage_{one.key}{ending}{short}", "name": name, "design": design, "kind": kind}
+            row = {
+                "key": f"coverage_{one.key}{ending}{short}",
+                "name": name,
+                "design": design,
+                "kind": kind,
+            }
             row |= {
                 "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
                 "truth_by": means,
             }
-            rows.append({"part": part, **row, **covered([study[one.key + ending] for study in of], value)})
+            rows.append(
+                {"part": part, **row, **covered([study[one.key + ending] for study in of], value)}
+            )
         if part == "first":
             rows += [
-                {"part": part, **row} for row in false_positives(studies[f"{design}, without effects"], design, short)
+                {"part": part, **row}
+                for row in false_positives(studies[f"{design}, without effects"], design, short)
             ]
     return rows
 
@@ -462,8 +553,16 @@ def false_positives(studies: list[dict], design: str, short: str) -> list[dict]:
     tests = (
         (PERCENTILE, "participants", lambda study: leaves_out_zero(study["condition_difference"])),
         (LEFT_OUT, "left_out", lambda study: leaves_out_zero(study["left_out"])),
-        ("mixed model, Satterthwaite's degrees of freedom", "mixed_model", lambda study: bool(study["mixed_model"][0])),
-        ("t test of two conditions, turns as independent", "t_test", lambda study: study["t_test"][0] < limit),
+        (
+            "mixed model, Satterthwaite's degrees of freedom",
+            "mixed_model",
+            lambda study: bool(study["mixed_model"][0]),
+        ),
+        (
+            "t test of two conditions, turns as independent",
+            "t_test",
+            lambda study: study["t_test"][0] < limit,
+        ),
         (
             "Kruskal-Wallis test of all conditions, turns as independent",
             "kruskal_wallis",
@@ -473,7 +572,12 @@ def false_positives(studies: list[dict], design: str, short: str) -> list[dict]:
     method = f"studies without effects that come out significant at level {limit:.0%}"
     row = {"design": design, "kind": "false positives", "method": method, "studies": len(studies)}
     return [
-        {"key": f"false_positives_{key}{short}", "name": name, **row, "count": sum(map(significant_in, studies))}
+        {
+            "key": f"false_positives_{key}{short}",
+            "name": name,
+            **row,
+            "count": sum(map(significant_in, studies)),
+        }
         for name, key, significant_in in tests
     ]
 
@@ -482,7 +586,11 @@ def stored_again(old: dict, settings: Settings, studies: dict[str, list[dict]], 
     """The stored result with one part replaced, and the other as it was."""
     rows = [row for row in old.get("results", ()) if row["part"] != part] + results(studies, part)
     parts = old.get("parts", {}) | {part: asdict(settings) | versions()}
-    first = {world: found for world, found in old.get("first_studies", {}).items() if world not in PARTS[part]}
+    first = {
+        world: found
+        for world, found in old.get("first_studies", {}).items()
+        if world not in PARTS[part]
+    }
     first |= {world: found[:SHOWN] for world, found in studies.items()}
     return {
         "about": "Coverage of intervals over simulated studies; nothing here is a finding about people.",
@@ -496,7 +604,9 @@ def stored_again(old: dict, settings: Settings, studies: dict[str, list[dict]], 
 def main() -> None:
     """Run it, and store the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--part", choices=PARTS, action="append", help="only this one; may be repeated")
+    parser.add_argument(
+        "--part", choices=PARTS, action="append", help="only this one; may be repeated"
+    )
     parser.add_argument("--studies", type=int, default=STUDIES, help=f"of each kind ({STUDIES})")
     chosen, out = parser.parse_args(), ROOT / "data" / "coverage.json"
     settings = Settings(chosen.studies)

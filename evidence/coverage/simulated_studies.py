@@ -51,7 +51,12 @@ WHOLE = 40
 
 DRAWS = 400
 PLANTED, WITH_EFFECT = "planted", "planted, for claims"
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 @dataclass(frozen=True)
@@ -103,15 +108,24 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
             keys[claim.notebook] = keys.get(claim.notebook, frozenset()) | wanted
         changes = dict(changes)
         return World(
-            name, judge_changes=changes.pop("judge", {}), changes=changes, notebooks=in_order(keys, known), keys=keys
+            name,
+            judge_changes=changes.pop("judge", {}),
+            changes=changes,
+            notebooks=in_order(keys, known),
+            keys=keys,
         )
 
-    every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
+    every = in_order(
+        (name for name, notebook in known.items() if reads_a_workbook(notebook)), known
+    )
     judged: dict[str, list[Claim]] = {}
     for claim in claims:
         if claim.no_effect:
             judged.setdefault(null_name(claim), []).append(claim)
-    worlds = [World(PLANTED, notebooks=every, studies=WHOLE), world_for([*chain(*judged.values())], WITH_EFFECT, {})]
+    worlds = [
+        World(PLANTED, notebooks=every, studies=WHOLE),
+        world_for([*chain(*judged.values())], WITH_EFFECT, {}),
+    ]
     return worlds + [world_for(own, name, json.loads(name)) for name, own in sorted(judged.items())]
 
 
@@ -132,7 +146,12 @@ def in_words(parameters: Mapping) -> str:
 
 
 def run_notebooks(
-    notebooks: Sequence[TextNotebook], world: World, number: int, draws: int = DRAWS, *, judged: bool = True
+    notebooks: Sequence[TextNotebook],
+    world: World,
+    number: int,
+    draws: int = DRAWS,
+    *,
+    judged: bool = True,
 ) -> dict[str, list[dict]]:
     """Simulate study ``number`` of a world, and run notebooks on it in this process: notebook -> what it recorded.
 
@@ -144,7 +163,9 @@ def run_notebooks(
         asks_judge = judged and any("predictions" in notebook.defaults for notebook in notebooks)
         judge = JudgeParameters.from_mapping(world.judge_changes) if asks_judge else None
         texts = asks_judge or not world.keys
-        simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge, texts=texts)
+        simulation = simulate(
+            Parameters.from_mapping(world.changes), SEED + number, judge, texts=texts
+        )
         study = parse_sheets(simulation.sheets, name="synthetic")
         given = {"data": "synthetic", "results": str(results), "draws": draws}
         if asks_judge:
@@ -169,7 +190,10 @@ def run_notebooks(
                         break
         finally:
             del sense7.load
-        return {notebook.name: list(read_values(results, notebook.name).values()) for notebook in notebooks}
+        return {
+            notebook.name: list(read_values(results, notebook.name).values())
+            for notebook in notebooks
+        }
 
 
 def one_study(world: World, number: int, draws: int) -> dict[str, list[dict]]:
@@ -210,7 +234,10 @@ class Kept:
     def add(self, world: World, number: int, recorded: Mapping[str, list[dict]]) -> None:
         """Keep what notebooks recorded of one study."""
         for notebook, values in recorded.items():
-            slim = [{name: value[name] for name in ("key", "estimate", "low", "high", "unit")} for value in values]
+            slim = [
+                {name: value[name] for name in ("key", "estimate", "low", "high", "unit")}
+                for value in values
+            ]
             with self._path(world, notebook).open("a", encoding="utf-8") as stream:
                 # The line break first: after half a line of an interrupted run, this one is whole.
                 stream.write("\n" + json.dumps([number, slim]))
@@ -228,9 +255,15 @@ def run(worlds: Sequence[World], kept: Kept) -> None:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         waiting = {pool.submit(one_study, *task[:2], kept.draws): task for task in tasks}
         try:
-            for future in tqdm(as_completed(waiting), total=len(tasks), disable=None, unit=" studies"):
+            for future in tqdm(
+                as_completed(waiting), total=len(tasks), disable=None, unit=" studies"
+            ):
                 world, number, new = waiting[future]
-                kept.add(world, number, {name: values for name, values in future.result().items() if name in new})
+                kept.add(
+                    world,
+                    number,
+                    {name: values for name, values in future.result().items() if name in new},
+                )
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -273,7 +306,9 @@ def judge_keys(world: World, known: Mapping[str, TextNotebook], kept: Kept) -> s
     notebooks = [known[name] for name in in_order(asking, known)]
     alone = run_notebooks(notebooks, world, 0, kept.draws, judged=False)
     without = {value["key"]: value["estimate"] for values in alone.values() for value in values}
-    with_judge = {value["key"]: value["estimate"] for name in asking for value in kept.read(world, name)[0]}
+    with_judge = {
+        value["key"]: value["estimate"] for name in asking for value in kept.read(world, name)[0]
+    }
     return {key for key, estimate in with_judge.items() if without.get(key) != estimate}
 
 
@@ -340,7 +375,11 @@ def main() -> None:
         counts = passed(own, world, kept), passed(own, with_effect, kept)
         for claim in own:
             null, planted = (count[claim.id] for count in counts)
-            rates[claim.id] = {"null": null, "planted": planted, "null_parameters": in_words(claim.no_effect)}
+            rates[claim.id] = {
+                "null": null,
+                "planted": planted,
+                "null_parameters": in_words(claim.no_effect),
+            }
     rates = {claim.id: rates[claim.id] for claim in claims if claim.id in rates}
     write_json(arguments.out / "claims_power.json", head | {"studies": STUDIES, "claims": rates})
 

@@ -37,7 +37,11 @@ _WHERE = {
     "read_workbook": "workbook",
     "weighted_kappa": "estimators.rater_agreement",
 }
-_SHORT = {"cohens_kappa": "weighted_kappa", "icc": "intraclass_correlations", "omega": "omega_total"}
+_SHORT = {
+    "cohens_kappa": "weighted_kappa",
+    "icc": "intraclass_correlations",
+    "omega": "omega_total",
+}
 """Names by which a statistic is looked for -> its name here."""
 
 _PACKAGES = {

@@ -28,14 +28,18 @@ def checked(**checks: Check) -> Callable:
 
     def decorate(function: Callable) -> Callable:
         if isinstance(function, type):
-            function.__init__ = _checking(function.__init__, function.__name__, checks, bound_to_object=True)
+            function.__init__ = _checking(
+                function.__init__, function.__name__, checks, bound_to_object=True
+            )
             return function
         return _checking(function, function.__name__, checks)
 
     return decorate
 
 
-def _checking(function: Callable, name: str, checks: Mapping[str, Check], bound_to_object: bool = False) -> Callable:
+def _checking(
+    function: Callable, name: str, checks: Mapping[str, Check], bound_to_object: bool = False
+) -> Callable:
     signature = inspect.signature(function)
     shown = signature
     if bound_to_object:
@@ -56,7 +60,9 @@ def _checking(function: Callable, name: str, checks: Mapping[str, Check], bound_
 # --- checks ---
 
 
-def is_of_kind(kinds: type | tuple[type, ...], wanted: str, remedy: str = "", *, optional: bool = False) -> Check:
+def is_of_kind(
+    kinds: type | tuple[type, ...], wanted: str, remedy: str = "", *, optional: bool = False
+) -> Check:
     """Give a check that an argument is of some kinds; no truth value is a number."""
 
     def check(function: str, parameter: str, value: object) -> object:
@@ -106,7 +112,10 @@ def is_names(function: str, parameter: str, value: object) -> object:
     import numpy as np
     import pandas as pd
 
-    if isinstance(value, list | tuple | pd.Series | pd.Index | np.ndarray) and getattr(value, "ndim", 1) == 1:
+    if (
+        isinstance(value, list | tuple | pd.Series | pd.Index | np.ndarray)
+        and getattr(value, "ndim", 1) == 1
+    ):
         if all(isinstance(name, str | Real) for name in value):
             if len(set(value)) == len(value):
                 return value
@@ -129,9 +138,13 @@ def is_frame(*columns: str, numeric: Iterable[str] = (), optional: bool = False)
         if not isinstance(value, pd.DataFrame):
             raise wrong_kind(function, "a DataFrame", parameter, value)
         if lacking := [column for column in (*columns, *numeric) if column not in value.columns]:
-            raise UserError(f"{function} wants a DataFrame as {parameter}; it lacks the columns {', '.join(lacking)}.")
+            raise UserError(
+                f"{function} wants a DataFrame as {parameter}; it lacks the columns {', '.join(lacking)}."
+            )
         if numeric:
-            is_numbers("numbers in the columns of ratings")(function, parameter, value[list(numeric)])
+            is_numbers("numbers in the columns of ratings")(
+                function, parameter, value[list(numeric)]
+            )
         return value
 
     return check
@@ -145,7 +158,12 @@ def _is_number_or_missing(item: object) -> bool:
 
 
 def is_numbers(
-    wanted: str, *, dimensions: int | None = None, last: tuple[int, ...] = (), fewest: int = 0, missing: bool = True
+    wanted: str,
+    *,
+    dimensions: int | None = None,
+    last: tuple[int, ...] = (),
+    fewest: int = 0,
+    missing: bool = True,
 ) -> Check:
     """Give a check that an argument holds numbers, which are given as an array.
 
@@ -167,10 +185,14 @@ def is_numbers(
         is_of_shape = array.ndim >= len(last) and array.shape[array.ndim - len(last) :] == last
         has_dimensions = dimensions is None or array.ndim == dimensions
         if not (is_of_shape and has_dimensions and all(size >= fewest for size in array.shape)):
-            raise UserError(f"{function} wants {wanted} as {parameter}; got an array of shape {array.shape}.")
+            raise UserError(
+                f"{function} wants {wanted} as {parameter}; got an array of shape {array.shape}."
+            )
         if np.isinf(array).any() or not (missing or np.isfinite(array).all()):
             others = "infinite numbers" if missing else "missing or infinite numbers"
-            raise UserError(f"{function} wants {wanted} as {parameter}; got {others}. Leave them out.")
+            raise UserError(
+                f"{function} wants {wanted} as {parameter}; got {others}. Leave them out."
+            )
         return array
 
     return check

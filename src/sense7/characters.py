@@ -12,7 +12,9 @@ _INVISIBLE = re.compile(
 )
 """Control characters but those of white space, and what Unicode calls default ignorable: zero-width, bidirectional."""
 
-_HYPHENS = "\u02d7\u058a\u05be\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2796\u2e3a\u2e3b"
+_HYPHENS = (
+    "\u02d7\u058a\u05be\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2796\u2e3a\u2e3b"
+)
 _APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02c8\u2018\u2019\u201b\u2032\u2035"
 _QUOTES = "\u201c\u201d\u201e\u201f\u2033\u2036"
 _PLAIN_SIGNS = str.maketrans(
@@ -46,7 +48,9 @@ def with_plain_signs(text: str) -> str:
     >>> with_plain_signs("P\u20111"), with_plain_signs("R&amp;D \u2013 \uff21\u200b\u00a0 b")
     ('P-1', 'R&D - A b')
     """
-    for _ in range(_MOST_ROUNDS):  # what is left out or replaced may bring together what has a form of its own
+    for _ in range(
+        _MOST_ROUNDS
+    ):  # what is left out or replaced may bring together what has a form of its own
         before = text
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
         # The acute accent first: in form NFKC it is a space.
@@ -91,7 +95,11 @@ def with_code_points(text: str) -> str:
     >>> with_code_points("P\u20111"), with_code_points("P-1")
     ("'P\u20111' (U+2011 NON-BREAKING HYPHEN)", "'P-1'")
     """
-    others = dict.fromkeys(character for character in text if not (character.isascii() and character.isprintable()))
-    names = [f"U+{ord(character):04X} {unicodedata.name(character, '')}".strip() for character in others]
+    others = dict.fromkeys(
+        character for character in text if not (character.isascii() and character.isprintable())
+    )
+    names = [
+        f"U+{ord(character):04X} {unicodedata.name(character, '')}".strip() for character in others
+    ]
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     return f"{text!r} ({shown})" if names else repr(text)

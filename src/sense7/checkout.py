@@ -124,7 +124,9 @@ def find_project() -> Project:
             "pip install --force-reinstall 'sense7-companion[book]'; or set SENSE7_ROOT to a checkout."
         )
     if place.is_relative_to(sources.parent):
-        raise UserError(f"{place}: a folder of the installed package, where nothing is written. Use another folder.")
+        raise UserError(
+            f"{place}: a folder of the installed package, where nothing is written. Use another folder."
+        )
     return Project(sources, place)
 
 
@@ -139,7 +141,9 @@ def find_checkout() -> Path:
     _require_own_notebooks()
     root = find_root()
     if root is None:
-        raise UserError("no checkout found, which this needs: run it inside one, or set SENSE7_ROOT to it.")
+        raise UserError(
+            "no checkout found, which this needs: run it inside one, or set SENSE7_ROOT to it."
+        )
     return root
 
 

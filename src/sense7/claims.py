@@ -23,7 +23,15 @@ from sense7.files import parse_yaml, reason
 from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
 from sense7.record import P_VALUE, format_number
 
-__all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
+__all__ = [
+    "Claim",
+    "Row",
+    "apply_rule",
+    "load_claims",
+    "make_ledger",
+    "summarize",
+    "summarize_other_works",
+]
 
 REPRODUCED, DIFFERS, NOT_COMPARABLE = "reproduced", "differs", "not comparable"
 """What came of comparing a published figure with the numbers that it was computed from."""
@@ -61,7 +69,11 @@ def _near(most: float, unit: str) -> str:
 
 
 RULES = {
-    "within": Rule(lambda most, value, published: rounded(abs(value["estimate"] - published)) <= most, _near, False),
+    "within": Rule(
+        lambda most, value, published: rounded(abs(value["estimate"] - published)) <= most,
+        _near,
+        False,
+    ),
     "at_most": Rule(
         lambda limit, value, _: 0 < value["estimate"] <= limit,
         lambda limit, unit: f"be at most {format_number(limit, unit)}",
@@ -78,10 +90,15 @@ RULES = {
         needs_an_interval=True,
     ),
     "significant": Rule(
-        lambda level, value, _: value["estimate"] <= level, lambda level, unit: f"be at most {level:g}"
+        lambda level, value, _: value["estimate"] <= level,
+        lambda level, unit: f"be at most {level:g}",
     ),
-    "counts": Rule(lambda number, value, _: value["estimate"] == number, lambda number, unit: f"be {number:,}"),
-    "flag": Rule(lambda key, value, _: value["estimate"] == "yes", lambda key, unit: ""),  # of another value
+    "counts": Rule(
+        lambda number, value, _: value["estimate"] == number, lambda number, unit: f"be {number:,}"
+    ),
+    "flag": Rule(
+        lambda key, value, _: value["estimate"] == "yes", lambda key, unit: ""
+    ),  # of another value
     "sign": Rule(
         lambda wanted, value, _: value["low"] > 0 if wanted == "positive" else value["high"] < 0,
         lambda wanted, unit: f"lie {'above' if wanted == 'positive' else 'below'} zero",
@@ -90,7 +107,9 @@ RULES = {
 }
 """Kinds of rule that a claim may be judged by, one each."""
 
-_SUBJECTS = {"significant": "the p value of {}"} | dict.fromkeys(("beyond", "sign"), "the whole interval of {}")
+_SUBJECTS = {"significant": "the p value of {}"} | dict.fromkeys(
+    ("beyond", "sign"), "the whole interval of {}"
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +141,11 @@ class Claim:
         """The published figure with the digits it was published with; "in words" if it has none."""
         if self.value is None:
             return "in words"
-        shown = f"{round(100 * self.value, 9):g}%" if self.unit.startswith("share") else f"{self.value:,g}"
+        shown = (
+            f"{round(100 * self.value, 9):g}%"
+            if self.unit.startswith("share")
+            else f"{self.value:,g}"
+        )
         return f"above {shown}" if "above" in (self.compare or {}) else shown
 
 
@@ -169,8 +192,14 @@ class Row:
         if self.computed:
             cell = self.computed.get("cell")
             link = f"notebooks/{self.computed['notebook']}.html" + (f"#cell-{cell}" if cell else "")
-        return {"id": published.pop("id"), "published": published, "computed": self.computed, "link": link} | {
-            name: getattr(self, name) for name in ("verdict", "rule", "check", "tuned", "truth", "elsewhere")
+        return {
+            "id": published.pop("id"),
+            "published": published,
+            "computed": self.computed,
+            "link": link,
+        } | {
+            name: getattr(self, name)
+            for name in ("verdict", "rule", "check", "tuned", "truth", "elsewhere")
         }
 
 
@@ -187,16 +216,28 @@ def load_claims(path: Path) -> list[Claim]:
     try:
         entries = parse_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file.") from None
+        raise UserError(
+            f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file."
+        ) from None
     schema = json.loads(Path(__file__).with_name("claims_schema.json").read_text(encoding="utf-8"))
-    if error := jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(entries)):
+    if error := jsonschema.exceptions.best_match(
+        jsonschema.Draft202012Validator(schema).iter_errors(entries)
+    ):
         place = [*error.absolute_path]
         if place:
             entry = entries[place[0]]
-            place[0] = entry["id"] if isinstance(entry, dict) and "id" in entry else f"claim {place[0] + 1}"
+            place[0] = (
+                entry["id"]
+                if isinstance(entry, dict) and "id" in entry
+                else f"claim {place[0] + 1}"
+            )
         where = "".join(f"{part!s:.60}: " for part in place)
-        raise UserError(f"{path}: {where}{error.message:.200}. The head of the file explains the fields.")
-    doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
+        raise UserError(
+            f"{path}: {where}{error.message:.200}. The head of the file explains the fields."
+        )
+    doubled = [
+        name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1
+    ]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
     return [Claim(**entry) for entry in entries]
@@ -243,7 +284,10 @@ def make_ledger(
     for claim in claims:
         value, known = values.get(claim.key), claim.truth or claim.key
         passed, why, verdict = _outcome(claim, values, provenance, rests_on or {})
-        checked, simulated = (None, False, None), provenance.kind == "synthetic" and not claim.release
+        checked, simulated = (
+            (None, False, None),
+            provenance.kind == "synthetic" and not claim.release,
+        )
         if simulated and claim.kind != CHECK and value and value["estimate"] is not None:
             checked = _check(claim, value, planted.get(known), (implied or {}).get(known))
         rule = _rule_mark(claim, value, passed, why, (rates or {}).get(claim.id))
@@ -252,25 +296,44 @@ def make_ledger(
     return rows
 
 
-def _outcome(claim: Claim, values: Mapping, provenance, rests_on: Mapping) -> tuple[bool | None, str, str]:
+def _outcome(
+    claim: Claim, values: Mapping, provenance, rests_on: Mapping
+) -> tuple[bool | None, str, str]:
     """Whether these data pass a claim's rule, why not if it can't be decided, and what came of the published figure."""
     value = values.get(claim.key)
     if claim.key is None or value is None:
-        return None, claim.why_not or f"no notebook of this edition recorded {claim.key}", NOT_COMPARABLE
+        return (
+            None,
+            claim.why_not or f"no notebook of this edition recorded {claim.key}",
+            NOT_COMPARABLE,
+        )
     if value["estimate"] is None:
         return None, value["reason"], NOT_COMPARABLE
     if claim.kind == CHECK:
         return *apply_rule(claim, values), NOT_COMPARABLE
-    absent = [table for table in claim.release or () if table not in rests_on.get(value["notebook"], ())]
+    absent = [
+        table for table in claim.release or () if table not in rests_on.get(value["notebook"], ())
+    ]
     if absent:
         return None, f"not computed from the released table {', '.join(absent)}", NOT_COMPARABLE
     if not claim.release and not (provenance.kind == "official" and provenance.verified):
         rule = _rule_of(claim)
-        effect = rule and RULES[rule].states_an_effect and not (rule == "flag" and claim.value is not None)
+        effect = (
+            rule
+            and RULES[rule].states_an_effect
+            and not (rule == "flag" and claim.value is not None)
+        )
         if effect:  # nearness to a published figure is none
             return *apply_rule(claim, values), NOT_COMPARABLE
-        others = {"synthetic": ONLY_OFFICIAL, "official": "an unverified copy of the official workbook"}
-        return None, others.get(provenance.kind, "the data are not the SENSE-7 release"), NOT_COMPARABLE
+        others = {
+            "synthetic": ONLY_OFFICIAL,
+            "official": "an unverified copy of the official workbook",
+        }
+        return (
+            None,
+            others.get(provenance.kind, "the data are not the SENSE-7 release"),
+            NOT_COMPARABLE,
+        )
     if claim.compare is None:
         return None, "published in words: read the page beside the claim", NOT_COMPARABLE
     condition = claim.compare.get("when")
@@ -289,10 +352,13 @@ def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
     return {"value": dict(value), "study": claim.elsewhere["study"], "passed": passed}
 
 
-def _rule_mark(claim: Claim, value: Mapping | None, passed: bool | None, why: str, counted: Mapping | None) -> dict:
+def _rule_mark(
+    claim: Claim, value: Mapping | None, passed: bool | None, why: str, counted: Mapping | None
+) -> dict:
     """The first mark: the outcome, what the rule asks, and how often simulated studies pass it."""
     power, null = (
-        counted[world]["passed"] / counted[world]["studies"] if counted else None for world in ("planted", "null")
+        counted[world]["passed"] / counted[world]["studies"] if counted else None
+        for world in ("planted", "null")
     )
     mark, why = f"{OUTCOMES[passed]} by these data", why or None
     if passed is False and power == 0:
@@ -300,16 +366,23 @@ def _rule_mark(claim: Claim, value: Mapping | None, passed: bool | None, why: st
         why = "no simulated study passes the rule, not even with the effect"
     asks = None
     if rule := _rule_of(claim):
-        number, unit = claim.compare.get("number", "the value"), (value or {}).get("unit") or claim.unit
+        number, unit = (
+            claim.compare.get("number", "the value"),
+            (value or {}).get("unit") or claim.unit,
+        )
         subject = _SUBJECTS.get(rule, "{}").format(number)
         asked = RULES[rule].asks(claim.compare[rule], unit)
         asks = f"{subject[0].upper()}{subject[1:]}{f' has to {asked}' if asked else ''}."
     return {"passed": passed, "mark": mark, "asks": asks, "why": why, "power": power, "null": null}
 
 
-def _check(claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None) -> tuple:
+def _check(
+    claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None
+) -> tuple:
     """The second mark, whether the truth was tuned, and the truth; None of what has no truth."""
-    if value["unit"] == P_VALUE or (planted is None and implied is None):  # no truth of a p value could be stated
+    if value["unit"] == P_VALUE or (
+        planted is None and implied is None
+    ):  # no truth of a p value could be stated
         return None, False, None
     if planted is None:
         truth, tuned, source = implied.value, False, f"implied, by {implied.source}"
@@ -320,8 +393,14 @@ def _check(claim: Claim, value: Mapping, planted: Mapping | None, implied: Impli
     if isinstance(truth, str) or (planted or {}).get("kind") == "count":
         passed = estimate == truth
         says = f"{format_number(truth, claim.unit)} ({source}) was {'' if passed else 'not '}found."
-    elif low is None:  # its spread over simulated studies stands for the interval, where it is known
-        distance = None if implied is None or not implied.sd else replace(implied, value=truth).distance(value)
+    elif (
+        low is None
+    ):  # its spread over simulated studies stands for the interval, where it is known
+        distance = (
+            None
+            if implied is None or not implied.sd
+            else replace(implied, value=truth).distance(value)
+        )
         if distance is None:
             return None, tuned, truth
         passed = abs(distance) <= BEYOND
@@ -331,7 +410,11 @@ def _check(claim: Claim, value: Mapping, planted: Mapping | None, implied: Impli
         passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
         how = "planted" if source == "planted" else "implied by what was planted"
         mark = f"true value {'inside' if passed else 'outside'}"
-        return {"passed": passed, "mark": mark, "says": f"It is {format_number(truth, unit)}, {how}."}, tuned, truth
+        return (
+            {"passed": passed, "mark": mark, "says": f"It is {format_number(truth, unit)}, {how}."},
+            tuned,
+            truth,
+        )
     mark = "found again" if passed else "not found again"
     return {"passed": passed, "mark": mark, "says": f"{says[0].upper()}{says[1:]}"}, tuned, truth
 
@@ -378,7 +461,10 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
         if value["estimate"] is None:
             return None, f"{given.replace('_', ' ')}: {value.get('reason') or 'not recorded here'}"
     if rule.needs_an_interval and value["low"] is None:
-        return None, f"there is no interval to tell the {'sign' if name == 'sign' else 'distance'} by"
+        return (
+            None,
+            f"there is no interval to tell the {'sign' if name == 'sign' else 'distance'} by",
+        )
     numbers = {part: rounded(number) for part, number in value.items() if isinstance(number, float)}
     return bool(rule.passes(given, {**value, **numbers}, claim.value)), ""
 
@@ -398,7 +484,11 @@ def summarize(rows: Sequence[Row]) -> str:
     checks = [row.check["passed"] for row in rows if row.check]
     tuned = sum(row.tuned for row in rows)
     note = f" ({tuned} with a truth tuned to a published figure)" if tuned else ""
-    check = f"; check of the method: {sum(checks)} of {len(checks)} true values found{note}" if checks else ""
+    check = (
+        f"; check of the method: {sum(checks)} of {len(checks)} true values found{note}"
+        if checks
+        else ""
+    )
     return f"Ledger: {_tally(rows)}{check}"
 
 
@@ -416,5 +506,7 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
 
 def _tally(rows: Sequence[Row]) -> str:
     counts = Counter(row.rule["passed"] for row in rows)
-    said = ", ".join(f"{counts[passed]} {words}" for passed, words in OUTCOMES.items() if counts[passed])
+    said = ", ".join(
+        f"{counts[passed]} {words}" for passed, words in OUTCOMES.items() if counts[passed]
+    )
     return f"claim's rule {said}" if rows else "no claims"

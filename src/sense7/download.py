@@ -140,7 +140,9 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
     except ValueError:
         place = None
     if place is None:
-        raise UserError(f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file.")
+        raise UserError(
+            f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file."
+        )
     scheme, host, _ = place
     local = host == "localhost"
     with contextlib.suppress(ValueError):
@@ -164,7 +166,11 @@ def _place(address: str) -> tuple[str, str, int] | None:
     odd = set(address) & set("\\<>\"'`{}|^") or any(ord(character) <= 32 for character in address)
     if odd or not parts.hostname or "@" in parts.netloc:
         return None
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    return (
+        parts.scheme,
+        parts.hostname,
+        parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0),
+    )
 
 
 def _network_message(name: str, address: str, error: Exception, copy: str) -> str:
@@ -175,7 +181,10 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
     known, host = requests.exceptions, urlsplit(address).hostname
     inner = error.args[0] if error.args else None
     cause = getattr(inner, "reason", inner)
-    what, fix = f"no connection to {host} ({_brief(cause)})", "Check that this machine has a network connection"
+    what, fix = (
+        f"no connection to {host} ({_brief(cause)})",
+        "Check that this machine has a network connection",
+    )
     if isinstance(error, known.ProxyError):
         what, fix = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
     elif isinstance(error, known.SSLError):
@@ -246,4 +255,6 @@ def require_workbook(part: Path) -> None:
         reason = str(error).removeprefix(f"{part}: ")
         raise UserError(f"what came isn't the workbook: {reason} Nothing was kept.") from None
     if missing := [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]:
-        raise UserError(f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {_KEPT}")
+        raise UserError(
+            f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {_KEPT}"
+        )

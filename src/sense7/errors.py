@@ -29,4 +29,6 @@ def described(value: object) -> str:
 
 def wrong_kind(function: str, wanted: str, name: str, value: object, remedy: str = "") -> UserError:
     """Error of a function that got something else as the parameter ``name`` than it wants, with what can be given."""
-    return UserError(f"{function} wants {wanted} as {name}; got {described(value)}. {remedy}".rstrip())
+    return UserError(
+        f"{function} wants {wanted} as {name}; got {described(value)}. {remedy}".rstrip()
+    )

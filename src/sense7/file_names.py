@@ -17,7 +17,9 @@ _FORBIDDEN = re.compile(r'[/\\<>:"|?*~]|%(?=[0-9A-Fa-f]{2})|^[.\s-]|[.\s]\Z')
 """Separators and what Windows forbids; the sign of a shortened name; what would look encoded; at the ends, what makes a
 file hidden, an option of a command, or is left out by Windows."""
 
-_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)", re.IGNORECASE
+)
 """Devices of Windows, with any ending."""
 
 _UNSEEN = ("C", "Zl", "Zp")

@@ -44,13 +44,17 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         if stat.S_ISDIR(mode):
             raise UserError(f"{path}: this is a folder. Give the path of a file.")
         if not stat.S_ISREG(mode):  # it might never end
-            raise UserError(f"{path}: this is no ordinary file (a pipe or a device). Make a file of it first.")
+            raise UserError(
+                f"{path}: this is no ordinary file (a pipe or a device). Make a file of it first."
+            )
         with path.open("rb") as stream:
             yield stream
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file. Check the path.") from None
     except (OSError, ValueError) as error:
-        raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        raise UserError(
+            f"{path}: can't be read ({reason(error)}). Check its path and permissions."
+        ) from None
 
 
 @contextlib.contextmanager
@@ -155,7 +159,9 @@ def exchange(first: Path, second: Path) -> bool:
     """Exchange two folders in one step, where the system can (Linux); whether it did."""
     import ctypes
 
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # the last on Windows, which has no such library
+    with contextlib.suppress(
+        OSError, AttributeError, TypeError
+    ):  # the last on Windows, which has no such library
         rename = ctypes.CDLL(None, use_errno=True).renameat2
         here, in_one_step = -100, 2
         return rename(here, os.fsencode(first), here, os.fsencode(second), in_one_step) == 0
@@ -259,9 +265,13 @@ def require_free(path: Path, where: str = "", *, replace: bool = False) -> None:
     if not os.path.lexists(path):
         return
     if not path.is_symlink() and not path.is_file():
-        raise UserError(f"{where or path}: this is no ordinary file (a pipe or a device). Give another name.")
+        raise UserError(
+            f"{where or path}: this is no ordinary file (a pipe or a device). Give another name."
+        )
     if not replace:
-        raise UserError(f"{where or path}: is there already. Give another name, or --force to write over it.")
+        raise UserError(
+            f"{where or path}: is there already. Give another name, or --force to write over it."
+        )
 
 
 def require_empty(folder: Path) -> None:
@@ -357,7 +367,9 @@ def digest_of_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def not_written(path: str | Path, error: Exception, fix: str = "Check the path and its permissions.") -> str:
+def not_written(
+    path: str | Path, error: Exception, fix: str = "Check the path and its permissions."
+) -> str:
     """Say that a file can't be written, why, and what to do: make room where that is it, else ``fix``.
 
     >>> print(not_written("a.csv", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
@@ -372,7 +384,10 @@ def disk_trouble(text: str) -> OSError | None:
     >>> disk_trouble("OSError: [Errno 28] No space left on device: 'a'")
     OSError(28, 'No space left on device')
     """
-    return next((OSError(number, os.strerror(number)) for number in _FIXES if os.strerror(number) in text), None)
+    return next(
+        (OSError(number, os.strerror(number)) for number in _FIXES if os.strerror(number) in text),
+        None,
+    )
 
 
 def reason(error: Exception) -> str:
@@ -415,14 +430,21 @@ def parse_yaml(text: str):
         def compose_node(self, parent, index):
             if self.check_event(yaml.AliasEvent):
                 alias = self.peek_event()
-                raise ValueError(f"line {alias.start_mark.line + 1}: an alias, *{alias.anchor}. Write the value out")
+                raise ValueError(
+                    f"line {alias.start_mark.line + 1}: an alias, *{alias.anchor}. Write the value out"
+                )
             return super().compose_node(parent, index)
 
         def compose_mapping_node(self, anchor):
             node, seen = super().compose_mapping_node(anchor), set()
-            for key, _ in node.value:  # by itself YAML keeps the last of two equal keys and says nothing
+            for (
+                key,
+                _,
+            ) in node.value:  # by itself YAML keeps the last of two equal keys and says nothing
                 if isinstance(key.value, str) and key.value in seen:
-                    raise ValueError(f"line {key.start_mark.line + 1}: {key.value}: stands here twice. Keep one")
+                    raise ValueError(
+                        f"line {key.start_mark.line + 1}: {key.value}: stands here twice. Keep one"
+                    )
                 seen |= {key.value} if isinstance(key.value, str) else set()
             return node
 

@@ -84,7 +84,12 @@ class ImpliedTruth:
         2.0
         """
         estimate = value["estimate"]
-        if estimate is None or isinstance(estimate, str) or isinstance(self.value, str) or self.is_fixed:
+        if (
+            estimate is None
+            or isinstance(estimate, str)
+            or isinstance(self.value, str)
+            or self.is_fixed
+        ):
             return None
         sd = self.sd
         if sd is None and value["low"] is not None:
@@ -106,7 +111,9 @@ def load_implied(path: Path) -> dict | None:
         stored = json.loads(path.read_text(encoding="utf-8"))
         _ = stored["parameters"], stored["studies"], stored["values"].keys()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path}: can't be read ({reason(error)}). Restore the file from the repository.") from None
+        raise UserError(
+            f"{path}: can't be read ({reason(error)}). Restore the file from the repository."
+        ) from None
     return stored
 
 
@@ -142,7 +149,11 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
     fits = implied is not None and implied["parameters"] == truth["parameters"]
     same_judge = fits and judge is not None and implied.get("judge", judge) == judge
     for key, entry in implied["values"].items() if fits else ():
-        mean, studies, of_judge = entry["mean"], entry["studies"], entry.get("judge", key.startswith(OF_JUDGE))
+        mean, studies, of_judge = (
+            entry["mean"],
+            entry["studies"],
+            entry.get("judge", key.startswith(OF_JUDGE)),
+        )
         if isinstance(mean, int | float) and math.isfinite(mean) and (same_judge or not of_judge):
             source = f"the companion's statistics, {studies:,} studies"
             known[key] = ImpliedTruth(mean, entry["error"] or 0.0, entry["sd"], studies, source)
@@ -151,7 +162,9 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
         stored = known.pop(entry["key"], None)
         if entry["kind"] != "parameter" or stored is None:
             spread = {} if stored is None else {"sd": stored.sd, "studies": stored.studies}
-            merged[entry["key"]] = ImpliedTruth(entry["value"], entry.get("monte_carlo_error") or 0.0, **spread)
+            merged[entry["key"]] = ImpliedTruth(
+                entry["value"], entry.get("monte_carlo_error") or 0.0, **spread
+            )
         else:
             merged[entry["key"]] = stored
     return merged | known

@@ -12,11 +12,15 @@ from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import ParsedWorkbook, ReadingOptions, parse_workbook, read_workbook
 
-_SCALE = is_of_kind((str, Path, Mapping, list, tuple), "scales or the path of a file", optional=True)
+_SCALE = is_of_kind(
+    (str, Path, Mapping, list, tuple), "scales or the path of a file", optional=True
+)
 
 
 @checked(
-    data=is_path("Give 'synthetic', the name of a data set that was fetched, or the path of a workbook."),
+    data=is_path(
+        "Give 'synthetic', the name of a data set that was fetched, or the path of a workbook."
+    ),
     prompted_condition=is_text(optional=True),
     strict=is_truth_value(),
     scale=_SCALE,
@@ -66,7 +70,9 @@ def load(
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing)
+    options = reading_options(
+        path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing
+    )
     study = read_workbook(
         path,
         strict=strict,
@@ -78,15 +84,21 @@ def load(
     return _with_provenance(study, provenance)
 
 
-def parse(data: str | Path, *, prompted_condition: str | None = None, strict: bool = False, **given) -> ParsedWorkbook:
+def parse(
+    data: str | Path, *, prompted_condition: str | None = None, strict: bool = False, **given
+) -> ParsedWorkbook:
     """Find a data set and read it as :func:`load` does, without making data frames of it."""
     path, provenance = resolve(data)
     prompted, options = prompted_condition or None, reading_options(path, **given)
-    parsed = parse_workbook(path, strict=strict, prompted_condition=prompted, name=provenance.name, options=options)
+    parsed = parse_workbook(
+        path, strict=strict, prompted_condition=prompted, name=provenance.name, options=options
+    )
     return _with_provenance(parsed, provenance)
 
 
-def _with_provenance(read: Study | ParsedWorkbook, provenance: Provenance) -> Study | ParsedWorkbook:
+def _with_provenance(
+    read: Study | ParsedWorkbook, provenance: Provenance
+) -> Study | ParsedWorkbook:
     """Note where a workbook came from, unless it says itself that it is synthetic, or made of the data of others."""
     if synthetic_marks(read) is not None:
         provenance = replace(provenance, kind="synthetic")

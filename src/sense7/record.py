@@ -22,8 +22,26 @@ if TYPE_CHECKING:  # pages are made from recorded values without it
 
 COUNTS = frozenset(
     {
-        *("answers", "cells", "characteristics", "columns", "comments", "components", "conditions", "conversations"),
-        *("dimensions", "factors", "intervals", "levels", "messages", "participants", "questions", "specifications"),
+        *(
+            "answers",
+            "cells",
+            "characteristics",
+            "columns",
+            "comments",
+            "components",
+            "conditions",
+            "conversations",
+        ),
+        *(
+            "dimensions",
+            "factors",
+            "intervals",
+            "levels",
+            "messages",
+            "participants",
+            "questions",
+            "specifications",
+        ),
         *("judges", "studies", "tests", "topics", "turns"),
     }
 )
@@ -110,7 +128,9 @@ class Recorder:
 
     def __init__(self, notebook: str, folder: str | Path):
         if Path(notebook).name != notebook:
-            raise ValueError(f"{notebook!r} is no name of a notebook: its file would lie in another folder")
+            raise ValueError(
+                f"{notebook!r} is no name of a notebook: its file would lie in another folder"
+            )
         self.notebook = notebook
         self.path = _results_folder(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
@@ -220,7 +240,9 @@ class Recorder:
 
     def _runs_again(self, key: str, cell: int | None) -> bool:
         """Whether a reader runs a cell another time, which then replaces what it recorded."""
-        return cell is not None and cell != self._values[key]["cell"] and EXECUTED_BY not in os.environ
+        return (
+            cell is not None and cell != self._values[key]["cell"] and EXECUTED_BY not in os.environ
+        )
 
     def table(self, table: pd.DataFrame) -> None:
         """Record every row of a table of estimates that has a key.
@@ -319,7 +341,9 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
             )
         for value in json.loads(path.read_text(encoding="utf-8")):
             if value["key"] in values:
-                raise ValueError(f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}")
+                raise ValueError(
+                    f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}"
+                )
             values[value["key"]] = value
     return values
 
@@ -352,7 +376,11 @@ def format_number(number: float | str, unit: str) -> str:
     if unit in {"seconds", "words"}:
         return f"{number:z,.1f}"
     # A whole number that is no count, such as an alpha of 1, keeps its decimals.
-    if isinstance(number, int) or unit in COUNTS or (float(number).is_integer() and abs(number) >= 10):
+    if (
+        isinstance(number, int)
+        or unit in COUNTS
+        or (float(number).is_integer() and abs(number) >= 10)
+    ):
         return f"{number:z,.0f}"
     return f"{number:z.3f}"
 

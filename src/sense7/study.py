@@ -142,10 +142,16 @@ class Study:
         Traceback (most recent call last):
         sense7.errors.UserError: The study mine has no participant 'P9'. Known: 'P1', 'P2'.
         """
-        criteria = {"participant": participants, "conversation": conversations, "condition": conditions}
+        criteria = {
+            "participant": participants,
+            "conversation": conversations,
+            "condition": conditions,
+        }
         criteria = {name: wanted for name, wanted in criteria.items() if wanted is not None}
         if not criteria:
-            raise UserError("subset wants participants, conversations or conditions: give at least one of them.")
+            raise UserError(
+                "subset wants participants, conversations or conditions: give at least one of them."
+            )
         import numpy as np  # what a build looks at first needs none
 
         kept = np.ones(len(self.conversations), dtype=bool)
@@ -157,11 +163,15 @@ class Study:
                 kept &= np.array(items, dtype=bool)
             elif unknown := [one for one in items if one not in known]:
                 some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")
-                raise UserError(f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}.")
+                raise UserError(
+                    f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}."
+                )
             else:
                 kept &= column.isin(items).to_numpy()
         if not kept.any():
-            raise UserError(f"No conversation of the study {self.name} meets {' and '.join(criteria)} together.")
+            raise UserError(
+                f"No conversation of the study {self.name} meets {' and '.join(criteria)} together."
+            )
         chosen = self.conversations[kept].reset_index(drop=True)
 
         def only(frame: pd.DataFrame, key: str) -> pd.DataFrame:
@@ -173,7 +183,9 @@ class Study:
             conversations=chosen,
             messages=only(self.messages, "conversation"),
             turns=only(self.turns, "conversation"),
-            participants=None if self.participants is None else only(self.participants, "participant"),
+            participants=None
+            if self.participants is None
+            else only(self.participants, "participant"),
             provenance=None,
         )
 

@@ -71,7 +71,10 @@ class Table:
 
     def _table(self) -> str:
         corner = str(self.frame.index.name or "")
-        head = "".join(f'\n      <th scope="col">{_escaped(name)}</th>' for name in (corner, *self.frame.columns))
+        head = "".join(
+            f'\n      <th scope="col">{_escaped(name)}</th>'
+            for name in (corner, *self.frame.columns)
+        )
         rows = "".join(
             f'\n    <tr>\n      <th scope="row">{_escaped(name)}</th>'
             + "".join(f"\n      <td>{_escaped(cell)}</td>" for cell in cells)
@@ -145,7 +148,12 @@ class Variants:
         return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
 
     def __repr__(self) -> str:
-        return "\n".join([f"Switch, {self.label}:", *(f"[{name}]\n{value!r}" for name, value in self.shown.items())])
+        return "\n".join(
+            [
+                f"Switch, {self.label}:",
+                *(f"[{name}]\n{value!r}" for name, value in self.shown.items()),
+            ]
+        )
 
 
 VERDICT_MARKS = {
@@ -193,7 +201,8 @@ class Matrix:
 
     def _repr_html_(self) -> str:
         head = "".join(
-            f'<th scope="col" role="columnheader">{html.escape(name)}</th>' for name in (self.corner, *self.columns)
+            f'<th scope="col" role="columnheader">{html.escape(name)}</th>'
+            for name in (self.corner, *self.columns)
         )
         body = "".join(
             f'<tr role="row"><th scope="row" role="rowheader">{html.escape(name)}</th>'
@@ -209,12 +218,16 @@ class Matrix:
     @staticmethod
     def _cell(cell: Mapping) -> str:
         css, mark = VERDICT_MARKS.get(cell["verdict"], ("", ""))
-        parts = [f'<span aria-hidden="true">{mark}</span> <strong>{html.escape(cell["verdict"])}</strong>'] * bool(mark)
+        parts = [
+            f'<span aria-hidden="true">{mark}</span> <strong>{html.escape(cell["verdict"])}</strong>'
+        ] * bool(mark)
         number = _value_in_words(cell["value"]) or ("in words" if cell["link"] else "")
         if cell["link"]:
             number = f'<a href="{html.escape(cell["link"], quote=True)}">{html.escape(number)}</a>'
         parts += [f"<small>{number}</small>"] * bool(number)
-        note = html.escape(cell["text"]) + (f"; n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else "")
+        note = html.escape(cell["text"]) + (
+            f"; n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else ""
+        )
         parts += [f"<small>{note}</small>"] * bool(note)
         column = html.escape(cell["column"], quote=True)
         return f'<td role="cell" class="{css}" data-column="{column}">{"".join(parts)}</td>'
@@ -223,7 +236,9 @@ class Matrix:
         lines = [self.caption]
         for cell in self.cells.to_dict("records"):
             number = f"n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else ""
-            said = filter(None, (cell["verdict"], _value_in_words(cell["value"]), cell["text"], number))
+            said = filter(
+                None, (cell["verdict"], _value_in_words(cell["value"]), cell["text"], number)
+            )
             lines.append(f"{cell['row']}; {cell['column']}: {', '.join(said)}")
         return plain_lines("\n".join(lines))
 
@@ -266,7 +281,9 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
         known, interval = np.isfinite(row["estimate"]), np.isfinite(row["low"])
         rows.append(
             {
-                "estimate": format_number(row["estimate"], row["unit"]) if known else "not available",
+                "estimate": format_number(row["estimate"], row["unit"])
+                if known
+                else "not available",
                 "interval": f"{format_number(row['low'], row['unit'])} to {format_number(row['high'], row['unit'])}"
                 if interval
                 else "",
@@ -293,14 +310,22 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], caption: str, *, fold: bool
     for name, table in tables.items():
         columns[name] = []
         for row in table.to_dict("records"):
-            shown = _value_in_words(row) if np.isfinite(row["low"]) else format_number(row["estimate"], row["unit"])
+            shown = (
+                _value_in_words(row)
+                if np.isfinite(row["low"])
+                else format_number(row["estimate"], row["unit"])
+            )
             columns[name].append(shown if np.isfinite(row["estimate"]) else "-")
     columns["n"] = [f"{n:,}" for n in table["n"]]
     return Table(pd.DataFrame(columns, index=table.index), caption, fold)
 
 
 def plain(
-    frame: pd.DataFrame, caption: str, empty: str = "There is nothing to show.", *, fold: bool = False
+    frame: pd.DataFrame,
+    caption: str,
+    empty: str = "There is nothing to show.",
+    *,
+    fold: bool = False,
 ) -> Table | Sentence:
     """Any table: whole numbers with separators, others to two decimals; a sentence if it is empty."""
     if frame.empty:

@@ -98,7 +98,9 @@ def has_small_digits(text: str) -> bool:
     >>> has_small_digits("4\u00b2"), has_small_digits("42")
     (True, False)
     """
-    return len(text.strip()) > 1 and any(character.isdigit() and not character.isdecimal() for character in text)
+    return len(text.strip()) > 1 and any(
+        character.isdigit() and not character.isdecimal() for character in text
+    )
 
 
 def as_plain_number(text: str) -> float | None:
@@ -224,10 +226,14 @@ three quarters of the answers in words, any further word ("fair") is skipped, as
 script does, unless all words together are those of another list.
 """
 
-AGREEMENT = _scale_of("post-task experience", 5, "agreement", "quality", "amount", "extent", "others")
+AGREEMENT = _scale_of(
+    "post-task experience", 5, "agreement", "quality", "amount", "extent", "others"
+)
 """Post-task experience: strongly disagree 1 .. strongly agree 5."""
 
-POST_EMPATHY = _scale_of("post-task empathy", 5, "quality", "amount", "agreement", "extent", "others")
+POST_EMPATHY = _scale_of(
+    "post-task empathy", 5, "quality", "amount", "agreement", "extent", "others"
+)
 """Post-task empathy, 1 .. 5."""
 
 IMPORTANCE = _scale_of("importance", 5, "importance", "amount", "extent", "agreement")
@@ -275,7 +281,10 @@ TASK_COLUMNS = (
     Column("PostTaskExperience_Engaged", "engaged", AGREEMENT),
     Column("PostTaskExperience_PositiveInteraction", "positive_interaction", AGREEMENT),
     Column("PostTaskExperience_UseAgain", "use_again", AGREEMENT),
-    *(Column(f"PostTaskEmpathy_{dimension}", f"post_{dimension}", POST_EMPATHY) for dimension in DIMENSION_NAMES),
+    *(
+        Column(f"PostTaskEmpathy_{dimension}", f"post_{dimension}", POST_EMPATHY)
+        for dimension in DIMENSION_NAMES
+    ),
 )
 """Columns of sheet Tasks. The suffixes of PostTaskEmpathy_* are not published; these are ours."""
 

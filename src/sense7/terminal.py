@@ -42,7 +42,9 @@ def plain(text: str) -> str:
     >>> print(plain("a\x1b[31mb"))
     a\x1b[31mb
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def plain_lines(text: str) -> str:

@@ -17,7 +17,15 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers import interrupting
-from helpers.checkout import HOSTILE, SHARED_BUILD, SHARED_FILE, SHARED_JUDGE, SHARED_NAME, SHARED_PARAMETERS, recording
+from helpers.checkout import (
+    HOSTILE,
+    SHARED_BUILD,
+    SHARED_FILE,
+    SHARED_JUDGE,
+    SHARED_NAME,
+    SHARED_PARAMETERS,
+    recording,
+)
 from sense7.book import build, plan
 from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
@@ -55,14 +63,34 @@ def visible(folder):
 
 
 def hidden(folder):
-    return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name.startswith("."))
+    return sorted(
+        path.name for path in folder.iterdir() if path.is_dir() and path.name.startswith(".")
+    )
 
 
 # Names
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "../x", "a/b", "a\\b", ".x", "-x", "_x", "a ", "a.", "a\nb", "a\n", "<b>", "x" * 101, "a\0"]
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "a\\b",
+        ".x",
+        "-x",
+        "_x",
+        "a ",
+        "a.",
+        "a\nb",
+        "a\n",
+        "<b>",
+        "x" * 101,
+        "a\0",
+    ],
 )
 def test_a_name_that_is_no_plain_folder_is_refused(name):
     with pytest.raises(UserError, match=r"can't be the name of an edition.*--name \w"):
@@ -84,7 +112,9 @@ def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
     assert plan._edition_name(name, data) == found
 
 
-@pytest.mark.parametrize("stem", ["my réal data (1) 'x'", "a; rm b", "(a) $b", "~a`b`", "a!b*?", "-a\nb"])
+@pytest.mark.parametrize(
+    "stem", ["my réal data (1) 'x'", "a; rm b", "(a) $b", "~a`b`", "a!b*?", "-a\nb"]
+)
 def test_a_name_that_is_suggested_needs_no_quotes_in_a_shell(stem):
     with pytest.raises(UserError, match=r"--name [^\W_][\w.+-]*$"):
         plan._edition_name(None, f"{stem}.xlsx")
@@ -97,12 +127,22 @@ def test_reserved_names_are_for_their_data_only(name):
             plan._edition_name(given, data)
 
 
-def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(built, edition, monkeypatch):
-    assert [path.read_text("utf-8") for path in (edition / "predictions").iterdir()] == [SHARED_JUDGE]
-    (judges,) = [one for one in json.loads((edition / "results/01-a.json").read_text()) if one["key"] == "judges"]
+def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(
+    built, edition, monkeypatch
+):
+    assert [path.read_text("utf-8") for path in (edition / "predictions").iterdir()] == [
+        SHARED_JUDGE
+    ]
+    (judges,) = [
+        one
+        for one in json.loads((edition / "results/01-a.json").read_text())
+        if one["key"] == "judges"
+    ]
     assert judges["estimate"] == "judge-iter1.csv"
     monkeypatch.setenv("SENSE7_ROOT", str(built.root))
-    inputs = resolve_inputs(str(built.root / "data" / SHARED_FILE), name="other", predictions=edition / "predictions")
+    inputs = resolve_inputs(
+        str(built.root / "data" / SHARED_FILE), name="other", predictions=edition / "predictions"
+    )
     assert [path.parent for path in inputs.predictions] == [edition / "predictions"]
     assert "predictions" in inputs.jobs["01-a"].beside
 
@@ -120,7 +160,9 @@ def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_o
     checkout.book()
     folder = checkout.root / "mine_judge"
     folder.mkdir()
-    (folder / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n", "utf-8")
+    (folder / "a-iter1.csv").write_text(
+        "TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n", "utf-8"
+    )
     assert resolve_inputs(str(checkout.root / "mine.xlsx")).predictions == []
     (folder / "a-iter1.csv").unlink()
     copied = folder / "simulated-judge-iter1.xlsx"
@@ -149,7 +191,11 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     monkeypatch.setattr(judges, "read_runs", lambda study, folder: runs)
     monkeypatch.setattr("sense7.loading.load", lambda data, **options: study)
     rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
-    for judged, judge, kept in (([], "", False), (both, "", False), (both, "simulated-judge", True)):
+    for judged, judge, kept in (
+        ([], "", False),
+        (both, "", False),
+        (both, "simulated-judge", True),
+    ):
         given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})
         vars(given)["predictions"] = judged
         left = build._read(given, False, print)[1]
@@ -203,7 +249,10 @@ def facts(**given):
         ({"kind": "official"}, ["Unverified copy", "nothing here counts as a reproduction"]),
         ({"kind": "own"}, ["not the SENSE-7 release", "nothing about SENSE-7"]),
         ({"kind": "synthetic", "verified": True}, ["Synthetic data"]),
-        ({"kind": "third-party"}, ["Others <script>", "Whom to thank <script>", "nothing about SENSE-7"]),
+        (
+            {"kind": "third-party"},
+            ["Others <script>", "Whom to thank <script>", "nothing about SENSE-7"],
+        ),
     ],
     ids=["synthetic", "official", "mirror", "own", "synthetic and verified", "others"],
 )
@@ -212,21 +261,31 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(giv
     text = BeautifulSoup(banner, "html.parser").get_text()
     for word in [*words, "sha256 abababababab"]:
         assert word in text
-    assert {tag.name for tag in BeautifulSoup(banner, "html.parser").find_all()} == {"details", "summary", "strong"}
+    assert {tag.name for tag in BeautifulSoup(banner, "html.parser").find_all()} == {
+        "details",
+        "summary",
+        "strong",
+    }
     assert ("Official" in text) is (given == {"kind": "official", "verified": True})
 
 
 def test_the_banner_of_a_workbook_with_warnings_leads_to_the_section_that_lists_them():
-    link = BeautifulSoup(banner_of(facts(warnings={"similar": {}}, reader_warnings="2 warnings")), "html.parser").a
+    link = BeautifulSoup(
+        banner_of(facts(warnings={"similar": {}}, reader_warnings="2 warnings")), "html.parser"
+    ).a
     page, anchor = link["href"].split("#")
-    headings = re.findall("^#+ (.+)$", (ROOT / page.replace(".html", ".md")).read_text("utf-8"), re.MULTILINE)
+    headings = re.findall(
+        "^#+ (.+)$", (ROOT / page.replace(".html", ".md")).read_text("utf-8"), re.MULTILINE
+    )
     assert anchor in {heading.casefold().replace(" ", "-") for heading in headings}
     assert link.get_text() == "2 warnings about this workbook"
 
 
 def nobody():
     conversations = pd.DataFrame({"condition": ["A"], "topic": ["work"], "participant": ["P1"]})
-    return SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations)
+    return SimpleNamespace(
+        warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations
+    )
 
 
 def given(parameters=()):
@@ -236,7 +295,10 @@ def given(parameters=()):
 
 def test_parameters_are_those_that_were_given():
     known = resolve_inputs("synthetic").provenance
-    for parameters, said in (({}, "as each notebook has them"), ({"seed": 3, "draws": 200}, "draws = 200, seed = 3")):
+    for parameters, said in (
+        ({}, "as each notebook has them"),
+        ({"seed": 3, "draws": 200}, "draws = 200, seed = 3"),
+    ):
         assert build._facts(given(parameters), nobody(), known)["parameters"] == said
 
 
@@ -256,14 +318,19 @@ def test_pages_lead_to_the_repository_whose_workflow_builds_them_and_code_comes_
     monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
     if server:
         monkeypatch.setenv("GITHUB_SERVER_URL", server)
-    assert configuration(checkout.root)["repository"]["url"] == f"{server or 'https://github.com'}/me/mine"
+    assert (
+        configuration(checkout.root)["repository"]["url"]
+        == f"{server or 'https://github.com'}/me/mine"
+    )
     assert declared_configuration(checkout.root) == declared
 
 
 # The change of books
 
 
-def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last(tmp_path, monkeypatch):
+def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last(
+    tmp_path, monkeypatch
+):
     editions, cache = tmp_path / "editions", tmp_path / "cache"
     for age, name in enumerate([f"{UNFINISHED}x", "newest", "newer", "oldest"]):
         (cache / name).mkdir(parents=True)
@@ -298,7 +365,11 @@ def test_a_place_that_cannot_be_written_is_named(checkout):
 
 
 def pages(edition):
-    return [path for path in sorted((edition / "html").glob("*/*.html")) if path.parent.name != "_static"]
+    return [
+        path
+        for path in sorted((edition / "html").glob("*/*.html"))
+        if path.parent.name != "_static"
+    ]
 
 
 def page(edition, name):
@@ -338,14 +409,22 @@ def test_the_ledger_shows_texts_as_they_are(built, edition):
 def test_no_name_of_a_workbook_becomes_markup(edition):
     for path in pages(edition):
         shown = soup(path)
-        assert [script for script in shown.find_all("script") if "alert" in script.get_text()] == [], path
+        assert [
+            script for script in shown.find_all("script") if "alert" in script.get_text()
+        ] == [], path
         assert shown.find_all(onerror=True) == []
     cells = [cell.get_text() for cell in page(edition, "01-a").find("table").find_all("td")]
     assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
 
 
 def test_nothing_tells_where_it_was_built(built):
-    places = {str(built.root), html.escape(str(built.root)), "check%20out", "check out", str(Path.home())}
+    places = {
+        str(built.root),
+        html.escape(str(built.root)),
+        "check%20out",
+        "check out",
+        str(Path.home()),
+    }
     for name, content in built.bytes(SHARED_NAME).items():
         assert not [place for place in places if place.encode() in content], name
 
@@ -354,7 +433,8 @@ def read_when(checkout):
     """When Sphinx last read each page."""
     folder = checkout.root / "_build" / "pages" / SHARED_NAME / "pages" / "_build" / ".doctrees"
     return {
-        str(path.relative_to(folder).with_suffix("")): path.stat().st_mtime_ns for path in folder.rglob("*.doctree")
+        str(path.relative_to(folder).with_suffix("")): path.stat().st_mtime_ns
+        for path in folder.rglob("*.doctree")
     }
 
 
@@ -376,14 +456,18 @@ def replace_in(path, old, new):
     return text
 
 
-def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_again(checkout, built, monkeypatch):
+def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_again(
+    checkout, built, monkeypatch
+):
     """One after the other on one book, since every rendering takes its seconds."""
     command = checkout.shared_book()
     shutil.copytree(built.root / "_build" / "cache", checkout.root / "_build" / "cache")
     assert build_again(checkout)[0] == [], "what was executed for a book is there for another"
     first, good = built.bytes(SHARED_NAME), checkout.bytes(SHARED_NAME)
     assert first.keys() == good.keys()
-    assert [name for name in first if first[name] != good[name]] == [], "two cold builds are equal to the byte"
+    assert [name for name in first if first[name] != good[name]] == [], (
+        "two cold builds are equal to the byte"
+    )
     assert hidden(checkout.editions) == []
 
     # Nothing changed, wherever the command is given, and though the list of editions was lost.
@@ -399,7 +483,9 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     replace_in(notebooks / "02-b.md", "Text.", "Text of a message.")
     changed = {"notebooks/01-a", "notebooks/02-b", "book/figure", "book/index", "book/ledger"}
     with monkeypatch.context() as patch:
-        patch.setattr("sense7.files.exchange", lambda *_: False)  # on a system without it: by two renames
+        patch.setattr(
+            "sense7.files.exchange", lambda *_: False
+        )  # on a system without it: by two renames
         assert build_again(checkout) == (["01-a", "02-b"], changed)
     assert "2 is 2 of 1." in page(checkout.editions / SHARED_NAME, "index").get_text()
     assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
@@ -410,7 +496,8 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     twice = "(twice)=\n## 1\n\n(twice)=\n## 2\n"
     checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
     checkout.page(
-        "ledger", "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n"
+        "ledger",
+        "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n",
     )
     done = checkout.call(*command)
     assert done.returncode == 1
@@ -423,7 +510,10 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
         ("book/ledger.md:9", "no_fact"),
         ("book/ledger.md:", "nothing is recorded as 'words'"),
     ):
-        assert [line for line in done.stderr.splitlines() if place in line and words in line], (place, done.stderr)
+        assert [line for line in done.stderr.splitlines() if place in line and words in line], (
+            place,
+            done.stderr,
+        )
     assert str(checkout.root) not in done.stderr
     assert checkout.bytes(SHARED_NAME) == good
     assert hidden(checkout.editions) == []
@@ -503,9 +593,12 @@ def test_what_waits_to_make_pages_ends_with_what_it_waits_for(own, ends):
 
 
 @pytest.mark.parametrize(
-    "problem", [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")]
+    "problem",
+    [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")],
 )
-def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(own, monkeypatch, problem):
+def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(
+    own, monkeypatch, problem
+):
     """In this process or in another."""
     good = own.bytes(SHARED_NAME)
     replace_in(own.root / "notebooks" / "02-b.md", "Text.", "Other text.")
@@ -515,7 +608,9 @@ def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_st
 
     monkeypatch.setattr(pages_module, "make_pages", full)
     done = own.call(*SHARED_BUILD)
-    interrupting.require_full(interrupting.Ended(done.returncode, done.stdout, done.stderr, 0, 0.0), SHARED_NAME)
+    interrupting.require_full(
+        interrupting.Ended(done.returncode, done.stdout, done.stderr, 0, 0.0), SHARED_NAME
+    )
     assert "What was finished is kept." in done.stderr
     assert own.bytes(SHARED_NAME) == good
     assert hidden(own.editions) == []
@@ -534,8 +629,13 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(own, ends):
     assert own.bytes(SHARED_NAME) == good
     assert visible(own.editions) == ["editions.js", SHARED_NAME]
     assert len(hidden(own.editions)) == 1
-    with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print), scratch_folder(own.editions):
-        assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), "but for the one in use"
+    with (
+        build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print),
+        scratch_folder(own.editions),
+    ):
+        assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), (
+            "but for the one in use"
+        )
 
 
 def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_are_kept(checkout):
@@ -543,8 +643,13 @@ def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_
     checkout.notebook("02-b", recording("02-b", "b"))
     done = checkout.call("build", "mine.xlsx")
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.search(r"\n  01-a failed \(\d of 2\): .*ZeroDivisionError", "\n" + done.stderr.replace("\r", ""))
-    assert re.search(r"sense7: .*01-a\.md: .*cell 3.*'seed / 0'.*ZeroDivisionError: division by zero", done.stderr)
+    assert re.search(
+        r"\n  01-a failed \(\d of 2\): .*ZeroDivisionError", "\n" + done.stderr.replace("\r", "")
+    )
+    assert re.search(
+        r"sense7: .*01-a\.md: .*cell 3.*'seed / 0'.*ZeroDivisionError: division by zero",
+        done.stderr,
+    )
     failed = checkout.root / "_build" / "failed" / "01-a.ipynb"
     assert str(failed) in done.stderr
     assert "papermill-error-cell-tag" in failed.read_text("utf-8")

@@ -31,13 +31,24 @@ def edition(tmp_path, minimal_sheets, monkeypatch):
         (folder / "data").mkdir(exist_ok=True)
         workbook = folder / "data" / "mine.xlsx"
         write_sheets(sheets or minimal_sheets(), workbook)
-        notebooks = {"03-reliability": {"data": "../data/mine.xlsx", "draws": 2000}, "06-poor-turn": {"draws": 2000}}
-        made = {"notebooks": notebooks, "versions": {"sense7": "0", "Python": "3", "numpy": "2"}, "library": "ab"}
+        notebooks = {
+            "03-reliability": {"data": "../data/mine.xlsx", "draws": 2000},
+            "06-poor-turn": {"draws": 2000},
+        }
+        made = {
+            "notebooks": notebooks,
+            "versions": {"sense7": "0", "Python": "3", "numpy": "2"},
+            "library": "ab",
+        }
         facts = {
             "format": FORMAT, "name": "mine", "kind": kind, "label": label, "file": "mine.xlsx", "verified": False,
             "sha256": hashlib.sha256(workbook.read_bytes()).hexdigest(), "parameters": "draws = 2000", "made": made,
         }  # fmt: skip
-        for name, content in {"edition": facts, "ledger": [], "results/03-reliability": RESULT}.items():
+        for name, content in {
+            "edition": facts,
+            "ledger": [],
+            "results/03-reliability": RESULT,
+        }.items():
             (folder / f"{name}.json").write_text(json.dumps(content))
         (folder / "results" / "reader" / "warnings.json").write_text('["a cell of the workbook"]')
         write_manifest(folder)
@@ -56,7 +67,9 @@ def export(*words):
 
 
 def graph(contents):
-    return {entity["@id"]: entity for entity in json.loads(contents["ro-crate-metadata.json"])["@graph"]}
+    return {
+        entity["@id"]: entity for entity in json.loads(contents["ro-crate-metadata.json"])["@graph"]
+    }
 
 
 def references(value):
@@ -78,12 +91,16 @@ def test_the_archive_describes_all_that_it_holds(edition):
     assert {part["@id"] for part in entities["./"]["hasPart"]} == held
     for path in held:
         assert entities[path]["@type"] == "File"
-        assert entities[path]["identifier"] == f"sha256:{hashlib.sha256(contents[path]).hexdigest()}"
+        assert (
+            entities[path]["identifier"] == f"sha256:{hashlib.sha256(contents[path]).hexdigest()}"
+        )
         assert entities[path]["contentSize"] == str(len(contents[path]))
 
 
 def test_every_reference_leads_to_an_entity(edition):
-    contents = export(edition(), "--license", "CC-BY-4.0", "--with-data", "--author", "A", "--author", "B")
+    contents = export(
+        edition(), "--license", "CC-BY-4.0", "--with-data", "--author", "A", "--author", "B"
+    )
     metadata = json.loads(contents["ro-crate-metadata.json"])
     ids = [entity["@id"] for entity in metadata["@graph"]]
     assert len(ids) == len(set(ids)), "an entity stands once"
@@ -97,7 +114,10 @@ def test_workbook_parameters_and_versions_are_named(edition):
     assert entities["#workbook"]["identifier"] == f"sha256:{sha256}"
     assert "draws = 2000" in entities["#run"]["description"]
     assert "numpy 2" in entities[entities["#run"]["instrument"]["@id"]]["description"]
-    assert entities["#run"]["result"] == [{"@id": "ledger.json"}, {"@id": "results/03-reliability.json"}]
+    assert entities["#run"]["result"] == [
+        {"@id": "ledger.json"},
+        {"@id": "results/03-reliability.json"},
+    ]
 
 
 def test_no_license_is_claimed_that_nobody_gave(edition):
@@ -115,14 +135,20 @@ def test_data_of_ones_own_are_shared_under_a_license_only(edition):
 
 
 def test_data_of_others_are_not_given_a_license_by_the_user(edition, minimal_sheets):
-    sheets = [*minimal_sheets().values(), Sheet(SOURCE_SHEET, ["key", "value"], [["note", "of others"]])]
+    sheets = [
+        *minimal_sheets().values(),
+        Sheet(SOURCE_SHEET, ["key", "value"], [["note", "of others"]]),
+    ]
     folder = edition("third-party", "of others", sheets)
     with pytest.raises(UserError, match="the license of these data is not known"):
         export(folder, "--with-data", "--license", "MIT")
 
 
 def test_a_synthetic_edition_says_that_it_shows_no_findings(edition, minimal_sheets):
-    sheets = [*minimal_sheets().values(), Sheet(SYNTHETIC_SHEET, ["key", "value"], [["note", "simulated"]])]
+    sheets = [
+        *minimal_sheets().values(),
+        Sheet(SYNTHETIC_SHEET, ["key", "value"], [["note", "simulated"]]),
+    ]
     folder = edition("synthetic", "synthetic workbook, whose numbers are no findings", sheets)
     contents = export(folder, "--with-data")
     described = graph(contents)["./"]["description"]
@@ -147,12 +173,21 @@ def test_tables_are_described_as_they_are_written(edition, minimal_sheets):
     for file in described["distribution"]:
         assert hashlib.sha256(contents[file["contentUrl"]]).hexdigest() == file["sha256"]
     for record in described["recordSet"]:
-        rows = list(csv.DictReader(io.StringIO(contents[f"data/tables/{record['name']}.csv"].decode(), newline="")))
+        rows = list(
+            csv.DictReader(
+                io.StringIO(contents[f"data/tables/{record['name']}.csv"].decode(), newline="")
+            )
+        )
         assert len(rows) == len(sheets[record["name"]].rows)
         assert [field["name"] for field in record["field"]] == list(rows[0])
     tasks = {field["name"]: field for field in described["recordSet"][0]["field"]}
-    assert tasks["PreTaskDesiredEmpathy"]["description"].startswith("Before the conversation: how much empathy")
-    assert (tasks["TaskId"]["dataType"], tasks["PreTaskImportance"]["dataType"]) == ("sc:Text", "sc:Float")
+    assert tasks["PreTaskDesiredEmpathy"]["description"].startswith(
+        "Before the conversation: how much empathy"
+    )
+    assert (tasks["TaskId"]["dataType"], tasks["PreTaskImportance"]["dataType"]) == (
+        "sc:Text",
+        "sc:Float",
+    )
 
 
 @pytest.mark.filterwarnings("ignore")  # those of other libraries among each other
@@ -166,7 +201,9 @@ def test_tables_are_read_back_by_their_description(edition, tmp_path):
     rows = list(csv.DictReader(io.StringIO(contents["data/tables/Tasks.csv"].decode(), newline="")))
     read = list(data.records(record_set="Tasks"))
     assert [row["Tasks/TaskId"].decode() for row in read] == [row["TaskId"] for row in rows]
-    assert [row["Tasks/PreTaskImportance"] for row in read] == [float(row["PreTaskImportance"]) for row in rows]
+    assert [row["Tasks/PreTaskImportance"] for row in read] == [
+        float(row["PreTaskImportance"]) for row in rows
+    ]
 
 
 @pytest.mark.parametrize(

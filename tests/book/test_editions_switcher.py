@@ -31,7 +31,9 @@ def make_edition(editions, name, label="some data", pages=("book/index", "notebo
         path = folder / "html" / f"{page}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(PAGE.format(root="../" * page.count("/") or "./", name=name), "utf-8")
-    shutil.copyfile(ROOT / "book" / "static" / "editions.js", folder / "html" / "_static" / "editions.js")
+    shutil.copyfile(
+        ROOT / "book" / "static" / "editions.js", folder / "html" / "_static" / "editions.js"
+    )
     (folder / "edition.json").write_text(json.dumps({"format": FORMAT, "label": label}), "utf-8")
     return folder
 
@@ -55,7 +57,11 @@ def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
     (tmp_path / "a file.txt").write_text("", "utf-8")
     list_editions(tmp_path)
     assert listed(tmp_path) == [
-        {"name": "one", "label": "synthetic data", "pages": ["book/index.html", "notebooks/01-a.html", "search.html"]},
+        {
+            "name": "one",
+            "label": "synthetic data",
+            "pages": ["book/index.html", "notebooks/01-a.html", "search.html"],
+        },
         {"name": "Übung (2)", "label": HOSTILE, "pages": ["book/index.html", "search.html"]},
     ]
 
@@ -125,12 +131,18 @@ def test_a_build_lists_what_is_there(built):
     (entry,) = listed(built.editions)
     label = f"workbook {SHARED_FILE}, given by its path"
     assert (entry["name"], entry["label"]) == (SHARED_NAME, label)
-    assert {"book/index.html", "book/ledger.html", "notebooks/01-a.html", "search.html"} <= set(entry["pages"])
+    assert {"book/index.html", "book/ledger.html", "notebooks/01-a.html", "search.html"} <= set(
+        entry["pages"]
+    )
 
 
-def test_every_page_loads_what_leads_to_the_others_and_refers_to_nothing_outside_its_edition(edition):
+def test_every_page_loads_what_leads_to_the_others_and_refers_to_nothing_outside_its_edition(
+    edition,
+):
     html = edition / "html"
-    pages = [path for path in html.rglob("*.html") if "_static" not in path.parts and path.parent != html]
+    pages = [
+        path for path in html.rglob("*.html") if "_static" not in path.parts and path.parent != html
+    ]
     assert len(pages) >= 3
     for path in [*pages, html / "search.html"]:
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
@@ -201,7 +213,9 @@ def test_a_reader_goes_to_the_same_place_in_another_edition_and_back(editions, v
     assert said == []
 
 
-def test_where_the_other_edition_lacks_the_page_its_front_page_opens_and_the_list_says_so(editions, visit):
+def test_where_the_other_edition_lacks_the_page_its_front_page_opens_and_the_list_says_so(
+    editions, visit
+):
     page, _ = visit(editions / "one" / "html" / "notebooks" / "01-a.html", "#cell-3")
     nav = open_list(page)
     assert nav.locator("li a").all_text_contents() == ["one", "zero", "Übung 2.a+(b)"]
@@ -244,7 +258,9 @@ def test_a_screen_reader_finds_nothing_amiss(editions, visit):
 
 
 @pytest.mark.parametrize("case", ["elsewhere", "renamed", "the only one"])
-def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(editions, visit, tmp_path, case):
+def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(
+    editions, visit, tmp_path, case
+):
     if case == "elsewhere":
         html = shutil.copytree(editions / "one" / "html", tmp_path / "site" / "one")
     elif case == "renamed":
@@ -259,7 +275,9 @@ def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(edi
     assert said == page.evaluate("problems") == []
 
 
-@pytest.mark.parametrize("content", [None, "window.sense7Editions = 5;\n", "window.sense7Editions = [];\n"])
+@pytest.mark.parametrize(
+    "content", [None, "window.sense7Editions = 5;\n", "window.sense7Editions = [];\n"]
+)
 def test_a_list_that_is_missing_or_none_leaves_the_page_as_it_is(editions, visit, content):
     path = editions / "editions.js"
     path.unlink() if content is None else path.write_text(content, "utf-8")

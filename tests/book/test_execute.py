@@ -43,7 +43,11 @@ class Runner:
         self.said = []
         cache = self.checkout.root / "cache"
         return execute.run(
-            self.plan(**options), self.edition, cache, workers=workers, say=lambda line, *_: self.said.append(line)
+            self.plan(**options),
+            self.edition,
+            cache,
+            workers=workers,
+            say=lambda line, *_: self.said.append(line),
         )
 
     def results(self, name):
@@ -160,7 +164,10 @@ def library(tmp_path, monkeypatch):
         write(name, text)
     monkeypatch.setattr(plan_module, "_PACKAGE", package)
     shown = {
-        "sense7": {"_WHERE": {"load": "loading"}, "_MODULES": {"turns": "findings.turns", "words": "findings.words"}}
+        "sense7": {
+            "_WHERE": {"load": "loading"},
+            "_MODULES": {"turns": "findings.turns", "words": "findings.words"},
+        }
     }
     importer = SimpleNamespace(import_module=lambda name: SimpleNamespace(**shown.get(name, {})))
     monkeypatch.setattr(plan_module, "importlib", importer)
@@ -182,7 +189,9 @@ def library(tmp_path, monkeypatch):
         ("parts/new", "NEW = 1", []),
     ],
 )
-def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(chain, library, name, text, again):
+def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
+    chain, library, name, text, again
+):
     for notebook, finding in (("01-a", "turns"), ("02-b", "words"), ("03-c", ""), ("04-d", "")):
         code = f"study = s7.load(data)\ns7.{finding}.table(study)" if finding else "1"
         chain.checkout.notebook(notebook, "%matplotlib inline\nimport sense7 as s7", code)
@@ -201,7 +210,9 @@ def test_of_modules_only_what_changed_since_the_last_build_is_read_again(
     def planned():
         for name in ("_known", "_asked"):
             monkeypatch.setattr(plan_module, name, {})
-        monkeypatch.setattr(plan_module, "_read_code", lambda tree: read.append(tree) or read_code(tree))
+        monkeypatch.setattr(
+            plan_module, "_read_code", lambda tree: read.append(tree) or read_code(tree)
+        )
         plan_module._parsed.cache_clear()
         read.clear()
         with plan_module._remembering(file):
@@ -226,22 +237,29 @@ print(*sorted(name for name in sys.modules if name.partition(".")[0] == "sense7"
 
 
 @pytest.mark.parametrize(
-    "name", ["06", pytest.param("15", marks=pytest.mark.long), pytest.param("25", marks=pytest.mark.long)]
+    "name",
+    ["06", pytest.param("15", marks=pytest.mark.long), pytest.param("25", marks=pytest.mark.long)],
 )
 def test_every_module_that_an_execution_loads_is_in_the_key(name, tmp_path):
     """In a fresh process, with few resamples: what the cells of the notebook import while they run."""
     (notebook,) = (one for one in find_notebooks(ROOT) if one.name.startswith(name))
     cells = [source for source, metadata in json.loads(notebook.code)]
     given = notebook.defaults | {"results": str(tmp_path), "draws": 100}
-    given = "\n".join(f"{key} = {value!r}" for key, value in given.items() if key in notebook.defaults)
+    given = "\n".join(
+        f"{key} = {value!r}" for key, value in given.items() if key in notebook.defaults
+    )
     cells = [given if source.startswith("data =") else source for source in cells]
     code = LOADED.format(code="\n".join(cells))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.splitlines()[-1].split()) <= modules_of(notebook)
 
 
-@pytest.mark.parametrize(("needs", "said"), [("03-c", r"0\d-\w( -> 0\d-\w){3}"), ("01-a", "01-a -> 01-a")])
+@pytest.mark.parametrize(
+    ("needs", "said"), [("03-c", r"0\d-\w( -> 0\d-\w){3}"), ("01-a", "01-a -> 01-a")]
+)
 def test_a_circle_of_needs_is_named(chain, needs, said):
     chain.checkout.notebook("01-a", "1", needs=[needs])
     with pytest.raises(UserError, match=f"circle: {said}"):
@@ -262,7 +280,9 @@ def test_in_order_side_by_side_and_only_once(runner):
     checkout.notebook("01-a", recording("01-a", "a", before=meet.format("one", "two")))
     checkout.notebook("02-b", recording("02-b", "b", before=meet.format("two", "one")))
     reading = "import json, pathlib\nread = json.loads((pathlib.Path(results) / '01-a.json').read_text())[0]\n"
-    checkout.notebook("03-c", recording("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"])
+    checkout.notebook(
+        "03-c", recording("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"]
+    )
     folder = os.getcwd()  # noqa: PTH109
     assert sorted(runner.run(seed=5)) == ["01-a", "02-b", "03-c"]
     assert runner.said[-1] == "03-c: executed (3 of 3)"
@@ -276,13 +296,21 @@ def test_in_order_side_by_side_and_only_once(runner):
 
     checkout.notebook("03-c", recording("03-c", "d"), needs=["01-a"])
     assert runner.run(seed=5) == ["03-c"]
-    assert sorted(path.name[:4] for path in (checkout.root / "cache").iterdir()) == ["01-a", "02-b", "03-c", "03-c"]
+    assert sorted(path.name[:4] for path in (checkout.root / "cache").iterdir()) == [
+        "01-a",
+        "02-b",
+        "03-c",
+        "03-c",
+    ]
 
 
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("from sense7.record import Recorder\n\nrecord = Recorder('01-a', results)", "records no value"),
+        (
+            "from sense7.record import Recorder\n\nrecord = Recorder('01-a', results)",
+            "records no value",
+        ),
         ("import os\n\nos._exit(3)", "could not be executed"),
     ],
     ids=["nothing recorded", "kernel dies"],
@@ -299,7 +327,9 @@ def test_an_interrupt_kills_what_runs_at_once(runner, ends):
     write = f"pathlib.Path({str(place)!r}).write_text(str(os.getpid()))"
     runner.checkout.notebook("01-a", "import os, pathlib, time", write)
     path = runner.checkout.root / "notebooks" / "01-a.md"
-    path.write_text(path.read_text("utf-8") + "\n```{code-cell} ipython3\ntime.sleep(900)\n```\n", "utf-8")
+    path.write_text(
+        path.read_text("utf-8") + "\n```{code-cell} ipython3\ntime.sleep(900)\n```\n", "utf-8"
+    )
 
     def interrupt():
         deadline = time.monotonic() + 300
@@ -324,7 +354,8 @@ def broken(*given):
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [("_be_kernel", "which takes longer"), ("start_fork_server", "no kernel here")]
+    ("name", "what"),
+    [("_be_kernel", "which takes longer"), ("start_fork_server", "no kernel here")],
 )
 def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, name, what):
     """The launch raises in the forked process, or there is no fork server."""
@@ -332,7 +363,14 @@ def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, n
     monkeypatch.setattr(kernels, name, broken)
     assert runner.run() == ["01-a"]
     assert (
-        len([line for line in runner.said if "kernels start fresh, which takes longer" in line and what in line]) == 1
+        len(
+            [
+                line
+                for line in runner.said
+                if "kernels start fresh, which takes longer" in line and what in line
+            ]
+        )
+        == 1
     )
 
 
@@ -352,7 +390,9 @@ def test_an_interruption_from_the_keyboard_does_not_reach_the_fork_server_while_
         assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == set()
         assert os.waitpid(server, os.WNOHANG) == (0, 0)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -389,7 +429,9 @@ def test_a_kernel_that_the_system_kills_is_said_with_what_helps(runner, monkeypa
 
 
 def test_forked_kernels_share_no_random_state(runner):
-    drawing = "import random\n\nimport numpy as np\n\nboth = f'{random.random()} {np.random.random()}'\n"
+    drawing = (
+        "import random\n\nimport numpy as np\n\nboth = f'{random.random()} {np.random.random()}'\n"
+    )
     for name in ("01-a", "02-b"):
         runner.checkout.notebook(name, recording(name, name[-1], "both", drawing))
     runner.run()
@@ -399,7 +441,9 @@ def test_forked_kernels_share_no_random_state(runner):
 
 def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch):
     runner.checkout.notebook("01-a", "1")
-    monkeypatch.setattr(kernels, "_LAUNCHER", [sys.executable, "-c", "raise SystemExit(1)", "{connection_file}"])
+    monkeypatch.setattr(
+        kernels, "_LAUNCHER", [sys.executable, "-c", "raise SystemExit(1)", "{connection_file}"]
+    )
     monkeypatch.setattr(execute, "FORKS", False)
     with pytest.raises(BuildError, match="could not be executed"):
         runner.run()
@@ -411,7 +455,9 @@ def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch
 def test_other_prose_executes_nothing_and_gives_what_executing_would(runner):
     """Cells of prose that change, come and go, before and after the parameters, which were injected."""
     name, code = "01-a", recording("01-a", "seed_of_a")
-    path = runner.checkout.notebook(name, code, "1 + 1", prose="Text with *stars*,\nover two lines.")
+    path = runner.checkout.notebook(
+        name, code, "1 + 1", prose="Text with *stars*,\nover two lines."
+    )
     assert runner.run(seed=5) == [name]
     text = path.read_text("utf-8").replace("over two lines.", "over\ntwo lines: ä.")
     tagged = '+++ {"tags": ["remove-cell"]}\n\nA cell of its own.\n'
@@ -432,7 +478,9 @@ def test_without_an_injected_cell_prose_goes_where_it_belongs(runner):
     node = json.loads(executed) | {"metadata": {"papermill": {}}}
     path.write_text(path.read_text("utf-8").replace("Text.", "Other text."), encoding="utf-8")
     shown = json.loads(execute.with_prose(json.dumps(node), runner.plan()["01-a"].notebook))
-    assert [cell["cell_type"] for cell in shown["cells"]] == [cell["cell_type"] for cell in node["cells"]]
+    assert [cell["cell_type"] for cell in shown["cells"]] == [
+        cell["cell_type"] for cell in node["cells"]
+    ]
     assert "Other text." in "".join("".join(cell["source"]) for cell in shown["cells"])
 
 
@@ -440,7 +488,9 @@ def test_a_tag_of_code_is_no_prose(chain):
     before = chain.plan()
     path = chain.checkout.root / "notebooks" / "04-d.md"
     text = path.read_text("utf-8")
-    path.write_text(text + "\n```{code-cell} ipython3\n:tags: [hide-input]\n\n1\n```\n", encoding="utf-8")
+    path.write_text(
+        text + "\n```{code-cell} ipython3\n:tags: [hide-input]\n\n1\n```\n", encoding="utf-8"
+    )
     between = chain.plan()
     assert changed(before, between) == ["04-d"]
     path.write_text(path.read_text("utf-8").replace("hide-input", "hide-output"), encoding="utf-8")
@@ -495,7 +545,9 @@ def executed(new_checkout):
 
 
 def test_threads_workers_and_kernels_change_no_byte(executed):
-    assert set(executed["fresh"]) == {f"{name}.{ending}" for name in NAMES for ending in ("json", "ipynb")}
+    assert set(executed["fresh"]) == {
+        f"{name}.{ending}" for name in NAMES for ending in ("json", "ipynb")
+    }
     assert executed["forked"] == executed["fresh"]
 
 

@@ -74,14 +74,18 @@ def test_every_message_is_there_in_order_as_the_workbook_has_it(synthetic):
         expected = by_conversation[name]
         for number, column in enumerate(("role", "content", "comment")):
             assert [message[number] for message in messages] == expected[column].tolist()
-        assert [message[4] for message in messages] == pytest.approx(expected["seconds"].tolist(), abs=0.051)
+        assert [message[4] for message in messages] == pytest.approx(
+            expected["seconds"].tolist(), abs=0.051
+        )
 
 
 def test_every_rating_of_a_turn_is_there_and_what_is_missing_says_how(synthetic):
     study, _, parts = synthetic
     found = [
         (name, message[5])
-        for name, messages in zip(study.conversations["conversation"], messages_of(parts), strict=True)
+        for name, messages in zip(
+            study.conversations["conversation"], messages_of(parts), strict=True
+        )
         for message in messages
         if message[5]
     ]
@@ -98,29 +102,58 @@ def test_every_rating_of_a_turn_is_there_and_what_is_missing_says_how(synthetic)
 def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
     study, index, parts = synthetic
     for part in parts:
-        assert len(part["texts"]) == len(set(part["texts"])), "a text that stands often is kept once"
+        assert len(part["texts"]) == len(set(part["texts"])), (
+            "a text that stands often is kept once"
+        )
     truth = ground_truth(study.turns, study.conversations["conversation"])
     rows = pd.DataFrame(
         index["conversations"],
-        columns=["name", "participant", "condition", "topic", "answers", "truth", "label", "poor", "overall", "low"],
+        columns=[
+            "name",
+            "participant",
+            "condition",
+            "topic",
+            "answers",
+            "truth",
+            "label",
+            "poor",
+            "overall",
+            "low",
+        ],
     ).set_index("name")
     assert rows.index.tolist() == study.conversations["conversation"].tolist()
     np.testing.assert_allclose(rows["truth"], truth, atol=5e-7)
     assert rows["label"].tolist() == np.nan_to_num(labels(truth)).tolist()
-    levels = {name: turns.dropna().tolist() for name, turns in study.turns.groupby("conversation")["overall"]}
-    poor = [sum(level <= 2 for level in levels[name]) if levels[name] else None for name in rows.index]
+    levels = {
+        name: turns.dropna().tolist()
+        for name, turns in study.turns.groupby("conversation")["overall"]
+    }
+    poor = [
+        sum(level <= 2 for level in levels[name]) if levels[name] else None for name in rows.index
+    ]
     assert [row[7] for row in index["conversations"]] == poor
     for name in ("participant", "condition", "topic"):
-        assert [index[f"{name}s"][place] for place in rows[name]] == study.conversations[name].tolist()
+        assert [index[f"{name}s"][place] for place in rows[name]] == study.conversations[
+            name
+        ].tolist()
     titles = [title for title, _, _ in index["answers"]]
     assert titles[:2] == ["Importance of the topic", "Empathy wished for"]
-    columns = ["importance", "desired_empathy", "successful", "engaged", "positive_interaction", "use_again"]
+    columns = [
+        "importance",
+        "desired_empathy",
+        "successful",
+        "engaged",
+        "positive_interaction",
+        "use_again",
+    ]
     columns += [f"post_{name}" for name in DIMENSION_NAMES]
     assert len(titles) == len(columns)
     assert [name for _, _, name in index["ratings"]] == list(RATING_NAMES)
     lowest = study.turns.groupby("conversation")[list(RATING_NAMES)].min().loc[rows.index]
     for column, frame in (("answers", study.conversations[columns]), ("low", lowest)):
-        shown = frame.astype("Int64").astype(object).where(frame.notna().to_numpy(), ".").astype(str)
+        shown = (
+            frame.astype("Int64").astype(object).where(frame.notna().to_numpy(), ".").astype(str)
+        )
         assert rows[column].tolist() == shown.agg("".join, axis=1).tolist()
     assert index["conditions"][index["prompted"]] == study.prompted_condition
     assert is_poor([index["poorLevel"], index["poorLevel"] + 1]).tolist() == [True, False]
@@ -137,8 +170,12 @@ def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_
     assert not asked["Relational Continuity"]
     assert not asked["Overall"]
     place = RATING_NAMES.index("Affective")
-    assert [m[5][place] for messages in messages_of(parts) for m in messages if m[5]] == list("4-.24?44")
-    assert [row[7] for row in index["conversations"]] == [None] * 4, "without overall ratings no turn is known as poor"
+    assert [m[5][place] for messages in messages_of(parts) for m in messages if m[5]] == list(
+        "4-.24?44"
+    )
+    assert [row[7] for row in index["conversations"]] == [None] * 4, (
+        "without overall ratings no turn is known as poor"
+    )
 
 
 def test_a_conversation_without_any_rating_has_no_mean(study_of):
@@ -160,7 +197,9 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic):
     for number, frame in enumerate(runs.values()):
         shown = [scores[number] for scores in judge["scores"]]
         usable = frame["status"] == "ok"
-        assert [score for score in shown if not isinstance(score, str)] == frame.loc[usable, "score"].tolist()
+        assert [score for score in shown if not isinstance(score, str)] == frame.loc[
+            usable, "score"
+        ].tolist()
         assert [score for score in shown if isinstance(score, str)] == [
             status.replace("_", " ") for status in frame.loc[~usable, "status"]
         ]
@@ -193,7 +232,9 @@ def test_the_size_that_is_stated_is_that_of_the_files(synthetic):
 
 
 @pytest.mark.parametrize(("at_once", "loaded"), [(4, True), (3, False)])
-def test_a_large_study_is_cut_into_files_that_are_loaded_on_demand(study_of, monkeypatch, at_once, loaded):
+def test_a_large_study_is_cut_into_files_that_are_loaded_on_demand(
+    study_of, monkeypatch, at_once, loaded
+):
     study = study_of()
     _, (whole,) = data_of(explorer_files(study))
     monkeypatch.setattr(explorer, "TEXTS_A_FILE", 3)
@@ -214,11 +255,15 @@ def test_colours_are_those_of_the_figures_and_their_ink_can_be_read(synthetic):
 
 
 @given(st.recursive(st.text() | st.none() | st.integers(), st.lists))
-@example("</script><!-- & \u2028\u2029 \u202a\u202e \u2066\u2069 \x00\x1f\x7f\x9f `${1}` \\u003c \\")
+@example(
+    "</script><!-- & \u2028\u2029 \u202a\u202e \u2066\u2069 \x00\x1f\x7f\x9f `${1}` \\u003c \\"
+)
 def test_any_text_survives_and_none_can_end_the_script(content):
     script = script_json(content)
     assert json.loads(script) == content
-    assert re.search("[<>&\u2028\u2029\u202a-\u202e\u2066-\u2069\x00-\x1f\x7f-\x9f]", script) is None
+    assert (
+        re.search("[<>&\u2028\u2029\u202a-\u202e\u2066-\u2069\x00-\x1f\x7f-\x9f]", script) is None
+    )
     script.encode()
 
 

@@ -20,7 +20,9 @@ needs_git = pytest.mark.skipif(GIT is None, reason="git is not installed")
 def git(folder, *arguments):
     """Git with an identity of its own, and none of the user's settings."""
     own = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run([GIT, "-C", folder, *own, *arguments], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [GIT, "-C", folder, *own, *arguments], check=True, capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 
@@ -37,11 +39,16 @@ def repository(tmp_path):
 
 @needs_git
 def test_the_commit_is_that_of_the_checkout(repository):
-    assert commit_of(repository) == {"commit": git(repository, "rev-parse", "HEAD"), "changed": False}
+    assert commit_of(repository) == {
+        "commit": git(repository, "rev-parse", "HEAD"),
+        "changed": False,
+    }
 
 
 @needs_git
-@pytest.mark.parametrize("where", ["book/index.md", "book/new.md", "src/sense7/new.py", "notes.txt"])
+@pytest.mark.parametrize(
+    "where", ["book/index.md", "book/new.md", "src/sense7/new.py", "notes.txt"]
+)
 def test_a_change_of_what_books_are_made_of_is_said_and_no_other(repository, where):
     (repository / where).parent.mkdir(parents=True, exist_ok=True)
     (repository / where).write_text("other", "utf-8")
@@ -61,7 +68,9 @@ def test_without_git_the_commit_is_not_known(tmp_path, monkeypatch):
 
 
 @needs_git
-def test_why_a_commit_is_not_known_is_said_where_there_is_a_history(repository, tmp_path, monkeypatch):
+def test_why_a_commit_is_not_known_is_said_where_there_is_a_history(
+    repository, tmp_path, monkeypatch
+):
     assert why_commit_unknown(repository) == why_commit_unknown(tmp_path) == ""
     (repository / ".git" / "HEAD").rename(repository / ".git" / "lost")
     assert "not a git repository" in why_commit_unknown(repository)
@@ -74,7 +83,9 @@ def test_the_checkout_of_another_user_comes_with_gits_own_remedy(repository, mon
     # What git's own tests set: every folder then counts as somebody else's.
     git_program = repository.parent / "bin" / "git"
     git_program.parent.mkdir()
-    git_program.write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "{GIT}" "$@"\n', "utf-8")
+    git_program.write_text(
+        f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "{GIT}" "$@"\n', "utf-8"
+    )
     git_program.chmod(0o755)
     monkeypatch.setenv("PATH", str(git_program.parent))
     monkeypatch.setenv("HOME", str(repository.parent))
@@ -165,7 +176,10 @@ def sources(**changes):
     )
 
 
-ROW, VALUE, FACTS = (json.loads(sources()[0][f"edition/{name}.json"]) for name in ("ledger", "results/01-a", "edition"))
+ROW, VALUE, FACTS = (
+    json.loads(sources()[0][f"edition/{name}.json"])
+    for name in ("ledger", "results/01-a", "edition")
+)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import plan
 from sense7.book.crate import write_crate
-from sense7.book.editions import FORMAT, damage, read_manifest, set_aside, write_manifest, write_site
+from sense7.book.editions import (
+    FORMAT,
+    damage,
+    read_manifest,
+    set_aside,
+    write_manifest,
+    write_site,
+)
 from sense7.book.ledger import read_ledger
 from sense7.book.plan import environment_of, installed_otherwise
 from sense7.checkout import Project
@@ -55,10 +62,14 @@ def edition(tmp_path):
         ("edition.json", "{}", "changed"),
     ],
 )
-def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(edition, tmp_path, name, content, what):
+def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(
+    edition, tmp_path, name, content, what
+):
     (edition / name).unlink() if content is None else (edition / name).write_text(content, "utf-8")
     assert damage(edition) == [f"{name} {what}"]
-    with pytest.raises(UserError, match=rf"damaged \({name} {what}\). Repair it: sense7 build mine"):
+    with pytest.raises(
+        UserError, match=rf"damaged \({name} {what}\). Repair it: sense7 build mine"
+    ):
         read_ledger(tmp_path, "mine")
     if name == RESULTS:
         with pytest.raises(UserError, match="changed"):
@@ -68,8 +79,12 @@ def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(editio
         assert not (tmp_path / "site").exists() | (tmp_path / "mine.zip").exists()
 
 
-@pytest.mark.parametrize("facts", [FACTS | {"format": FORMAT + 1}, FACTS | {"format": None}, {"label": "mine"}])
-def test_an_edition_of_another_version_is_refused_in_words_by_ledger_site_and_export(edition, tmp_path, facts):
+@pytest.mark.parametrize(
+    "facts", [FACTS | {"format": FORMAT + 1}, FACTS | {"format": None}, {"label": "mine"}]
+)
+def test_an_edition_of_another_version_is_refused_in_words_by_ledger_site_and_export(
+    edition, tmp_path, facts
+):
     (edition / "edition.json").write_text(json.dumps(facts), "utf-8")
     write_manifest(edition, "key")
     for use in (
@@ -77,7 +92,9 @@ def test_an_edition_of_another_version_is_refused_in_words_by_ledger_site_and_ex
         lambda: write_site(edition.parent, ["mine"], tmp_path / "site"),
         lambda: write_crate(Project(tmp_path, tmp_path), "mine", tmp_path / "mine.zip"),
     ):
-        with pytest.raises(UserError, match=r"edition\.json: .*version of this project.* the edition again"):
+        with pytest.raises(
+            UserError, match=r"edition\.json: .*version of this project.* the edition again"
+        ):
             use()
 
 
@@ -106,7 +123,11 @@ def test_what_no_build_wrote_so_is_moved_to_a_folder_of_its_own(edition, tmp_pat
         assert sorted(path.relative_to(kept).as_posix() for path in kept.rglob("*")) == [
             *("html", "html/notes.html", "pictures", "pipe", "results", RESULTS),
         ]
-        assert (kept / RESULTS).read_text("utf-8") == (kept / "html" / "notes.html").read_text("utf-8") == name
+        assert (
+            (kept / RESULTS).read_text("utf-8")
+            == (kept / "html" / "notes.html").read_text("utf-8")
+            == name
+        )
         assert (kept / "pictures").is_symlink()
         assert str(kept) in said[-1]
     assert [path.name for path in outside.iterdir()] == ["photo.jpg"]
@@ -123,7 +144,9 @@ def test_another_version_than_the_locks_is_named_and_is_another_environment(tmp_
         "utf-8",
     )
     assert (environment_of(tmp_path), installed_otherwise(tmp_path)) == (["some-thing 1.0"], [])
-    (tmp_path / "site" / "some_thing-1.0.dist-info").rename(tmp_path / "site" / "some_thing-1.1.dist-info")
+    (tmp_path / "site" / "some_thing-1.0.dist-info").rename(
+        tmp_path / "site" / "some_thing-1.1.dist-info"
+    )
     assert environment_of(tmp_path) == ["some-thing 1.1"]
     (line,) = installed_otherwise(tmp_path)
     assert line.startswith("some-thing 1.1 is installed, the lock has 1.0: results may differ.")
@@ -136,9 +159,21 @@ def project(checkout, monkeypatch, tmp_path):
     monkeypatch.setenv("SENSE7_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(plan, "_PACKAGE", tmp_path / "library")
     for name in (
-        *("mine_truth.json", "mine_judge/a.csv", "predictions_mine/run.csv", "predictions_mine/logs/1.eval"),
-        *("data/real/table.csv", tmp_path / "library" / "estimators" / "mixed.py", tmp_path / "library" / "a.txt"),
-        *(tmp_path / "cache" / "official" / "0" / "official.xlsx", tmp_path / "cache" / "official.provenance.json"),
+        *(
+            "mine_truth.json",
+            "mine_judge/a.csv",
+            "predictions_mine/run.csv",
+            "predictions_mine/logs/1.eval",
+        ),
+        *(
+            "data/real/table.csv",
+            tmp_path / "library" / "estimators" / "mixed.py",
+            tmp_path / "library" / "a.txt",
+        ),
+        *(
+            tmp_path / "cache" / "official" / "0" / "official.xlsx",
+            tmp_path / "cache" / "official.provenance.json",
+        ),
     ):
         path = checkout.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,14 +203,18 @@ def test_what_lies_beside_a_link_to_a_workbook_is_noticed(project, tmp_path, mon
     assert plan.resolve_inputs("mine.xlsx").key != known
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_any_change_of_any_input_is_noticed(project, data):
     """One byte, put back with its time or not; a file that is gone, another that came, one that was renamed."""
     known = key(project)
     folders = (project.root, project.root.parent / "library", project.root.parent / "cache")
     files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
-    path = data.draw(st.sampled_from([path for path in files if path.name not in ("mine.xlsx", "_config.yml")]))
+    path = data.draw(
+        st.sampled_from([path for path in files if path.name not in ("mine.xlsx", "_config.yml")])
+    )
     before, times = path.read_bytes(), path.stat()
     change = data.draw(st.sampled_from(["byte", "byte", "gone", "new", "renamed"]))
     other = path.with_name(f"{path.stem}-other{path.suffix}")
@@ -183,7 +222,9 @@ def test_any_change_of_any_input_is_noticed(project, data):
         place = data.draw(st.integers(0, len(before) - 1))
         byte = before[place] ^ data.draw(st.integers(1, 255))
         path.write_bytes(before[:place] + bytes([byte]) + before[place + 1 :])
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as an editor, a copy or a clock may leave it
+        os.utime(
+            path, ns=(times.st_atime_ns, times.st_mtime_ns)
+        )  # as an editor, a copy or a clock may leave it
     elif change == "gone":
         path.unlink()
     elif change == "new":
@@ -231,12 +272,17 @@ def test_a_damaged_edition_is_said_and_repaired(own):
     done = own.call(*SHARED_BUILD)
     assert done.returncode == 0, done.stderr
     kept = edition.parent.parent / "kept" / SHARED_NAME
-    assert {path.relative_to(kept).as_posix(): path.read_text("utf-8") for path in kept.rglob("*.*")} == {
+    assert {
+        path.relative_to(kept).as_posix(): path.read_text("utf-8") for path in kept.rglob("*.*")
+    } == {
         RESULTS: "[]",
         "html/notes.html": "mine",
     }
     assert f"kept in {kept}" in done.stderr
-    assert f"damaged (html/notebooks/01-a.html is missing, {RESULTS} changed), and made again" in done.stderr
+    assert (
+        f"damaged (html/notebooks/01-a.html is missing, {RESULTS} changed), and made again"
+        in done.stderr
+    )
     assert "01-a: unchanged" in done.stderr
     assert damage(edition) == []
     assert (edition / "html" / "notebooks" / "01-a.html").exists()

@@ -33,7 +33,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def unfit(**given):
-    defaults = {"seed": 1, "draws": 10_000, "confidence": 0.95, "data": "synthetic", "prompted_condition": ""}
+    defaults = {
+        "seed": 1,
+        "draws": 10_000,
+        "confidence": 0.95,
+        "data": "synthetic",
+        "prompted_condition": "",
+    }
     return unfit_parameters(defaults, given)
 
 
@@ -93,7 +99,15 @@ def test_every_problem_is_said_at_once():
 
 @pytest.mark.parametrize(
     "cell",
-    ["seed = 1 +", "seed = int(1)", "a = seed = 1", "import os\nseed = 1", "seed: int = 1", "seed += 1", "a.b = 1"],
+    [
+        "seed = 1 +",
+        "seed = int(1)",
+        "a = seed = 1",
+        "import os\nseed = 1",
+        "seed: int = 1",
+        "seed += 1",
+        "a.b = 1",
+    ],
 )
 def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell):
     path = checkout.notebook("01-a", parameters=cell)
@@ -102,7 +116,9 @@ def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell):
 
 
 def test_a_parameters_cell_may_hold_comments_and_every_literal(checkout):
-    path = checkout.notebook("01-a", parameters='# why\nseed = 3  # so\ndata = "x"\nconfidence = 0.9')
+    path = checkout.notebook(
+        "01-a", parameters='# why\nseed = 3  # so\ndata = "x"\nconfidence = 0.9'
+    )
     assert load_notebook(path).defaults == {"seed": 3, "data": "x", "confidence": 0.9}
 
 
@@ -151,7 +167,11 @@ def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block):
 def saved_by_jupytext(path):
     """As JupyterLab's "Open as Notebook" saves it."""
     node = jupytext.read(path)
-    node.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    node.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+    }
     node.metadata["language_info"] = {"name": "python", "version": "3.13.1"}
     jupytext.write(node, path)
 
@@ -200,7 +220,10 @@ def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
 def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout):
     path = checkout.notebook("01-a", recording("01-a", "a"))
     copy = path.with_suffix(".ipynb")
-    assert [derive_copies(find_notebooks(checkout.root), "x"), derive_copies(find_notebooks(checkout.root), "x")] == [
+    assert [
+        derive_copies(find_notebooks(checkout.root), "x"),
+        derive_copies(find_notebooks(checkout.root), "x"),
+    ] == [
         [copy],
         [],
     ]
@@ -224,19 +247,28 @@ def test_the_derived_notebook_is_equal_for_equal_text(checkout):
     assert text == to_ipynb(notebook)
     node = json.loads(text)
     assert [cell["id"] for cell in node["cells"]] == ["cell-01", "cell-02", "cell-03"]
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in node["cells"][1:])
+    assert all(
+        cell["outputs"] == [] and cell["execution_count"] is None for cell in node["cells"][1:]
+    )
     assert set(node["metadata"]) == {"kernelspec", "language_info"}
 
 
 def test_the_notebooks_for_binder_and_colab_are_up_to_date(tmp_path):
-    address = installable_from(yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"])
+    address = installable_from(
+        yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"]
+    )
     shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
     assert derive_copies(find_notebooks(tmp_path), address) == [], "Run: make derived"
 
 
-def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout):
+def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(
+    checkout,
+):
     notebook = load_notebook(checkout.notebook("01-a", recording("01-a", "a")))
-    plain, node = json.loads(to_ipynb(notebook)), json.loads(to_ipynb(notebook, "git+https://example.org/book@main"))
+    plain, node = (
+        json.loads(to_ipynb(notebook)),
+        json.loads(to_ipynb(notebook, "git+https://example.org/book@main")),
+    )
     code = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
     assert code[0]["metadata"]["tags"] == ["parameters"]
     assert "%pip install" in "".join(code[1]["source"])
@@ -252,7 +284,9 @@ def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_i
 
 def test_no_notebook_for_binder_is_left_over():
     folder = ROOT / "notebooks"
-    assert {path.stem for path in folder.glob("*.ipynb")} == {path.stem for path in folder.glob("[0-9]*.md")}
+    assert {path.stem for path in folder.glob("*.ipynb")} == {
+        path.stem for path in folder.glob("[0-9]*.md")
+    }
 
 
 # Cells by hand
@@ -271,14 +305,28 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
     for name, source, needs in cells_by_hand():
         tree = ast.parse(source)
         assert len(source.splitlines()) <= 20, name
-        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
         imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert {one.split(".")[0] for one in imported} <= {"numpy", "pandas", "scipy", "statsmodels"}, name
-        assert not {"s7", "sense7"} & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, name
+        assert {one.split(".")[0] for one in imported} <= {
+            "numpy",
+            "pandas",
+            "scipy",
+            "statsmodels",
+        }, name
+        assert not {"s7", "sense7"} & {
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
+        }, name
         of_study = {
             node.attr
             for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "study"
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "study"
         }
         assert of_study <= {*FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
         assert "assert" in source, f"{name}: compares with nothing"
@@ -316,7 +364,11 @@ data = "synthetic"
     ("needs", "predictions", "says"),
     [
         ("turns.overall, conversations.topic", "", None),
-        ("conversations.desired_empathy, turns.of_nobody", "", "the data have no of nobody (turns)."),
+        (
+            "conversations.desired_empathy, turns.of_nobody",
+            "",
+            "the data have no of nobody (turns).",
+        ),
         ("conversations.of_nobody", "", "the data have no of nobody (conversations)."),
         ("predictions", "", "the data have no predictions of a judge."),
         ("poor_turn_d of poor_turn.poor_turn_effects, turns.overall", "", None),
@@ -324,7 +376,9 @@ data = "synthetic"
         ("gone of ratings.applicability", "", "there is no gone."),
     ],
 )
-def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_which(tmp_path, needs, predictions, says):
+def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_which(
+    tmp_path, needs, predictions, says
+):
     (tmp_path / "01-a.md").write_text(CELL % needs, "utf-8")
     text = to_ipynb(load_notebook(tmp_path / "01-a.md"))
     parameters = {"data": str(ROOT / "data/synthetic.xlsx"), "predictions": predictions}
@@ -339,18 +393,34 @@ def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_wh
     ("conversations", "participants", "seed"),
     [
         (24, 6, 3),
-        *(pytest.param(*size, marks=pytest.mark.long) for size in ((12, 3, 3), (12, 12, 1), (40, 10, 2), (60, 20, 3))),
+        *(
+            pytest.param(*size, marks=pytest.mark.long)
+            for size in ((12, 3, 3), (12, 12, 1), (40, 10, 2), (60, 20, 3))
+        ),
     ],
 )
-def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, conversations, participants, seed):
+def test_cells_by_hand_agree_with_the_library_on_small_workbooks(
+    tmp_path, conversations, participants, seed
+):
     parameters = simulate.Parameters(participants=participants, conversations=conversations)
     simulate.simulate(parameters, seed=seed, judge=None).write(tmp_path / "small.xlsx")
-    given = {"data": str(tmp_path / "small.xlsx"), "predictions": "", "draws": 100, "results": str(tmp_path)}
+    given = {
+        "data": str(tmp_path / "small.xlsx"),
+        "predictions": "",
+        "draws": 100,
+        "results": str(tmp_path),
+    }
     ran = set()
     for notebook in [one for one in find_notebooks(ROOT) if "data" in one.defaults]:
-        text = notebooks.skip_unfit(to_ipynb(notebook), given | {"seed": 1, "confidence": 0.95}, ROOT)
+        text = notebooks.skip_unfit(
+            to_ipynb(notebook), given | {"seed": 1, "confidence": 0.95}, ROOT
+        )
         cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-        by_hand = [place for place, cell in enumerate(cells) if notebooks.BY_HAND in cell["metadata"].get("tags", ())]
+        by_hand = [
+            place
+            for place, cell in enumerate(cells)
+            if notebooks.BY_HAND in cell["metadata"].get("tags", ())
+        ]
         names = {}
         for cell in cells[: max(by_hand, default=-1) + 1]:
             tags = cell["metadata"].get("tags", ())
@@ -368,14 +438,18 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, conve
 def fresh(tmp_path, monkeypatch):
     for path in ("src/sense7/book/template", "notebooks", "tests/reference", "data"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("*.ipynb", "*.xlsx"))
+        shutil.copytree(
+            ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("*.ipynb", "*.xlsx")
+        )
     (tmp_path / "src/sense7/findings").mkdir()
     (tmp_path / "src/sense7/findings/importance.py").touch()
     monkeypatch.setattr("sense7.checkout.find_checkout", lambda: tmp_path)
     return tmp_path
 
 
-def test_a_new_finding_has_its_module_test_notebook_and_reference(fresh, monkeypatch, minimal_sheets):
+def test_a_new_finding_has_its_module_test_notebook_and_reference(
+    fresh, monkeypatch, minimal_sheets
+):
     new("finding-of-this-test")
     here = [*sense7.findings.__path__, str(fresh / "src/sense7/findings")]
     monkeypatch.setattr(sense7.findings, "__path__", here)
@@ -384,7 +458,9 @@ def test_a_new_finding_has_its_module_test_notebook_and_reference(fresh, monkeyp
     assert module.__file__ == str(fresh / "src/sense7/findings/finding_of_this_test.py")
     (test,) = [function for name, function in tests.items() if name.startswith("test_")]
     test(minimal_sheets)
-    (notebook,) = [one for one in find_notebooks(fresh) if one.name.endswith("finding-of-this-test")]
+    (notebook,) = [
+        one for one in find_notebooks(fresh) if one.name.endswith("finding-of-this-test")
+    ]
     code = notebook.path.read_text("utf-8")
     assert f's7.Recorder("{notebook.name}", results)' in code
     assert "{value}`finding_of_this_test_mean_turns`" in code
@@ -392,7 +468,9 @@ def test_a_new_finding_has_its_module_test_notebook_and_reference(fresh, monkeyp
     assert families["without_reference"][-1]["keys"] == ["finding_of_this_test_*"]
 
 
-@pytest.mark.parametrize("name", ["", "Length", "length of turns", "1st", "../up", "a--b", "é", "x" * 41, "importance"])
+@pytest.mark.parametrize(
+    "name", ["", "Length", "length of turns", "1st", "../up", "a--b", "é", "x" * 41, "importance"]
+)
 def test_a_name_that_can_not_be_one_is_refused_and_nothing_written(fresh, name):
     before = sorted(fresh.rglob("*"))
     with pytest.raises(UserError, match="Give"):

@@ -12,20 +12,40 @@ from sense7.loading import load
 from sense7.taxonomy import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2]
-DIMENSIONS = ("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational")
+DIMENSIONS = (
+    "Affective",
+    "Cognitive",
+    "Response",
+    "Prosocial",
+    "Interest",
+    "Contextual",
+    "Relational",
+)
 
 
 def pilot(path, conversations, participants, level_of):
     """A workbook of two models, two rated turns per conversation; ``level_of`` gives the level of a turn."""
     tasks, messages = [], []
     for number in range(conversations):
-        task = {"PID": f"P{number % participants}", "Model": f"m{number % 2}", "TaskId": f"T{number}"}
+        task = {
+            "PID": f"P{number % participants}",
+            "Model": f"m{number % 2}",
+            "TaskId": f"T{number}",
+        }
         tasks.append(task | {"PreTaskImportance": 3, "PreTaskDesiredEmpathy": 2})
         for message in range(1, 5):
-            row = {"TaskId": f"T{number}", "MessageId": message, "Role": "user", "Content": f"text {message}"}
+            row = {
+                "TaskId": f"T{number}",
+                "MessageId": message,
+                "Role": "user",
+                "Content": f"text {message}",
+            }
             if message % 2 == 0:
                 level = LEVELS[level_of(number, message)].capitalize()
-                row |= {"Role": "assistant", **dict.fromkeys(("EmpathyOverall", *DIMENSIONS), level)}
+                row |= {
+                    "Role": "assistant",
+                    **dict.fromkeys(("EmpathyOverall", *DIMENSIONS), level),
+                }
             messages.append(row)
     with pd.ExcelWriter(path) as workbook:
         pd.DataFrame(tasks).to_excel(workbook, sheet_name="Tasks", index=False)
@@ -35,7 +55,12 @@ def pilot(path, conversations, participants, level_of):
 
 PILOTS = {
     "the same ground truth everywhere": ("18", 8, 4, lambda number, message: 3),
-    "many conditions per person": ("15", 40, 12, lambda number, message: (3, 2, 4, 1)[(number + message) % 4]),
+    "many conditions per person": (
+        "15",
+        40,
+        12,
+        lambda number, message: (3, 2, 4, 1)[(number + message) % 4],
+    ),
     "one conversation": ("03", 1, 1, lambda number, message: message % 5),
 }
 

@@ -44,7 +44,9 @@ def values(folder, name):
 
 
 def sources_of(path):
-    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return [
+        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+    ]
 
 
 def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_values_lie_beside_it(
@@ -52,8 +54,14 @@ def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_valu
 ):
     monkeypatch.chdir(tmp_path)
     done = rerun(book.root, "2", {"seed": 7, "data": "check out/mine.xlsx"})
-    assert (done.notebook, done.results) == (tmp_path / "02-b.executed.ipynb", tmp_path / "02-b.executed.results")
-    assert (values(done.results, "01-a"), values(done.results, "02-b")) == ({"seed_of_a": 7}, {"b": 1})
+    assert (done.notebook, done.results) == (
+        tmp_path / "02-b.executed.ipynb",
+        tmp_path / "02-b.executed.results",
+    )
+    assert (values(done.results, "01-a"), values(done.results, "02-b")) == (
+        {"seed_of_a": 7},
+        {"b": 1},
+    )
     defaults, injected, _ = sources_of(done.notebook)
     assert "seed = 1" in defaults
     assert "seed = 7" in injected
@@ -68,7 +76,11 @@ def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_valu
 REFUSED = {
     "wrong type": ("01-a", {"seed": "one"}, "seed = 'one': not a whole number"),
     "results": ("01-a", {"results": "x"}, "--out FILE.ipynb"),
-    "no such data": ("01-a", {"data": "nowhere.xlsx"}, "nowhere.xlsx: neither the name of a data set"),
+    "no such data": (
+        "01-a",
+        {"data": "nowhere.xlsx"},
+        "nowhere.xlsx: neither the name of a data set",
+    ),
     "no such notebook": ("99", {}, "99: not a notebook of this book .01-a, 02-b."),
 }
 
@@ -88,7 +100,9 @@ def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path)
     for _ in range(2):
         done = book.call("run", "01", "--out", out)
         assert (done.returncode, done.stdout) == (1, "")
-        assert "01-a.md: code cell 3, which begins with 'missing + 1', raised NameError" in done.stderr
+        assert (
+            "01-a.md: code cell 3, which begins with 'missing + 1', raised NameError" in done.stderr
+        )
     assert (out.read_bytes(), (tmp_path / "a.results" / "01-a.json").read_bytes()) == good
     names = sorted(path.name for path in tmp_path.glob("a.*"))
     assert names == ["a.failed-2.ipynb", "a.failed.ipynb", "a.ipynb", "a.results"]
@@ -147,7 +161,10 @@ def test_a_book_is_built_from_a_folder_of_tables(checkout):
     inputs = resolve_inputs(str(folder))
     assert len(_read(inputs, False, print)[0].conversations) == 2
     copy_for_edition(inputs.path, inputs.provenance, checkout.root / "data", inputs.options)
-    assert sorted(path.name for path in (checkout.root / "data" / "tables").iterdir()) == ["Messages.csv", "Tasks.csv"]
+    assert sorted(path.name for path in (checkout.root / "data" / "tables").iterdir()) == [
+        "Messages.csv",
+        "Tasks.csv",
+    ]
     (checkout.root / "tables" / "Tasks.csv").write_text("PID\n", "utf-8")
     assert resolve_inputs(str(folder)).key != inputs.key
 
@@ -195,7 +212,10 @@ def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs
     rows = json.loads((built.folder / "ledger.json").read_text("utf-8"))
     counted = next(row for row in rows if row["id"] == "counted")
     assert counted["computed"]["estimate"] == counted["published"]["value"] == 7
-    assert (counted["verdict"], counted["rule"]["why"]) == ("not comparable", "the data are not the SENSE-7 release")
+    assert (counted["verdict"], counted["rule"]["why"]) == (
+        "not comparable",
+        "the data are not the SENSE-7 release",
+    )
     copy, provenance = resolve(built.folder / "data" / "theirs.xlsx")
     assert provenance.parts == SOURCES[theirs].pins
     assert copy.read_bytes() == resolve(theirs)[0].read_bytes()
@@ -214,7 +234,9 @@ def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(chec
     assert keys() == (notebook, edition)
     chats = part_files(theirs)["chats.txt"]
     chats.write_bytes(b"changed")
-    with pytest.raises(UserError, match=r"chats\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"):
+    with pytest.raises(
+        UserError, match=r"chats\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"
+    ):
         keys()
     chats.unlink()
     assert keys()[0] != notebook, "as if it had never been fetched"

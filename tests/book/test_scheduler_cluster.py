@@ -15,7 +15,9 @@ from sense7.findings.sufficient_statistics import statistics_of_parts
 from sense7.loading import load
 from sense7.workbook.writing import write_partitions
 
-pytest.importorskip("distributed", reason="the extra cluster (dask.distributed) is not installed; it is in no lock")
+pytest.importorskip(
+    "distributed", reason="the extra cluster (dask.distributed) is not installed; it is in no lock"
+)
 
 WORKERS = 3
 
@@ -35,9 +37,17 @@ class LocalCluster:
             self.address = client.scheduler.address
 
     def _start(self, program, *options):
-        command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.{program}",
+            "--scheduler-file",
+            str(self.file),
+        ]
         with (self.folder / f"{program}.log").open("a") as log:
-            return subprocess.Popen([*command, "--no-dashboard", *options], stdout=log, stderr=log, cwd=self.folder)
+            return subprocess.Popen(
+                [*command, "--no-dashboard", *options], stdout=log, stderr=log, cwd=self.folder
+            )
 
     def worker(self):
         options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder))
@@ -63,16 +73,22 @@ def several_notebooks(checkout, before=lambda name: "", count=4):
     names = [f"{number:02d}-b" for number in range(2, count + 1)]
     numbers = "import numpy as np\n\ndrawn = np.random.default_rng(seed).normal(size=100).mean()\n"
     for name in names:
-        checkout.notebook(name, recording(name, f"drawn_{name[:2]}", "float(drawn)", before(name) + numbers))
+        checkout.notebook(
+            name, recording(name, f"drawn_{name[:2]}", "float(drawn)", before(name) + numbers)
+        )
     reading = 'from sense7.record import read_values\n\nfound = read_values(results)["seed_of_a"]["estimate"]\n'
-    checkout.notebook("09-c", recording("09-c", "read", "found", before("09-c") + reading), needs=["01-a"])
+    checkout.notebook(
+        "09-c", recording("09-c", "read", "found", before("09-c") + reading), needs=["01-a"]
+    )
     checkout.toc("book/ledger", *(f"notebooks/{name}" for name in ("01-a", *names, "09-c")))
 
 
 def recorded(checkout, name):
     """What an edition's notebooks gave: file -> bytes."""
     kept = ("results/", "notebooks/", "ledger.json")
-    return {file: content for file, content in checkout.bytes(name).items() if file.startswith(kept)}
+    return {
+        file: content for file, content in checkout.bytes(name).items() if file.startswith(kept)
+    }
 
 
 def test_a_book_made_on_a_cluster_is_byte_for_byte_that_of_one_process(cluster, new_checkout):
@@ -112,12 +128,16 @@ def test_a_worker_that_is_killed_costs_its_own_task_only(cluster, new_checkout, 
     try:
         until = time.monotonic() + 300
         # Four are done, and the one that waits has said which process its kernel belongs to.
-        while len(list((checkout.root / "_build" / "cache").glob("0*"))) < 4 or not list(begun.glob("03-b *")):
+        while len(list((checkout.root / "_build" / "cache").glob("0*"))) < 4 or not list(
+            begun.glob("03-b *")
+        ):
             assert time.monotonic() < until, build.poll()
             time.sleep(0.1)
         kernel = psutil.Process(int(next(begun.glob("03-b *")).read_text()))
         own = {process.pid: process for process in cluster.workers}
-        killed = next(own[process.pid] for process in (kernel, *kernel.parents()) if process.pid in own)
+        killed = next(
+            own[process.pid] for process in (kernel, *kernel.parents()) if process.pid in own
+        )
         killed.send_signal(signal.SIGKILL)
         _, problems = build.communicate(timeout=300)
     finally:
@@ -125,7 +145,10 @@ def test_a_worker_that_is_killed_costs_its_own_task_only(cluster, new_checkout, 
     cluster.workers.remove(killed)
     cluster.workers.append(cluster.worker())
     assert build.returncode == 0, problems
-    times = {name: len(list(begun.glob(f"{name} *"))) for name in ("01-a", "02-b", "03-b", "04-b", "09-c")}
+    times = {
+        name: len(list(begun.glob(f"{name} *")))
+        for name in ("01-a", "02-b", "03-b", "04-b", "09-c")
+    }
     assert times == {"01-a": 1, "02-b": 1, "03-b": 2, "04-b": 1, "09-c": 1}
     assert ends(kernel.pid), "the kernels of a worker end with it"
     assert "read" in (checkout.editions / "kept" / "results" / "09-c.json").read_text()

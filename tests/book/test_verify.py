@@ -41,7 +41,10 @@ def change(path, old, new):
 
 
 def found(comparison):
-    return {(difference.kind, difference.where, difference.what) for difference in comparison.differences}
+    return {
+        (difference.kind, difference.where, difference.what)
+        for difference in comparison.differences
+    }
 
 
 # What is found
@@ -64,7 +67,11 @@ def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
 def test_whatever_was_tampered_with_is_found(copy, verified, computed):
     change(copy / "results" / "01-a.json", '"estimate": 7', '"estimate": 8')
     change(copy / "ledger.json", '"verdict": "not comparable"', '"verdict": "reproduced"')
-    change(copy / "html" / "book" / "ledger.html", ">can&#39;t be decided by these data<", ">passed by these data<")
+    change(
+        copy / "html" / "book" / "ledger.html",
+        ">can&#39;t be decided by these data<",
+        ">passed by these data<",
+    )
     change(copy / "notebooks" / "01-a.ipynb", "7", "8")
     comparison = verified()
     changed = ("results/01-a.json", "ledger.json", "html/book/ledger.html", "notebooks/01-a.ipynb")
@@ -73,7 +80,10 @@ def test_whatever_was_tampered_with_is_found(copy, verified, computed):
         ("ledger", "counted.verdict", ""),
         *(("files", f"{path} changed", "") for path in changed),
     }
-    tampered = {difference.what: (difference.shown, difference.recomputed) for difference in comparison.differences}
+    tampered = {
+        difference.what: (difference.shown, difference.recomputed)
+        for difference in comparison.differences
+    }
     assert tampered["seed_of_a.estimate"] == ("8", "7")
 
 
@@ -155,7 +165,9 @@ def forge_record(copy):
         (lambda copy: (copy / "data" / SHARED_FILE).unlink(), "is missing. Copy the edition whole"),
         (lambda copy: (copy / "ledger.json").unlink(), r"ledger\.json: .* not whole"),
         (
-            lambda copy: (copy / "predictions" / "judge-iter1.csv").write_text(SHARED_JUDGE + "3,P3,2,2\n"),
+            lambda copy: (copy / "predictions" / "judge-iter1.csv").write_text(
+                SHARED_JUDGE + "3,P3,2,2\n"
+            ),
             "^predictions: .* not here as it was",
         ),
         (spoil_workbook, "changed since its origin was recorded"),
@@ -172,7 +184,9 @@ def test_what_can_not_be_verified_is_refused_with_the_fix(copy, verified, comput
 def test_refusals_end_with_exit_code_2_and_no_traceback(built):
     done = built.sense7("verify", "nosuch")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"sense7: nosuch: neither an edition (present: {SHARED_NAME}) nor the folder of one.")
+    assert done.stderr.startswith(
+        f"sense7: nosuch: neither an edition (present: {SHARED_NAME}) nor the folder of one."
+    )
     assert done.stdout == ""
 
 

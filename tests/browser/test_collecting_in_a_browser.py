@@ -31,7 +31,13 @@ def chat(name, participant=None, condition="plain"):
 CHATS = [chat("C1"), chat("C2", condition="plain-empathy")]
 QUESTIONS = [
     {"name": "Age", "text": "How old are you?", "kind": "number", "lowest": 18, "highest": 99},
-    {"name": "Job", "text": "What do you do?", "kind": "choice", "choices": ["Office", HOSTILE], "when": "after"},
+    {
+        "name": "Job",
+        "text": "What do you do?",
+        "kind": "choice",
+        "choices": ["Office", HOSTILE],
+        "when": "after",
+    },
 ]
 
 
@@ -102,19 +108,29 @@ def new_person(browser, tmp_path):
 
     def new(study=None, chats=tuple(CHATS), **more):
         study = study or StudyFile("Ten chats", **more)
-        people.append(Person(browser, write_page(study, list(chats), tmp_path / "rate.html", replace=True)))
+        people.append(
+            Person(browser, write_page(study, list(chats), tmp_path / "rate.html", replace=True))
+        )
         return people[-1]
 
     yield new
     for person in people:
         assert person.complaints == []
-        assert set(person.asked) <= {person.file.as_uri()} | {url for url in person.asked if url.startswith("blob:")}
+        assert set(person.asked) <= {person.file.as_uri()} | {
+            url for url in person.asked if url.startswith("blob:")
+        }
         assert person.page.evaluate("window.ran") is None
         person.context.close()
 
 
 def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp_path):
-    asked = {"title": HOSTILE, "consent": "I may stop.", "questions": QUESTIONS, "order": "shuffled", "seed": 7}
+    asked = {
+        "title": HOSTILE,
+        "consent": "I may stop.",
+        "questions": QUESTIONS,
+        "order": "shuffled",
+        "seed": 7,
+    }
     study = StudyFile.from_mapping(asked, "study.yml")
     folder = tmp_path / "ratings"
     folder.mkdir()
@@ -125,11 +141,13 @@ def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp
         assert read_download(person.download(folder)).person == code
     gathered = gather(folder, tmp_path / "mine.xlsx")
     assert gathered.notes == []
-    assert len({download.dimensions for download in gathered.downloads}) > 1, "orders differ between people"
+    assert len({download.dimensions for download in gathered.downloads}) > 1, (
+        "orders differ between people"
+    )
     read = load(tmp_path / "mine.xlsx", strict=True)
-    assert read.turns.groupby("participant")[["overall", *DIMENSION_NAMES]].first().to_numpy().tolist() == [
-        [level] * 8 for level in (1, 2, 3)
-    ]
+    assert read.turns.groupby("participant")[
+        ["overall", *DIMENSION_NAMES]
+    ].first().to_numpy().tolist() == [[level] * 8 for level in (1, 2, 3)]
     assert read.conversations.groupby("participant")["importance"].first().tolist() == [1, 2, 3]
     assert read.conversations["post_Relational"].tolist() == [1, 1, 2, 2, 3, 3]
     assert set(read.conversations["topic"]) == {"work"}
@@ -144,11 +162,23 @@ def test_a_download_has_the_form_that_the_tests_of_gathering_use(new_person, tmp
     person.through(3)
     content = json.loads(person.download(tmp_path).read_text("utf-8"))
     assert content.keys() == {
-        *("format", "version", "study_id", "study", "person", "dimensions", "consented", "started", "downloaded"),
+        *(
+            "format",
+            "version",
+            "study_id",
+            "study",
+            "person",
+            "dimensions",
+            "consented",
+            "started",
+            "downloaded",
+        ),
         *("answers", "conversations"),
     }
     (one,) = content["conversations"]
-    assert one["turns"][0] == {"message": 2, "overall": "good"} | dict.fromkeys(DIMENSION_NAMES, "good")
+    assert one["turns"][0] == {"message": 2, "overall": "good"} | dict.fromkeys(
+        DIMENSION_NAMES, "good"
+    )
     assert one["messages"] == CHATS[0]["messages"]
 
 
@@ -239,11 +269,17 @@ def test_only_what_was_said_so_far_is_seen(new_person):
 
 
 def test_the_code_and_the_consent_are_asked_for(new_person):
-    person = new_person(conversations="own", consent="I may stop.", chats=[chat("C1", "anna"), chat("C2", "ben")])
+    person = new_person(
+        conversations="own", consent="I may stop.", chats=[chat("C1", "anna"), chat("C2", "ben")]
+    )
     page = person.open()
     person.go_on()
     expect(page.get_by_text("agree first")).to_be_visible()
-    for code, said in (("", "Enter your code"), ("=1+1", "Enter your code"), ("cleo", "no conversation for the code")):
+    for code, said in (
+        ("", "Enter your code"),
+        ("=1+1", "Enter your code"),
+        ("cleo", "no conversation for the code"),
+    ):
         person.begin(code)
         expect(page.get_by_text(said)).to_be_visible()
     person.begin("ben")
@@ -305,7 +341,9 @@ ADD = """text => {
 def test_the_page_reads_and_refuses_what_import_does(new_person):
     page = new_person(add_conversations=True, chats=()).begin("anna")
     for name, (text, expected) in EXAMPLES.items():
-        read = [[list(message) for message in messages] for messages in expected if messages is not None]
+        read = [
+            [list(message) for message in messages] for messages in expected if messages is not None
+        ]
         assert page.evaluate(ADD, text) == [read, expected.count(None)], name
 
 
@@ -336,14 +374,18 @@ def test_each_refused_conversation_is_named_with_its_reason_and_the_others_are_a
             "empty: It has no message.",
         ]
     )
-    expect(page.get_by_role("status").filter(has_text="Added: 2.")).to_contain_text("instructions or tool calls: 1.")
+    expect(page.get_by_role("status").filter(has_text="Added: 2.")).to_contain_text(
+        "instructions or tool calls: 1."
+    )
 
 
 def test_a_name_that_a_workbook_can_not_hold_is_replaced(new_person):
     talk = CHATS[0]["messages"]
     page = new_person(add_conversations=True, chats=()).begin("anna")
     names = ("=1+1", "a\u200b\nb", "x" * 300, "")
-    page.locator("#paste").fill("\n".join(json.dumps({"id": name, "messages": talk}) for name in names))
+    page.locator("#paste").fill(
+        "\n".join(json.dumps({"id": name, "messages": talk}) for name in names)
+    )
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator(".added b")).to_have_text(["added-1", "a b", "x" * 100, "added-2"])
 
@@ -360,7 +402,9 @@ def test_a_name_that_a_workbook_can_not_hold_is_replaced(new_person):
 )
 def test_a_file_that_can_not_be_read_is_refused_by_name(new_person, content, said):
     page = new_person(add_conversations=True, chats=()).begin("anna")
-    page.locator("#file").set_input_files({"name": "chats.json", "mimeType": "application/json", "buffer": content})
+    page.locator("#file").set_input_files(
+        {"name": "chats.json", "mimeType": "application/json", "buffer": content}
+    )
     expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
     expect(page.locator(".added li")).to_have_count(0)
 
@@ -372,22 +416,35 @@ def test_people_load_a_file_of_conversations_and_take_one_back(new_person, tmp_p
     page.locator("#file").set_input_files(file)
     expect(page.locator(".added li")).to_have_count(2)
     page.get_by_role("button", name="Remove conversation 1").click()
-    expect(page.locator(".added li")).to_have_text([f"C2 4 messages {CHATS[1]['messages'][0]['content']}\u00d7"])
+    expect(page.locator(".added li")).to_have_text(
+        [f"C2 4 messages {CHATS[1]['messages'][0]['content']}\u00d7"]
+    )
 
 
 def faults(page):
     return [
         fault["id"]
-        for fault in Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+        for fault in Axe()
+        .run(page, options={"resultTypes": ["violations"], "preload": False})
+        .response["violations"]
     ]
 
 
 @pytest.mark.parametrize(
-    "language", ["en", *(pytest.param(one, marks=pytest.mark.long) for one in sorted({*LANGUAGES} - {"en"}))]
+    "language",
+    ["en", *(pytest.param(one, marks=pytest.mark.long) for one in sorted({*LANGUAGES} - {"en"}))],
 )
 def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new_person, language):
-    study = {"title": "T", "language": language, "turns": "first", "consent": "C", "questions": QUESTIONS}
-    person = new_person(StudyFile.from_mapping(study | {"add_conversations": True}, ""), chats=CHATS[:1])
+    study = {
+        "title": "T",
+        "language": language,
+        "turns": "first",
+        "consent": "C",
+        "questions": QUESTIONS,
+    }
+    person = new_person(
+        StudyFile.from_mapping(study | {"add_conversations": True}, ""), chats=CHATS[:1]
+    )
     page = person.open()
     seen = []
     while True:

@@ -18,7 +18,9 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SMALLEST = 9.5
 """Pixels of a letter."""
 
-THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}  # no choice of light or dark is stored yet
+THEME_SAYS = {
+    "Got invalid theme mode: . Resetting to auto."
+}  # no choice of light or dark is stored yet
 # Without preloading: axe would ask for the style sheets again, which is refused from disk. In dark only colors differ.
 AXE = {"resultTypes": ["violations"], "preload": False}
 AXE_OPTIONS = {"light": AXE, "dark": AXE | {"runOnly": ["color-contrast", "link-in-text-block"]}}
@@ -27,7 +29,10 @@ SIDE_BAR = ".bd-sidebar-primary"
 
 MARKUP_OF_SPHINX = (
     ("book/api", "definition-list"),  # autodoc writes what belongs to a name as lists without pairs
-    ("book/cite", "aria-required-children"),  # docutils gives its list of citations a role without its items
+    (
+        "book/cite",
+        "aria-required-children",
+    ),  # docutils gives its list of citations a role without its items
 )
 
 CONTENT = """() => {
@@ -128,10 +133,18 @@ def look_at(reader, file, closely, everything):
 def visits(new_reader, html, request):
     """Path of a page -> what one reader saw of it; the page at the top only leads on, and is left out."""
     reader = new_reader()
-    files = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
+    files = sorted(
+        path.relative_to(html).as_posix()
+        for path in html.rglob("*.html")
+        if "_static" not in path.parts
+    )
     files.remove("index.html")
     everything = request.config.getoption("--long")
-    closely = files if everything else {next(file for file in files if re.match(kind, file)) for kind in KINDS}
+    closely = (
+        files
+        if everything
+        else {next(file for file in files if re.match(kind, file)) for kind in KINDS}
+    )
     found = {}
     for file in files:
         reader.complaints.clear()
@@ -152,9 +165,16 @@ def figures(visits):
 
 
 def test_the_whole_book_is_looked_at_and_the_browser_complains_of_nothing(visits):
-    assert {"book/index.html", "book/ledger.html", "notebooks/00-taxonomy.html", "search.html"} < set(visits)
+    assert {
+        "book/index.html",
+        "book/ledger.html",
+        "notebooks/00-taxonomy.html",
+        "search.html",
+    } < set(visits)
     assert len(visits) > 25
-    assert {file: visit["complaints"] for file, visit in visits.items() if visit["complaints"]} == {}
+    assert {
+        file: visit["complaints"] for file, visit in visits.items() if visit["complaints"]
+    } == {}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -175,7 +195,9 @@ def test_no_page_shuts_out_a_reader(visits, theme):
 def test_no_page_is_wider_than_the_screen(visits):
     """Wide tables, figures and code scroll in their own place, not the page with them; open code included."""
     assert sum(PHONE["width"] in visit["too wide"] for visit in visits.values()) > 15
-    assert {file: visit["too wide"] for file, visit in visits.items() if any(visit["too wide"].values())} == {}
+    assert {
+        file: visit["too wide"] for file, visit in visits.items() if any(visit["too wide"].values())
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -196,6 +218,12 @@ def test_every_letter_of_a_figure_is_seen(visits, is_wrong, why):
 
 def test_every_picture_is_described_and_code_of_every_finding_is_folded(visits):
     assert sum(len(visit["pictures"]) for visit in visits.values()) > 40
-    assert [file for file, seen in visits.items() if not all(text and text.strip() for text in seen["pictures"])] == []
-    folds = {file: visit["folds"] for file, visit in visits.items() if re.match(r"notebooks/\d", file)}
+    assert [
+        file
+        for file, seen in visits.items()
+        if not all(text and text.strip() for text in seen["pictures"])
+    ] == []
+    folds = {
+        file: visit["folds"] for file, visit in visits.items() if re.match(r"notebooks/\d", file)
+    }
     assert [file for file, open_ones in folds.items() if not open_ones or any(open_ones)] == []

@@ -17,7 +17,8 @@ from sense7.loading import load
 
 EXPLORER_PAGE = "book/explorer.html"
 HOSTILE = (
-    "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt \u2028 &amp; end"
+    "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>"
+    "{{7*7}} \u202etxt \u2028 &amp; end"
 )
 
 
@@ -71,21 +72,26 @@ def filtered(reader, query):
     page.reload()  # an address that differs in its fragment alone loads no page
     opened(page)
     number = status(page).text_content().removeprefix("All ").split()[0]
-    return set(page.locator("#sense7-explorer .list .name").all_inner_texts()), int(number.replace(",", ""))
+    return set(page.locator("#sense7-explorer .list .name").all_inner_texts()), int(
+        number.replace(",", "")
+    )
 
 
 def test_filters_find_what_the_statistics_count(reader):
     study = load("synthetic")
     tasks = study.conversations.set_index("conversation")
     turns = study.turns
-    judged = pd.DataFrame({name: frame.set_index("conversation")["score"] for name, frame in runs_of(study).items()})
+    judged = pd.DataFrame(
+        {name: frame.set_index("conversation")["score"] for name, frame in runs_of(study).items()}
+    )
     apart = (judged.mean(axis=1) - ground_truth(turns, study.conversations["conversation"])).abs()
     poor = turns[is_poor(turns["overall"])].groupby("conversation")["turn"].min()
     length = turns.groupby("conversation").size().reindex(tasks.index)
     relational = turns.groupby("conversation")["Relational"].min().reindex(tasks.index)
     later = tasks.duplicated(["participant", "condition"])
     expected = {
-        "prompted=yes&poor=yes": tasks.index.isin(poor.index) & (tasks["condition"] == study.prompted_condition),
+        "prompted=yes&poor=yes": tasks.index.isin(poor.index)
+        & (tasks["condition"] == study.prompted_condition),
         "first=2": tasks.index.isin(poor[poor == 2].index),
         "low=Relational": relational <= 2,
         "low=Relational&level=1": relational <= 1,
@@ -110,7 +116,9 @@ def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader):
     message = page.locator('#sense7-explorer [data-turn="3"]')
     expect(message).to_be_focused()
     expect(message).to_be_in_viewport()
-    page.locator("#sense7-explorer .heat thead").get_by_role("link", name="turn 5", exact=True).click()
+    page.locator("#sense7-explorer .heat thead").get_by_role(
+        "link", name="turn 5", exact=True
+    ).click()
     expect(page.locator('#sense7-explorer [data-turn="5"]')).to_be_focused()
     assert page.url.endswith(f"#conversation={first}&turn=5&poor=yes")
     heading = page.get_by_role("heading", name="What this does not show")
@@ -178,7 +186,9 @@ def test_on_a_phone_one_of_the_two_is_seen_at_a_time(reader):
 def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
     study = load("synthetic")
     name = study.conversations["conversation"].iloc[0]
-    scores = [frame.set_index("conversation").loc[name, "score"] for frame in runs_of(study).values()]
+    scores = [
+        frame.set_index("conversation").loc[name, "score"] for frame in runs_of(study).values()
+    ]
     truth = ground_truth(study.turns, study.conversations["conversation"])[name]
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={name}"))
     expect(page.get_by_text("no model was asked").first).to_be_visible()
@@ -252,7 +262,9 @@ def test_conversations_are_read_on_a_phone_without_fault(reader, more):
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}{more.format(second)}"))
     expect(page.locator("#sense7-explorer li.message").first).to_be_visible()
     options = {"resultTypes": ["violations"], "preload": False}
-    of_colors = {"runOnly": ["color-contrast", "link-in-text-block"]}  # nothing else differs in dark
+    of_colors = {
+        "runOnly": ["color-contrast", "link-in-text-block"]
+    }  # nothing else differs in dark
     for theme, rules in (("light", {}), ("dark", of_colors)):
         reader.use_theme(theme)
         faults = Axe().run(page, options=options | rules).response["violations"]

@@ -70,10 +70,14 @@ def predictions(tmp_path_factory):
     folder = tmp_path_factory.mktemp("judged")
     write_sheets(hostile.sheets(), folder / "asked.xlsx")
     file = folder / f"{hostile.text('prompt', 10)[:9]} <img src=x onerror=1>.txt"
-    file.write_text("\n".join([*hostile.texts("template"), "{chat}"]), encoding="utf-8", newline="\n")
+    file.write_text(
+        "\n".join([*hostile.texts("template"), "{chat}"]), encoding="utf-8", newline="\n"
+    )
 
     def answer(asked):
-        return endpoint.Answer(text=f"<S0>{hostile.text('output', asked.number)}</S0><S2>{1 + asked.number % 5}</S2>")
+        return endpoint.Answer(
+            text=f"<S0>{hostile.text('output', asked.number)}</S0><S2>{1 + asked.number % 5}</S2>"
+        )
 
     with endpoint.Endpoint(answer) as server:
         plan = plan_session(
@@ -84,7 +88,9 @@ def predictions(tmp_path_factory):
             prompt=Prompt.read(file),
             runs=2,
         )
-        with ThreadPoolExecutor(1) as apart:  # the browser of other modules runs an event loop in this thread
+        with ThreadPoolExecutor(
+            1
+        ) as apart:  # the browser of other modules runs an event loop in this thread
             assert set(apart.submit(carry_out, plan).result().statuses) == {"ok"}
     return folder / "session"
 
@@ -138,7 +144,9 @@ def look(page):
     assert [entry for entry in places if tuple(entry[:2]) not in PLACES_OF_TEXT] == []
     for _, name, value in places:
         if name == "href":
-            assert re.match(r"(\.\./book/|\.\./)?(explorer\.html)?#|data:text/csv;base64,", value), value
+            assert re.match(
+                r"(\.\./book/|\.\./)?(explorer\.html)?#|data:text/csv;base64,", value
+            ), value
     return found["text"]
 
 
@@ -155,7 +163,9 @@ def pages(html):
 
 def test_no_page_holds_anything_that_a_text_of_the_data_made(reader, html):
     everything = {file: look(reader.open(file)) for file in [*pages(html), "book/index.html"]}
-    fields = {file: {word[2:-3] for word in WORD.findall(text)} for file, text in everything.items()}
+    fields = {
+        file: {word[2:-3] for word in WORD.findall(text)} for file, text in everything.items()
+    }
     assert {"cond", "head", "sheet", "trait0"} <= fields["notebooks/01-dataset.html"]
     assert {"task", "said"} <= fields["notebooks/00-taxonomy.html"]
     assert "comment" in fields["notebooks/14-words.html"]
@@ -163,9 +173,15 @@ def test_no_page_holds_anything_that_a_text_of_the_data_made(reader, html):
     for file in ("09-conditions", "11-context"):
         assert "cond" in fields[f"notebooks/{file}.html"], file
     unnamed = {file for file, found in fields.items() if "file" not in found}
-    assert unnamed == {f"notebooks/{name}.html" for name in hostile.RELEASED}, "elsewhere the banner names the workbook"
+    assert unnamed == {f"notebooks/{name}.html" for name in hostile.RELEASED}, (
+        "elsewhere the banner names the workbook"
+    )
     assert "7" in hostile.FILE
-    assert not [file for file, text in everything.items() if "{{ 49 }}" in text or re.search(r"root:[x*]:0:", text)]
+    assert not [
+        file
+        for file, text in everything.items()
+        if "{{ 49 }}" in text or re.search(r"root:[x*]:0:", text)
+    ]
 
 
 def test_a_hostile_judge_stands_on_its_page_as_text(reader, html, predictions):
@@ -178,7 +194,9 @@ def test_a_hostile_judge_stands_on_its_page_as_text(reader, html, predictions):
 def test_a_search_finds_pages_and_shows_texts_as_texts(reader, address):
     page = reader.page
     page.goto(f"{address}/search.html?q=zqtopic00q+script")
-    expect(page.locator("#search-results")).to_contain_text(re.compile("finished|Search Results|did not match", re.I))
+    expect(page.locator("#search-results")).to_contain_text(
+        re.compile("finished|Search Results|did not match", re.I)
+    )
     look(page)
     page.goto(f"{address}/search.html?q={quote(hostile.text('topic', 1))}")
     page.wait_for_load_state("networkidle")
@@ -194,7 +212,9 @@ def test_every_conversation_opens_and_shows_what_was_said(reader, html, study):
     root = page.locator("#sense7-explorer")
     expect(root).to_have_attribute("data-state", "loaded")
     for name, messages in study.messages.groupby("conversation", sort=False):
-        page.evaluate("name => { location.hash = new URLSearchParams({conversation: name}); }", name)
+        page.evaluate(
+            "name => { location.hash = new URLSearchParams({conversation: name}); }", name
+        )
         expect(root.locator("h2")).to_have_text(re.compile(re.escape(WORD.search(name)[0])))
         said = root.locator("li.message .text > p.own").all_text_contents()
         assert said == messages["content"].tolist()
@@ -214,6 +234,10 @@ STATES = [
 
 @pytest.mark.parametrize("state", STATES)
 def test_no_address_makes_the_explorer_fail(state, reader, html):
-    page = reader.open(f"{EXPLORER}#{state}&conversation={quote('<img src=x onerror=window.__pwned=1>')}")
-    expect(page.locator("#sense7-explorer")).to_contain_text("There is no conversation of this name")
+    page = reader.open(
+        f"{EXPLORER}#{state}&conversation={quote('<img src=x onerror=window.__pwned=1>')}"
+    )
+    expect(page.locator("#sense7-explorer")).to_contain_text(
+        "There is no conversation of this name"
+    )
     look(page)

@@ -38,7 +38,12 @@ def test_what_a_search_found_in_a_closed_fold_is_shown(reader):
 def test_paper_shows_the_finding_and_its_banner_without_what_is_for_the_screen(reader, file):
     page = reader.open(file)
     page.emulate_media(media="print")
-    for part in (".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", "#pst-skip-link"):
+    for part in (
+        ".bd-sidebar-primary",
+        ".bd-sidebar-secondary",
+        ".bd-header-article",
+        "#pst-skip-link",
+    ):
         assert not any(each.is_visible() for each in page.locator(part).all()), part
     assert page.locator("h1:visible").count() == 1, "the theme has a second one for paper"
     expect(page.locator("article :is(table, figure)").first).to_be_visible()
@@ -57,7 +62,9 @@ def test_a_switch_shows_one_variant_at_a_time_by_keyboard(reader, html):
     assert shown.count() == number > 1
     choices.first.focus()
     for place in range(number):
-        assert [each.is_visible() for each in shown.all()] == [other == place for other in range(number)]
+        assert [each.is_visible() for each in shown.all()] == [
+            other == place for other in range(number)
+        ]
         assert shown.nth(place).inner_text().strip()
         expect(choices.nth(place)).to_be_focused()
         page.keyboard.press("ArrowRight")
@@ -86,11 +93,15 @@ def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(reader):
     assert rows.count() == every
 
 
-@pytest.mark.parametrize("file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"])
+@pytest.mark.parametrize(
+    "file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"]
+)
 def test_a_first_visit_is_quiet_and_light(new_reader, address, file):
     reader = new_reader()
     weights = []
-    reader.page.on("response", lambda response: weights.append(int(response.headers.get("content-length", 0))))
+    reader.page.on(
+        "response", lambda response: weights.append(int(response.headers.get("content-length", 0)))
+    )
     reader.page.goto(f"{address}/{file}", wait_until="networkidle")
     reader.context.close()
     assert reader.complaints == []
@@ -113,11 +124,16 @@ def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path):
     assert drawn.startswith("<svg ")
     assert "currentColor" not in drawn
     assert "Prosocial" in drawn
-    width, height = (float(number) for number in re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', drawn).groups())
+    width, height = (
+        float(number)
+        for number in re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', drawn).groups()
+    )
     content = (tmp_path / "PNG").read_bytes()
     assert content.startswith(b"\x89PNG")
     size = struct.unpack(">II", content[16:24])
-    assert size == pytest.approx((2 * width / 0.75, 2 * height / 0.75), abs=3)  # at twice the size in pixels
+    assert size == pytest.approx(
+        (2 * width / 0.75, 2 * height / 0.75), abs=3
+    )  # at twice the size in pixels
 
 
 def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html):
@@ -158,7 +174,11 @@ def table_of(texts, rows=12, **options):
     """A table whose rows keep their number, filled up with cells that are missing."""
     texts = [*texts, *[""] * (rows - len(texts))]
     index = pd.Index([f"row {number}" for number in range(len(texts))], name="which")
-    return Table(pd.DataFrame({"value": texts, "text": [HOSTILE] * len(texts)}, index=index), "A table.", **options)
+    return Table(
+        pd.DataFrame({"value": texts, "text": [HOSTILE] * len(texts)}, index=index),
+        "A table.",
+        **options,
+    )
 
 
 def column(page):
@@ -225,7 +245,9 @@ def test_a_folded_table_opens_and_is_on_paper(shown):
     page = shown(table_of(["1"], rows=3, fold=True))
     expect(page.get_by_role("table")).to_be_hidden()
     page.emulate_media(media="print")
-    assert page.locator("table").evaluate("node => node.checkVisibility({contentVisibilityAuto: true})")
+    assert page.locator("table").evaluate(
+        "node => node.checkVisibility({contentVisibilityAuto: true})"
+    )
     assert page.locator("table").bounding_box()["height"] > 50
     page.emulate_media(media="screen")
     page.get_by_text("Table: A table").click()
@@ -233,13 +255,21 @@ def test_a_folded_table_opens_and_is_on_paper(shown):
 
 
 def test_long_tables_of_the_book_can_be_sorted(reader, html):
-    files = {path: len(re.findall(r"<table[^>]*dataframe", path.read_text("utf-8"))) for path in html.glob("*/*.html")}
+    files = {
+        path: len(re.findall(r"<table[^>]*dataframe", path.read_text("utf-8")))
+        for path in html.glob("*/*.html")
+    }
     page = reader.open(max(files, key=files.get).relative_to(html).as_posix())
-    long = page.locator("article table.dataframe").filter(has=page.locator("tbody tr:nth-child(11)"))
+    long = page.locator("article table.dataframe").filter(
+        has=page.locator("tbody tr:nth-child(11)")
+    )
     assert long.count() > 0
     for table in long.all():
         assert table.locator("thead .sense7-sort").count() > 0
-    assert page.locator("article table.dataframe .sense7-sort").count() == long.locator(".sense7-sort").count()
+    assert (
+        page.locator("article table.dataframe .sense7-sort").count()
+        == long.locator(".sense7-sort").count()
+    )
 
 
 PAGE = "notebooks/06-poor-turn.html"
@@ -289,7 +319,9 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
 
 
 def test_a_combination_that_was_not_computed_says_why(reader):
-    other = reader.open("notebooks/10-individualized.html").locator("#specification-participants_share")
+    other = reader.open("notebooks/10-individualized.html").locator(
+        "#specification-participants_share"
+    )
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
     expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")

@@ -38,8 +38,19 @@ def page_file(tmp_path):
     """Write a page with one dimension and an overall rating."""
 
     def written(chats=CHATS, **settings):
-        study = {"title": "Keys", "before": [], "after": [], "dimensions": ["Affective"], **settings}
-        return write_page(StudyFile.from_mapping(study, "study.yml"), list(chats), tmp_path / "rate.html", replace=True)
+        study = {
+            "title": "Keys",
+            "before": [],
+            "after": [],
+            "dimensions": ["Affective"],
+            **settings,
+        }
+        return write_page(
+            StudyFile.from_mapping(study, "study.yml"),
+            list(chats),
+            tmp_path / "rate.html",
+            replace=True,
+        )
 
     return written
 
@@ -107,7 +118,10 @@ def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(contex
     rate(first, 0, 4)
     rate(second, 1, 0)
     third.get_by_label("Comment").fill("from the third")
-    expect_turns(first, {"2": {"Affective": "very good", "overall": "very poor", "comment": "from the third"}})
+    expect_turns(
+        first,
+        {"2": {"Affective": "very good", "overall": "very poor", "comment": "from the third"}},
+    )
     expect(first.get_by_label("Comment")).to_have_value("from the third")
     expect(third.locator("fieldset").first.get_by_label("Very good", exact=True)).to_be_checked()
     rate(second, 0, 1)  # the same question: the later answer counts
@@ -137,7 +151,9 @@ def test_each_tab_has_a_step_of_its_own_also_after_back_and_reload(context, page
     expect(first.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
     second.go_back()
     expect(second.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
-    expect_turns(second, {"2": {"Affective": "good", "overall": "good"}, "4": {"Affective": "very poor"}})
+    expect_turns(
+        second, {"2": {"Affective": "good", "overall": "good"}, "4": {"Affective": "very poor"}}
+    )
 
 
 def test_what_is_being_typed_stays_while_another_tab_answers(context, page_file):
@@ -191,7 +207,9 @@ def test_a_tab_stays_with_its_person_while_another_person_rates_in_a_second_tab(
     expect_turns(first, {})
 
 
-def test_conversations_that_are_added_in_two_tabs_join_and_one_that_was_taken_back_stays_away(context, page_file):
+def test_conversations_that_are_added_in_two_tabs_join_and_one_that_was_taken_back_stays_away(
+    context, page_file
+):
     file = page_file(chats=(), add_conversations=True)
     first, second = context.new_page(), context.new_page()
     first.goto(file.as_uri())
@@ -208,7 +226,10 @@ def test_conversations_that_are_added_in_two_tabs_join_and_one_that_was_taken_ba
     go_on(first)
     rate(first, 0, 3)
     kept = first.evaluate(KEPT)["conversations"]
-    assert [(each["id"], each["messages"][0]["content"]) for each in kept] == [("added-1", "one"), ("added-3", "three")]
+    assert [(each["id"], each["messages"][0]["content"]) for each in kept] == [
+        ("added-1", "one"),
+        ("added-3", "three"),
+    ]
     assert kept[0]["turns"] == {"2": {"Affective": "good"}}
 
 
@@ -254,9 +275,13 @@ def test_a_store_that_forgets_is_not_said_to_keep(context, page_file):
     expect(page.get_by_text("Answers kept in this browser")).to_have_count(0)
 
 
-@pytest.mark.parametrize("sandbox", ["allow-scripts allow-forms", "allow-scripts allow-forms allow-downloads"])
+@pytest.mark.parametrize(
+    "sandbox", ["allow-scripts allow-forms", "allow-scripts allow-forms allow-downloads"]
+)
 def test_the_text_is_offered_and_no_file_is_claimed(context, page_file, tmp_path, sandbox):
-    (tmp_path / "frame.html").write_text(f"<iframe sandbox='{sandbox}' src='{page_file().name}' width=380></iframe>")
+    (tmp_path / "frame.html").write_text(
+        f"<iframe sandbox='{sandbox}' src='{page_file().name}' width=380></iframe>"
+    )
     page, downloads = context.new_page(), []
     page.on("download", lambda download: downloads.append(download.suggested_filename))
     page.goto((tmp_path / "frame.html").as_uri())
@@ -268,13 +293,20 @@ def test_the_text_is_offered_and_no_file_is_claimed(context, page_file, tmp_path
             frame.locator("fieldset").nth(number).locator(".levels input").nth(3).check()
         frame.locator("button.main").click()
     frame.get_by_role("button", name="Download my answers").click()
-    expect(frame.get_by_text("Your browser was asked to save the file ratings-P01.json.")).to_be_visible()
+    expect(
+        frame.get_by_text("Your browser was asked to save the file ratings-P01.json.")
+    ).to_be_visible()
     text = frame.get_by_label("Your answers as a text").input_value()
     (tmp_path / "copied.json").write_text(text, "utf-8")
-    assert read_download(tmp_path / "copied.json").rated[0].turns[2] == {"Affective": "good", "overall": "good"}
+    assert read_download(tmp_path / "copied.json").rated[0].turns[2] == {
+        "Affective": "good",
+        "overall": "good",
+    }
     frame.get_by_role("button", name="Copy the text").click()
     expect(frame.get_by_text("The text was copied.")).to_be_visible()
-    assert frame.get_by_label("Your answers as a text").evaluate("field => field.selectionEnd") == len(text)
+    assert frame.get_by_label("Your answers as a text").evaluate(
+        "field => field.selectionEnd"
+    ) == len(text)
     assert downloads == (["ratings-P01.json"] if "allow-downloads" in sandbox else [])
 
 
@@ -290,7 +322,9 @@ def test_the_text_is_offered_and_no_file_is_claimed(context, page_file, tmp_path
         ("\U0001f600", "\U0001f600"),
     ],
 )
-def test_what_no_workbook_can_hold_is_left_out_as_a_person_writes(context, page_file, pasted, stored):
+def test_what_no_workbook_can_hold_is_left_out_as_a_person_writes(
+    context, page_file, pasted, stored
+):
     page = context.new_page()
     page.goto(page_file(before=["topic"]).as_uri())
     begin(page)

@@ -62,7 +62,9 @@ class Edition:
     def files(self):
         """Every page of the book, by its path."""
         return sorted(
-            str(path.relative_to(self.html)) for path in self.html.rglob("*.html") if "_static" not in path.parts
+            str(path.relative_to(self.html))
+            for path in self.html.rglob("*.html")
+            if "_static" not in path.parts
         )
 
     def page(self, file):
@@ -82,7 +84,9 @@ class Edition:
         """What a link into a page may name."""
         if file not in self._anchors:
             page = self.page(file)
-            self._anchors[file] = {tag[name] for name in ("id", "name") for tag in page.find_all(attrs={name: True})}
+            self._anchors[file] = {
+                tag[name] for name in ("id", "name") for tag in page.find_all(attrs={name: True})
+            }
         return self._anchors[file]
 
     @cached_property
@@ -97,7 +101,10 @@ class Edition:
     @cached_property
     def executed(self):
         """Name -> executed notebook."""
-        return {path.stem: json.loads(path.read_text("utf-8")) for path in (self.folder / "notebooks").glob("*.ipynb")}
+        return {
+            path.stem: json.loads(path.read_text("utf-8"))
+            for path in (self.folder / "notebooks").glob("*.ipynb")
+        }
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,19 @@ from sense7.findings.elsewhere import ieval
 from sense7.loading import load
 from sense7.record import format_value, read_values
 
-RECORDED = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "computed_by", "notebook", "cell")
+RECORDED = (
+    "key",
+    "estimate",
+    "low",
+    "high",
+    "n",
+    "unit",
+    "method",
+    "reason",
+    "computed_by",
+    "notebook",
+    "cell",
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8"))
@@ -41,7 +53,9 @@ def rows(edition):
     return shown[0] + shown[1]
 
 
-def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_recorded_it(edition):
+def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_recorded_it(
+    edition,
+):
     for claim, row, entry in zip(CLAIMS, rows(edition), edition.json("ledger.json"), strict=True):
         name, published, computed, rule, *check = row.find_all("td")
         assert entry["id"] == claim["id"]
@@ -54,7 +68,9 @@ def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_
         assert (entry["rule"]["asks"] or "") in text(rule)
         assert any(cell.select_one(".sense7-tuned") for cell in check) is entry["tuned"]
         assert [text(badge) for badge in row.select(".sense7-badge")] == [entry["rule"]["mark"]]
-        assert [text(mark) for mark in row.select(".sense7-check")] == [one["mark"] for one in [entry["check"]] if one]
+        assert [text(mark) for mark in row.select(".sense7-check")] == [
+            one["mark"] for one in [entry["check"]] if one
+        ]
         assert edition.facts["kind"] == "synthetic" or entry["check"] is None, entry["id"]
         if not entry["computed"]:
             assert (text(computed), row.find_all("a")) == ("-", [])
@@ -65,8 +81,14 @@ def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_
         page, anchor = entry["link"].split("#")
         assert page == f"notebooks/{claim['notebook']}.html"
         cells = edition.executed[claim["notebook"]]["cells"]
-        (code,) = ("".join(cell["source"]) for cell in cells if f"cell-{cell.get('execution_count')}" == anchor)
-        assert re.search(r"record\.(?:value|table)\(", code), f"{claim['id']}: {anchor} records nothing"
+        (code,) = (
+            "".join(cell["source"])
+            for cell in cells
+            if f"cell-{cell.get('execution_count')}" == anchor
+        )
+        assert re.search(r"record\.(?:value|table)\(", code), (
+            f"{claim['id']}: {anchor} records nothing"
+        )
 
 
 def test_verdicts_are_those_that_the_data_allow(edition):
@@ -75,13 +97,17 @@ def test_verdicts_are_those_that_the_data_allow(edition):
     own = [entry for entry in ledger if not entry["published"]["release"]]
     assert {entry["verdict"] for entry in own} == {claims.NOT_COMPARABLE}
     assert any(entry["check"] for entry in own) is (edition.facts["kind"] == "synthetic")
-    checks = [entry["rule"]["passed"] for entry in ledger if entry["published"]["kind"] == claims.CHECK]
+    checks = [
+        entry["rule"]["passed"] for entry in ledger if entry["published"]["kind"] == claims.CHECK
+    ]
     assert checks == [False]
     others = [entry for entry in ledger if entry["published"]["release"]]
     assert {entry["verdict"] for entry in others} == {claims.REPRODUCED, claims.DIFFERS}
     assert all(entry["published"]["of"] != "SENSE-7" and not entry["tuned"] for entry in others)
     assert edition.facts["verdicts"].startswith("Ledger: ")
-    assert edition.facts["verdicts_of_other_works"].startswith("Other works, from the numbers that they released: ")
+    assert edition.facts["verdicts_of_other_works"].startswith(
+        "Other works, from the numbers that they released: "
+    )
     for tally in (edition.facts["verdicts"], edition.facts["verdicts_of_other_works"]):
         assert tally in text(edition.page("book/ledger").find("article"))
     assert edition.facts["verdicts"] in text(edition.page("book/index").find("article"))
@@ -89,7 +115,9 @@ def test_verdicts_are_those_that_the_data_allow(edition):
 
 def test_what_other_works_published_is_the_same_in_every_edition(edition, synthetic):
     """And all of it is reproduced but for one correlation of iEval, which its page calls larger than it is."""
-    others = {entry["id"]: entry for entry in edition.json("ledger.json") if entry["published"]["release"]}
+    others = {
+        entry["id"]: entry for entry in edition.json("ledger.json") if entry["published"]["release"]
+    }
     differing = [name for name, entry in others.items() if entry["verdict"] == claims.DIFFERS]
     assert differing == ["ieval_attentive_sensible_r"]
     default = {entry["id"]: entry for entry in synthetic.json("ledger.json")}
@@ -101,21 +129,35 @@ def test_what_was_planted_in_the_synthetic_workbook_is_held_against_what_was_fou
     ledger = synthetic.json("ledger.json")
     planted = {entry["key"] for entry in synthetic.json("data/truth.json")["planted"]}
     held = [entry for entry in ledger if entry["check"]]
-    computed = [entry for entry in ledger if entry["computed"] and not entry["published"]["release"]]
-    unheld = [entry for entry in computed if not entry["check"] and entry["published"]["kind"] != claims.CHECK]
+    computed = [
+        entry for entry in ledger if entry["computed"] and not entry["published"]["release"]
+    ]
+    unheld = [
+        entry
+        for entry in computed
+        if not entry["check"] and entry["published"]["kind"] != claims.CHECK
+    ]
     assert [entry["id"] for entry in unheld if entry["computed"]["key"] in planted] == []
     assert len(held) >= 8
     for entry in held:
         low, high = entry["computed"]["low"], entry["computed"]["high"]
-        if low is not None:  # else judged by its name, its count, or its spread over simulated studies
+        if (
+            low is not None
+        ):  # else judged by its name, its count, or its spread over simulated studies
             assert (low <= entry["truth"] <= high) is entry["check"]["passed"], entry["id"]
     assert any(entry["tuned"] for entry in held)
 
 
 def test_one_sentence_on_tuning_stands_above_the_table_and_none_in_its_rows(edition):
     article = text(edition.page("book/ledger").find("article"))
-    assert article.count("no evidence for anything") == any(row["tuned"] for row in edition.json("ledger.json"))
-    assert [row["id"] for row in edition.json("ledger.json") if "tuned" in f"{row['rule']} {row['check']}"] == []
+    assert article.count("no evidence for anything") == any(
+        row["tuned"] for row in edition.json("ledger.json")
+    )
+    assert [
+        row["id"]
+        for row in edition.json("ledger.json")
+        if "tuned" in f"{row['rule']} {row['check']}"
+    ] == []
 
 
 def test_what_is_implied_stands_on_simulated_data_alone(edition):
@@ -125,7 +167,9 @@ def test_what_is_implied_stands_on_simulated_data_alone(edition):
         heads = [text(head) for head in table.thead.find_all("th")]
         assert simulated or "Implied" not in heads, name
         page = text(edition.page(name))
-        assert simulated or ("On simulated data" not in page and "no value that is known" not in page), name
+        assert simulated or (
+            "On simulated data" not in page and "no value that is known" not in page
+        ), name
 
 
 def test_recorded_values_have_what_other_tools_rely_on(edition):
@@ -137,9 +181,14 @@ def test_recorded_values_have_what_other_tools_rely_on(edition):
             assert tuple(value) == RECORDED
             keys.append(value["key"])
             numbers = [value[name] for name in ("estimate", "low", "high")]
-            assert all(number is None or isinstance(number, str) or math.isfinite(number) for number in numbers)
+            assert all(
+                number is None or isinstance(number, str) or math.isfinite(number)
+                for number in numbers
+            )
             assert (value["low"] is None) == (value["high"] is None)
-            assert value["low"] is None or value["low"] <= value["estimate"] <= value["high"], value["key"]
+            assert value["low"] is None or value["low"] <= value["estimate"] <= value["high"], (
+                value["key"]
+            )
             if value["estimate"] is None:
                 assert value["reason"], value["key"]
             else:
@@ -150,7 +199,11 @@ def test_recorded_values_have_what_other_tools_rely_on(edition):
 
 
 def test_nothing_tells_when_and_on_which_machine_it_was_built(edition):
-    places = [str(place).encode() for place in {ROOT, ROOT.parent, edition.folder, Path.home()} if len(str(place)) > 4]
+    places = [
+        str(place).encode()
+        for place in {ROOT, ROOT.parent, edition.folder, Path.home()}
+        if len(str(place)) > 4
+    ]
     for path in edition.folder.rglob("*"):
         if not path.is_file() or path.suffix == ".xlsx":
             continue
@@ -170,11 +223,15 @@ def test_the_edition_holds_its_data_and_nothing_unknown(edition):
         "manifest.json",
         "notebooks",
         "results",
-        *(["predictions"] if edition.facts["kind"] == "synthetic" else []),  # of the simulated judge
+        *(
+            ["predictions"] if edition.facts["kind"] == "synthetic" else []
+        ),  # of the simulated judge
     }
     assert (edition.folder / "data" / edition.facts["file"]).is_file()
     for name in ("edition.json", "ledger.json"):
-        json.loads((edition.folder / name).read_text("utf-8"), parse_constant=pytest.fail)  # NaN is no JSON
+        json.loads(
+            (edition.folder / name).read_text("utf-8"), parse_constant=pytest.fail
+        )  # NaN is no JSON
 
 
 @functools.cache
@@ -238,4 +295,8 @@ def test_every_value_is_the_frozen_one(synthetic):
     wanted = json.loads(freeze_values.FROZEN.read_text("utf-8"))
     found = freeze_values.frozen(synthetic.folder)
     assert found.keys() == wanted.keys()
-    assert {key: (found[key], wanted[key]) for key in wanted if not freeze_values.same(found[key], wanted[key])} == {}
+    assert {
+        key: (found[key], wanted[key])
+        for key in wanted
+        if not freeze_values.same(found[key], wanted[key])
+    } == {}

@@ -63,7 +63,10 @@ def test_every_page_of_the_contents_is_there(edition):
 def test_no_page_shows_an_error_or_a_hole_of_the_program(edition):
     for file in edition.files:
         page = edition.page(file)
-        assert page.select(".traceback, .output.stderr, .output.error, .system-message, .problematic") == [], file
+        assert (
+            page.select(".traceback, .output.stderr, .output.error, .system-message, .problematic")
+            == []
+        ), file
         if not file.startswith("book/api"):  # the reference shows examples, of errors too
             assert "Traceback" not in page.get_text(), file
     for name in [*edition.notebooks, "book/ledger", "book/index"]:
@@ -76,9 +79,15 @@ def test_every_internal_link_leads_somewhere(edition):
         page = edition.page(file)
         for tag, address in references(page):
             if OUTSIDE.match(address):
-                canonical = tag.get("rel") == ["canonical"]  # where the page is published: nothing is loaded from there
-                assert tag.name == "a" or canonical or address.startswith("data:"), f"{file} loads {address}"
-                assert re.match(r"(?i)https://|data:text/csv;base64,|data:image/", address), f"{file}: {address}"
+                canonical = tag.get("rel") == [
+                    "canonical"
+                ]  # where the page is published: nothing is loaded from there
+                assert tag.name == "a" or canonical or address.startswith("data:"), (
+                    f"{file} loads {address}"
+                )
+                assert re.match(r"(?i)https://|data:text/csv;base64,|data:image/", address), (
+                    f"{file}: {address}"
+                )
                 continue
             target, anchor = urldefrag(address)
             target = unquote(urlsplit(target).path)
@@ -111,15 +120,21 @@ def repository_path(address):
 def test_launch_and_source_links_point_at_files_of_the_repository(edition):
     for name in edition.toc:
         addresses = [tag["href"] for tag in edition.page(name).find_all("a", href=True)]
-        outside = [address for address in addresses if "github.com" in address or "mybinder.org" in address]
+        outside = [
+            address for address in addresses if "github.com" in address or "mybinder.org" in address
+        ]
         paths = [path for path in map(repository_path, outside) if path]
         assert [path for path in paths if not (ROOT / path).is_file()] == [], name
         stem = Path(name).name
         if name in edition.notebooks:
             # Binder opens the notebook on the repository's own data: on other editions that would mislead.
             launched = ["mybinder.org"] if edition.facts["kind"] == "synthetic" else []
-            assert paths.count(f"notebooks/{stem}.ipynb") == 1 + len(launched), f"{name}: source and launch links"
-            assert [urlsplit(address).netloc for address in outside if "urlpath" in address] == launched
+            assert paths.count(f"notebooks/{stem}.ipynb") == 1 + len(launched), (
+                f"{name}: source and launch links"
+            )
+            assert [
+                urlsplit(address).netloc for address in outside if "urlpath" in address
+            ] == launched
         else:
             assert paths == [f"book/{stem}.md"], name
         download = [address for address in addresses if "_sources/" in address]
@@ -130,25 +145,47 @@ def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
     """Pages of released ratings have a banner of their own: that of the edition would call real ratings simulated."""
     banner = {
         "synthetic": ["Synthetic data.", "Its numbers are not findings"],
-        "own": ["Workbook ieval.xlsx", "not the SENSE-7 release", "Its numbers say nothing about SENSE-7."],
+        "own": [
+            "Workbook ieval.xlsx",
+            "not the SENSE-7 release",
+            "Its numbers say nothing about SENSE-7.",
+        ],
     }[edition.facts["kind"]]
-    assert {"index.html", "search.html", "genindex.html", "book/index.html", "book/explorer.html"} <= set(edition.files)
-    released = {f"notebooks/{name}.html": tables for name, tables in edition.facts["made"]["released"].items()}
+    assert {
+        "index.html",
+        "search.html",
+        "genindex.html",
+        "book/index.html",
+        "book/explorer.html",
+    } <= set(edition.files)
+    released = {
+        f"notebooks/{name}.html": tables
+        for name, tables in edition.facts["made"]["released"].items()
+    }
     assert len(released) == 3
-    for file in [file for file in edition.files if file != "index.html"]:  # which leads to the front page at once
+    for file in [
+        file for file in edition.files if file != "index.html"
+    ]:  # which leads to the front page at once
         page = edition.page(file)
         shown, made = text(page), text(page.select_one("p.sense7-made"))
         if file in released:
             assert "Real ratings that other studies released" in shown, file
-            assert all(f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" in made for name in released[file])
+            assert all(
+                f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" in made
+                for name in released[file]
+            )
         else:
             assert [part for part in banner if part not in shown] == [], file
             assert edition.facts["sha256"][:12] in shown, file
-            assert f"Workbook: {edition.facts['file']}, SHA-256 {edition.facts['sha256']}" in made, file
+            assert (
+                f"Workbook: {edition.facts['file']}, SHA-256 {edition.facts['sha256']}" in made
+            ), file
         notebook = edition.executed.get(file.removeprefix("notebooks/").removesuffix(".html"))
         given = notebook["metadata"]["papermill"]["parameters"] if notebook else {}
         parameters = [f"{key} = {value!r}" for key, value in given.items() if key != "results"]
-        for part in parameters if notebook else [f"Parameters: {edition.facts['parameters']}. Versions"]:
+        for part in (
+            parameters if notebook else [f"Parameters: {edition.facts['parameters']}. Versions"]
+        ):
             assert part in made, f"{file}: {part}"
 
 
@@ -189,9 +226,13 @@ def test_every_figure_says_what_it_shows_and_gives_its_data(edition):
         for figure in figures:
             assert all(len(drawing["aria-label"]) > 20 for drawing in figure.select("[role=img]"))
             caption = figure.find("figcaption")
-            assert re.search(stated, caption.get_text()), f"{name}: a caption states n: {caption.get_text()}"
+            assert re.search(stated, caption.get_text()), (
+                f"{name}: a caption states n: {caption.get_text()}"
+            )
             (link,) = caption.find_all("a", download=re.compile(r"\.csv$"))
-            table = list(csv.reader(io.StringIO(base64.b64decode(link["href"].partition(",")[2]).decode())))
+            table = list(
+                csv.reader(io.StringIO(base64.b64decode(link["href"].partition(",")[2]).decode()))
+            )
             assert len(table) >= 2
             assert len({len(row) for row in table}) == 1
 
@@ -215,9 +256,17 @@ def test_every_table_has_a_caption_and_head_cells(edition):
 # Every page says how it was made: workbook, parameters, versions, commit.
 
 
-def test_values_in_sentences_are_those_that_were_recorded_with_words_for_simulated_and_tuned(synthetic):
-    tuned = {row["computed"]["key"] for row in synthetic.json("ledger.json") if row["tuned"] and row["computed"]}
-    tuned |= {entry["key"] for entry in synthetic.json("data/truth.json")["planted"] if entry["tuned"]}
+def test_values_in_sentences_are_those_that_were_recorded_with_words_for_simulated_and_tuned(
+    synthetic,
+):
+    tuned = {
+        row["computed"]["key"]
+        for row in synthetic.json("ledger.json")
+        if row["tuned"] and row["computed"]
+    }
+    tuned |= {
+        entry["key"] for entry in synthetic.json("data/truth.json")["planted"] if entry["tuned"]
+    }
     for name in synthetic.toc:
         keys = re.findall(r"\{value\}`([^`]+)`", (ROOT / f"{name}.md").read_text("utf-8"))
         expected = Counter()
@@ -225,7 +274,9 @@ def test_values_in_sentences_are_those_that_were_recorded_with_words_for_simulat
             if key in synthetic.values and synthetic.values[key]["estimate"] is not None:
                 value = synthetic.values[key]
                 marks = ["simulated judge"] * value["method"].startswith("simulated judge: ")
-                marks += ["tuned"] * (key in tuned and name != "book/index")  # which says in a sentence how many are
+                marks += ["tuned"] * (
+                    key in tuned and name != "book/index"
+                )  # which says in a sentence how many are
                 expected[format_value(value) + (f" ({', '.join(marks)})" if marks else "")] += 1
         shown = Counter(tag.get_text() for tag in synthetic.page(name).select(".sense7-value"))
         assert shown.total() == len(keys), name
@@ -313,7 +364,9 @@ def test_every_page_is_there_and_no_hole_shows(name, minimal_sheets, build_in_co
     path = tmp_path / "degenerate.xlsx"
     write_sheets(minimal_sheets(**WORKBOOKS[name]), path)
     edition = build_in_copy(path, f"degenerate {sorted(WORKBOOKS).index(name)}")
-    for file in (file for file in edition.toc if not file.startswith("book/api")):  # which says NaN of the code
+    for file in (
+        file for file in edition.toc if not file.startswith("book/api")
+    ):  # which says NaN of the code
         assert HOLE.findall(words(edition.page(file))) == [], file
     for value in edition.values.values():
         if value["estimate"] is None:

@@ -36,7 +36,9 @@ def test_a_table_or_figure_with_intervals_gives_n_and_says_what_they_are(edition
             if any(LIMITS.match(head) for head in heads):
                 tables += 1
                 caption = text(table.caption)
-                assert KIND.search(caption) or any("method" in head for head in heads), f"{name}: {caption}"
+                assert KIND.search(caption) or any("method" in head for head in heads), (
+                    f"{name}: {caption}"
+                )
                 assert "n" in heads or COUNTED.search(caption), f"{name}: {caption}"
         for figure in edition.page(name).select("figure.sense7-figure"):
             if any(LIMITS.match(head) for head in data_of(figure)[0]):
@@ -82,12 +84,20 @@ def test_no_interval_stands_in_a_page_outside_of_tables_figures_and_woven_values
 
 def tuned(edition):
     """Every value that the truth of the synthetic workbook calls tuned, or on which a tuned claim rests."""
-    planted = {entry["key"] for entry in edition.json("data/truth.json")["planted"] if entry["tuned"]}
-    claimed = {row["computed"]["key"] for row in edition.json("ledger.json") if row["tuned"] and row["computed"]}
+    planted = {
+        entry["key"] for entry in edition.json("data/truth.json")["planted"] if entry["tuned"]
+    }
+    claimed = {
+        row["computed"]["key"]
+        for row in edition.json("ledger.json")
+        if row["tuned"] and row["computed"]
+    }
     return (planted | claimed) & edition.values.keys()
 
 
-def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_head_of_the_page(synthetic):
+def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_head_of_the_page(
+    synthetic,
+):
     keys = tuned(synthetic)
     assert len(keys) > 15
     for name in synthetic.notebooks:
@@ -98,7 +108,10 @@ def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_hea
         for note in notes:
             assert text(note).startswith(f"Tuned: {len(here)} value"), name
             assert "nearness is no evidence" in text(note), name
-        rows = {text(row.find("td")): text(row) for row in synthetic.page(name).select(".sense7-values tbody tr")}
+        rows = {
+            text(row.find("td")): text(row)
+            for row in synthetic.page(name).select(".sense7-values tbody tr")
+        }
         assert [key for key in here & rows.keys() if "tuned)" not in rows[key]] == [], name
 
 
@@ -116,19 +129,29 @@ def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synt
     for name in ("notebooks/19-judge", "notebooks/18-baselines"):
         article = synthetic.page(name).find("article")
         assert "simulated judge: no model was asked" in text(article), name
-        assert "tuned to the published figures, so that nearness is no evidence" in text(article), name
+        assert "tuned to the published figures, so that nearness is no evidence" in text(article), (
+            name
+        )
     page = synthetic.page("notebooks/19-judge").find("article")
     for figure in page.select("figure.sense7-figure"):
         assert "simulated" in text(figure.figcaption), figure.figcaption
     for table in page.find_all("table"):
         assert "simulated" in text(table), table.caption
     absent = [text(row) for row in page.find_all("tr") if "not available" in text(row)]
-    reasons = ("no conversation has the ground truth", "nothing is predicted as", "is of the family of the judge")
+    reasons = (
+        "no conversation has the ground truth",
+        "nothing is predicted as",
+        "is of the family of the judge",
+    )
     assert all(any(reason in row for reason in reasons) for row in absent)
     drawn = sum(text(drawing).count("not available") for drawing in page.find_all("svg"))
     assert text(page).count("not available") - drawn == len(absent)
     ceiling = synthetic.page("notebooks/18-baselines").find("article")
-    (figure,) = [one for one in ceiling.select("figure.sense7-figure") if "content share" in text(one.figcaption)]
+    (figure,) = [
+        one
+        for one in ceiling.select("figure.sense7-figure")
+        if "content share" in text(one.figcaption)
+    ]
     assert "simulated-judge" in figure.svg["aria-label"]
     assert "simulated judge" in text(figure.figcaption)
 
@@ -138,7 +161,10 @@ def test_the_rows_of_the_judge_in_the_ledger_are_tuned_and_called_simulated(synt
     for claim in ("judge_spearman", "judge_accuracy"):
         assert rows[claim]["tuned"]
         assert rows[claim]["computed"]["method"].startswith("simulated judge: ")
-    shown = [text(name) for name in synthetic.page("book/ledger").select(".sense7-ledger-picture section li a")]
+    shown = [
+        text(name)
+        for name in synthetic.page("book/ledger").select(".sense7-ledger-picture section li a")
+    ]
     judged = [name for name in shown if name.startswith("Judge:")]
     assert judged
     assert all(name.endswith(" (simulated)") for name in judged)
@@ -165,7 +191,11 @@ RECORDED = {
 
 def figures(edition):
     pages = [page for page in edition.notebooks if "sense7-specifications" in edition.text(page)]
-    return [(page, figure) for page in pages for figure in edition.page(page).select("figure.sense7-specifications")]
+    return [
+        (page, figure)
+        for page in pages
+        for figure in edition.page(page).select("figure.sense7-specifications")
+    ]
 
 
 def content(figure):
@@ -180,7 +210,9 @@ def test_every_headline_stands_on_its_page_or_says_why(edition):
 
 
 def test_the_first_choice_is_the_value_of_the_findings_page(synthetic):
-    shown = {content(figure)["name"]: content(figure)["rows"][0] for _, figure in figures(synthetic)}
+    shown = {
+        content(figure)["name"]: content(figure)["rows"][0] for _, figure in figures(synthetic)
+    }
     assert RECORDED.keys() <= shown.keys()
     for name, key in RECORDED.items():
         value = synthetic.values[key]

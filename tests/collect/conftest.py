@@ -11,11 +11,17 @@ TIME = "2026-01-02T03:04:05.678Z"
 
 
 def chat(name, turns=2, **more):
-    messages = [{"role": "user", "content": "I had a bad day."}, {"role": "assistant", "content": "What happened?"}]
+    messages = [
+        {"role": "user", "content": "I had a bad day."},
+        {"role": "assistant", "content": "What happened?"},
+    ]
     return {"id": name, **more, "messages": [dict(message) for message in messages * turns]}
 
 
-CHATS = [chat("C1", condition="plain", topic="work"), chat("C2", condition="plain-empathy", topic="home")]
+CHATS = [
+    chat("C1", condition="plain", topic="work"),
+    chat("C2", condition="plain-empathy", topic="home"),
+]
 
 
 def only(answers, asked):
@@ -43,7 +49,8 @@ def download(person="anna", study=STUDY, chats=CHATS, rating="good", **more):
                 "added": False,
                 "before": only({"importance": 4, "desired_empathy": 3}, study.before),
                 "turns": [{"message": n, **ratings} for n in study.rated_turns(one["messages"])],
-                "after": only({"successful": 5}, study.after) | ({"Affective": 2} if "empathy" in study.after else {}),
+                "after": only({"successful": 5}, study.after)
+                | ({"Affective": 2} if "empathy" in study.after else {}),
             }
             for one in chats
         ],
@@ -59,7 +66,9 @@ def folder(tmp_path):
     def write(**files):
         for name, content in files.items():
             raw = content if isinstance(content, bytes) else None
-            text = content if isinstance(content, str) else json.dumps(content) if raw is None else ""
+            text = (
+                content if isinstance(content, str) else json.dumps(content) if raw is None else ""
+            )
             (place / f"{name}.json").write_bytes(raw if raw is not None else text.encode())
         return place
 

@@ -67,7 +67,11 @@ WRONG = [
     ((*FIRST, "added"), True, "people add no conversations in this study"),
     ((*FIRST, "messages", 1, "role"), "user", "turn 1: message: 2 is no turn to rate"),
     ((*FIRST, "messages", 0, "content"), "\ud800", "message 1: a character that no file can hold"),
-    ((*FIRST, "before", "importance"), 6, "conversation 1: before: importance: 6 is not on the scale, 1 to 5"),
+    (
+        (*FIRST, "before", "importance"),
+        6,
+        "conversation 1: before: importance: 6 is not on the scale, 1 to 5",
+    ),
     ((*FIRST, "before", "desired_empathy"), 4, "desired_empathy: 4 is not on the scale, 1 to 3"),
     ((*FIRST, "before", "importance"), 2.5, "importance: 2.5 is not on the scale"),
     ((*FIRST, "after", "Affective"), 0, "after: Affective: 0 is not on the scale"),
@@ -81,7 +85,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("place", "value", "said"), WRONG, ids=[said for *_, said in WRONG])
-def test_anything_else_is_refused_with_its_place_and_what_to_do(tmp_path, content, place, value, said):
+def test_anything_else_is_refused_with_its_place_and_what_to_do(
+    tmp_path, content, place, value, said
+):
     with pytest.raises(UserError) as refused:
         read(tmp_path, changed(content, place, value))
     message = str(refused.value)
@@ -115,7 +121,9 @@ def test_a_file_that_is_no_download(tmp_path, monkeypatch, text, said):
         read(tmp_path, text)
 
 
-ODD = st.sampled_from([None, True, -1, 2**70, 1.5, "", "=1+1", "<b>", "x" * 50_000, "\ud800", [], {}, [[]], {"a": 1}])
+ODD = st.sampled_from(
+    [None, True, -1, 2**70, 1.5, "", "=1+1", "<b>", "x" * 50_000, "\ud800", [], {}, [[]], {"a": 1}]
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -137,7 +145,9 @@ def test_what_can_not_be_read_is_not_called_damaged(tmp_path):
 
 def test_three_people_make_a_workbook_without_a_warning(folder, make_download, tmp_path):
     people = {"anna": "good", "ben": "poor", "chloé": "unknown"}
-    place = folder(**{person: make_download(person, rating=rating) for person, rating in people.items()})
+    place = folder(
+        **{person: make_download(person, rating=rating) for person, rating in people.items()}
+    )
     (place / ".hidden.json").write_text("x")
     gathered = gather(place, tmp_path / "mine.xlsx")
     assert "3 people, 6 rated conversations, 12 rated turns" in gathered.summary
@@ -150,25 +160,41 @@ def test_three_people_make_a_workbook_without_a_warning(folder, make_download, t
     assert set(study.conversations["condition"]) == {"plain", "plain-empathy"}
     ratings = study.turns.groupby("participant")["Affective"]
     assert dict(ratings.first().dropna()) == {"anna": 4, "ben": 2}
-    assert set(study.turns.loc[study.turns["participant"] == "chloé", "Affective_state"].astype(str)) == {"not rated"}
+    assert set(
+        study.turns.loc[study.turns["participant"] == "chloé", "Affective_state"].astype(str)
+    ) == {"not rated"}
     row = study.conversations.iloc[0]
-    assert (row["importance"], row["desired_empathy"], row["successful"], row["post_Affective"]) == (4, 3, 5, 2)
+    assert (
+        row["importance"],
+        row["desired_empathy"],
+        row["successful"],
+        row["post_Affective"],
+    ) == (4, 3, 5, 2)
     assert row["topic"] == "work"
     assert list(study.messages["content"][:2]) == ["I had a bad day.", "What happened?"]
 
 
-def test_people_who_rate_their_own_conversations_keep_the_names_of_these(folder, make_download, make_chat, tmp_path):
+def test_people_who_rate_their_own_conversations_keep_the_names_of_these(
+    folder, make_download, make_chat, tmp_path
+):
     study = {"title": "Own", "conversations": "own"}
     chats = {person: [make_chat(f"of {person}", participant=person)] for person in ("anna", "ben")}
-    gather(folder(**{who: make_download(who, study, own) for who, own in chats.items()}), tmp_path / "mine.xlsx")
+    gather(
+        folder(**{who: make_download(who, study, own) for who, own in chats.items()}),
+        tmp_path / "mine.xlsx",
+    )
     assert list(load(tmp_path / "mine.xlsx").conversations["conversation"]) == ["of anna", "of ben"]
     (note,) = read_downloads(folder(ben=make_download("ben", study, chats["anna"]))).notes
     assert "its participant is not ben" in note
 
 
-def test_answers_about_people_and_their_files_have_sheets_of_their_own(folder, make_download, tmp_path):
+def test_answers_about_people_and_their_files_have_sheets_of_their_own(
+    folder, make_download, tmp_path
+):
     study = {"title": "T", "questions": [{"name": "Age", "text": "Age?", "kind": "number"}]}
-    place = folder(a=make_download("anna", study, answers={"Age": 30}), b=make_download("ben", study))
+    place = folder(
+        a=make_download("anna", study, answers={"Age": 30}), b=make_download("ben", study)
+    )
     gather(place, tmp_path / "mine.xlsx")
     sheets = read_sheets(tmp_path / "mine.xlsx")
     assert sheets["Participants"].rows == [["anna", 30.0], ["ben", None]]
@@ -199,42 +225,65 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("reason", UNUSABLE)
-def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(folder, make_download, tmp_path, reason):
-    place = folder(anna=make_download(), ben=UNUSABLE[reason](make_download("ben")), cleo=make_download("cleo"))
+def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(
+    folder, make_download, tmp_path, reason
+):
+    place = folder(
+        anna=make_download(), ben=UNUSABLE[reason](make_download("ben")), cleo=make_download("cleo")
+    )
     gathered = gather(place, tmp_path / "mine.xlsx")
     assert [download.person for download in gathered.downloads] == ["anna", "cleo"]
     (note,) = gathered.notes
     assert note.startswith(f"{place / 'ben.json'}: ")
     assert note.endswith("This file is left out.")
-    assert set(load(tmp_path / "mine.xlsx", strict=True).conversations["participant"]) == {"anna", "cleo"}
+    assert set(load(tmp_path / "mine.xlsx", strict=True).conversations["participant"]) == {
+        "anna",
+        "cleo",
+    }
 
 
-def test_a_folder_in_place_of_a_file_is_named_and_the_others_are_gathered(folder, make_download, tmp_path):
+def test_a_folder_in_place_of_a_file_is_named_and_the_others_are_gathered(
+    folder, make_download, tmp_path
+):
     place = folder(anna=make_download())
     (place / "ben.json").mkdir()
     (note,) = gather(place, tmp_path / "mine.xlsx").notes
     assert note.startswith(f"{place / 'ben.json'}: ")
 
 
-def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(folder, make_download):
+def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(
+    folder, make_download
+):
     place = folder(ben=json.dumps(make_download("ben"))[:-50], cleo="{}", dan=b"\xff")
-    refused(place, "ben.json: cut off", "cleo.json: no download", "dan.json: ", "Nothing was written.")
+    refused(
+        place, "ben.json: cut off", "cleo.json: no download", "dan.json: ", "Nothing was written."
+    )
 
 
-def test_the_study_of_most_people_is_gathered_and_never_mixed_with_another(folder, make_download, tmp_path):
+def test_the_study_of_most_people_is_gathered_and_never_mixed_with_another(
+    folder, make_download, tmp_path
+):
     other = {"title": "Ten chats", "turns": "last"}
     place = folder(
-        a=make_download("cleo", other), b=make_download("cleo", other), c=make_download(), d=make_download("ben")
+        a=make_download("cleo", other),
+        b=make_download("cleo", other),
+        c=make_download(),
+        d=make_download("ben"),
     )
     gathered = gather(place, tmp_path / "mine.xlsx")
     assert [download.person for download in gathered.downloads] == ["anna", "ben"]
-    assert [note.partition(":")[0] for note in gathered.notes] == [str(place / "a.json"), str(place / "b.json")]
+    assert [note.partition(":")[0] for note in gathered.notes] == [
+        str(place / "a.json"),
+        str(place / "b.json"),
+    ]
     assert all("folder of its own" in note for note in gathered.notes)
 
 
 def test_of_two_studies_of_equally_many_people_none_is_chosen(folder, make_download):
     other = make_download("ben", {"title": "Ten chats", "turns": "last"})
-    refused(folder(anna=make_download(), ben=other), "ben.json: of another study", "folder of its own")
+    refused(
+        folder(anna=make_download(), ben=other), "ben.json: of another study", "folder of its own"
+    )
 
 
 ODD_CHARACTERS = {
@@ -256,12 +305,22 @@ def test_characters_that_a_workbook_can_not_hold_are_left_out_of_answers_with_a_
     content["conversations"][0]["before"]["topic"] = text
     content["conversations"][0]["turns"][0]["comment"] = text
     gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
-    places = [note.partition(": characters")[0].partition("anna.json: ")[2] for note in gathered.notes]
-    assert places == ["answers: Why", "conversation 1: before: topic", "conversation 1: turn 1: comment"]
+    places = [
+        note.partition(": characters")[0].partition("anna.json: ")[2] for note in gathered.notes
+    ]
+    assert places == [
+        "answers: Why",
+        "conversation 1: before: topic",
+        "conversation 1: turn 1: comment",
+    ]
     (download,) = gathered.downloads
     rated = download.rated[0]
-    assert [download.answers["Why"], rated.before["topic"], rated.turns[2]["comment"]] == [stored] * 3
-    assert load(tmp_path / "mine.xlsx", strict=True).messages["comment"].dropna().tolist() == [stored]
+    assert [download.answers["Why"], rated.before["topic"], rated.turns[2]["comment"]] == [
+        stored
+    ] * 3
+    assert load(tmp_path / "mine.xlsx", strict=True).messages["comment"].dropna().tolist() == [
+        stored
+    ]
 
 
 @pytest.mark.parametrize("blank", ["", " \n", "\x0b", "\x00\uffff", "\x85"])
@@ -271,7 +330,9 @@ def test_a_text_of_which_nothing_is_left_is_no_answer(tmp_path, content, blank):
 
 
 @pytest.mark.parametrize("name", ["=1+1", "", "@a", "\ud83d", "C2\u00a0", "x" * 300, "\u0378"])
-def test_a_name_of_an_added_conversation_that_a_workbook_can_not_hold_is_replaced(tmp_path, make_download, name):
+def test_a_name_of_an_added_conversation_that_a_workbook_can_not_hold_is_replaced(
+    tmp_path, make_download, name
+):
     content = make_download(study={"title": "T", "add_conversations": True})
     for one in content["conversations"]:
         one["added"] = True
@@ -283,11 +344,23 @@ def test_a_name_of_an_added_conversation_that_a_workbook_can_not_hold_is_replace
     assert "conversation 2: named added-2" in note
 
 
-def test_what_no_file_can_hold_is_left_out_of_an_added_conversation_with_a_note(folder, make_download, tmp_path):
+def test_what_no_file_can_hold_is_left_out_of_an_added_conversation_with_a_note(
+    folder, make_download, tmp_path
+):
     content = make_download(study={"title": "T", "add_conversations": True}, chats=[])
-    messages = [{"role": "user", "content": "a\uffffb\ud83d"}, {"role": "assistant", "content": "c\x0bd"}]
+    messages = [
+        {"role": "user", "content": "a\uffffb\ud83d"},
+        {"role": "assistant", "content": "c\x0bd"},
+    ]
     turns = [{"message": 2, "overall": "good"}]
-    mine = {"id": "mine", "added": True, "messages": messages, "before": {}, "turns": turns, "after": {}}
+    mine = {
+        "id": "mine",
+        "added": True,
+        "messages": messages,
+        "before": {},
+        "turns": turns,
+        "after": {},
+    }
     content["conversations"] = [mine]
     gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
     assert "conversation 1: message 1: characters" in gathered.notes[0]
@@ -304,7 +377,9 @@ def test_a_double_counts_once_and_is_named(folder, make_download):
     assert "has all its answers" in double
 
 
-def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(folder, make_download):
+def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(
+    folder, make_download
+):
     early = make_download()
     early["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     for names in (("a", "b"), ("b", "a")):
@@ -314,7 +389,11 @@ def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(
 
 
 def test_one_person_with_other_answers_is_refused(folder, make_download):
-    refused(folder(a=make_download(), b=make_download(rating="poor")), "anna gave other answers in", "message 2, ")
+    refused(
+        folder(a=make_download(), b=make_download(rating="poor")),
+        "anna gave other answers in",
+        "message 2, ",
+    )
     early, late = make_download(), make_download()
     early["conversations"][0]["turns"], late["conversations"][1]["turns"] = [], []
     refused(folder(a=early, b=late), "gave other answers")
@@ -322,12 +401,20 @@ def test_one_person_with_other_answers_is_refused(folder, make_download):
 
 def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat):
     other = make_download("ben", chats=[make_chat("C1", turns=3)])
-    refused(folder(anna=make_download(), ben=other), "ben.json: conversation 'C1' is not the same as in anna.json")
+    refused(
+        folder(anna=make_download(), ben=other),
+        "ben.json: conversation 'C1' is not the same as in anna.json",
+    )
 
 
-def test_conversations_that_people_brought_may_share_a_name(folder, make_download, make_chat, tmp_path):
+def test_conversations_that_people_brought_may_share_a_name(
+    folder, make_download, make_chat, tmp_path
+):
     study = {"title": "T", "add_conversations": True}
-    contents = {who: make_download(who, study, [make_chat("mine", turns)]) for who, turns in (("a", 1), ("b", 2))}
+    contents = {
+        who: make_download(who, study, [make_chat("mine", turns)])
+        for who, turns in (("a", 1), ("b", 2))
+    }
     for content in contents.values():
         content["conversations"][0]["added"] = True
     gather(folder(**contents), tmp_path / "mine.xlsx")
@@ -341,11 +428,19 @@ def test_missing_ratings_are_counted_and_stay_blank(folder, make_download, tmp_p
     first["turns"][0]["comment"] = first["before"]["topic"] = "=1+1"
     content["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
-    assert [note.partition(": ")[2] for note in gathered.notes] == ["17 of 32 ratings have no answer; they stay blank"]
+    assert [note.partition(": ")[2] for note in gathered.notes] == [
+        "17 of 32 ratings have no answer; they stay blank"
+    ]
     study = load(tmp_path / "mine.xlsx")
-    assert list(study.conversations["conversation"]) == ["C1:anna"], "a conversation without an answer is left out"
+    assert list(study.conversations["conversation"]) == ["C1:anna"], (
+        "a conversation without an answer is left out"
+    )
     assert study.turns["Affective"].isna().tolist() == [True, False]
-    assert study.conversations["topic"].tolist() == study.messages["comment"].dropna().tolist() == ["=1+1"]
+    assert (
+        study.conversations["topic"].tolist()
+        == study.messages["comment"].dropna().tolist()
+        == ["=1+1"]
+    )
 
 
 def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path):
@@ -384,7 +479,14 @@ def test_an_existing_workbook_stays_unless_asked_for(folder, make_download, tmp_
 
 
 def test_only_what_was_asked_is_in_the_workbook(folder, make_download, tmp_path):
-    study = {"title": "T", "turns": "last", "dimensions": ["Interest"], "overall": False, "before": [], "after": []}
+    study = {
+        "title": "T",
+        "turns": "last",
+        "dimensions": ["Interest"],
+        "overall": False,
+        "before": [],
+        "after": [],
+    }
     gather(folder(anna=make_download(study=study)), tmp_path / "mine.xlsx")
     turns = load(tmp_path / "mine.xlsx").turns
     assert turns["Interest"].tolist()[1::2] == [4, 4]
@@ -410,7 +512,9 @@ def call(run_here, tmp_path):
     return lambda *arguments: run_here(*arguments, cwd=tmp_path, environment=dict(os.environ))
 
 
-def test_a_page_is_written_and_named_and_what_is_refused_is_one_message_without_a_page(call, make_chat, tmp_path):
+def test_a_page_is_written_and_named_and_what_is_refused_is_one_message_without_a_page(
+    call, make_chat, tmp_path
+):
     (tmp_path / "study.yml").write_text("title: Ten chats", "utf-8")
     arguments = ("instrument", "study.yml", "--conversations", "chats.jsonl", "--out", "rate.html")
     (tmp_path / "chats.jsonl").write_text("{", "utf-8")
@@ -429,5 +533,8 @@ def test_gathering_prints_the_study_and_tells_the_rest(call, folder, make_downlo
     done = call("gather", "ratings", "--out", "mine.xlsx")
     assert done.returncode == 0
     assert "2 people, 4 rated conversations, 8 rated turns\nmine.xlsx\n" in done.stdout
-    assert done.stderr == f"sense7: {Path('ratings') / 'twice.json'}: passed over: anna.json has all its answers\n"
+    assert (
+        done.stderr
+        == f"sense7: {Path('ratings') / 'twice.json'}: passed over: anna.json has all its answers\n"
+    )
     assert call("check", "mine.xlsx", "--strict").returncode == 0

@@ -29,7 +29,12 @@ def study():
 def test_a_page_is_light_and_asks_for_nothing(language, make_chat):
     page = page_html(StudyFile("Ten chats", language=language), [make_chat("C1")])
     assert len(page.encode()) < 60_000
-    assert re.findall(r"https?://|\bsrc=|@import|url\(|fetch\(|XMLHttp|sendBeacon|innerHTML|eval\(", page) == []
+    assert (
+        re.findall(
+            r"https?://|\bsrc=|@import|url\(|fetch\(|XMLHttp|sendBeacon|innerHTML|eval\(", page
+        )
+        == []
+    )
 
 
 def test_the_policy_names_this_script_and_style_and_closes_all_else(study, make_chat):
@@ -55,7 +60,11 @@ def test_hostile_texts_stay_data(make_chat):
     assert page.count("<script") == 2
     assert "<img" not in page
     content = carried(page)
-    assert content["settings"]["title"] == content["conversations"][0]["messages"][0]["content"] == HOSTILE
+    assert (
+        content["settings"]["title"]
+        == content["conversations"][0]["messages"][0]["content"]
+        == HOSTILE
+    )
     assert content["id"] == study.id
 
 
@@ -99,13 +108,19 @@ def test_every_language_says_all_that_english_says_with_the_same_values(language
     assert other.keys() == english.keys()
     for place, text in other.items():
         assert text.strip() == text != ""
-        assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", english[place])), place
-    untranslated = [place for place, text in other.items() if text == english[place] and "{" not in text]
+        assert sorted(re.findall(r"\{\w+\}", text)) == sorted(
+            re.findall(r"\{\w+\}", english[place])
+        ), place
+    untranslated = [
+        place for place, text in other.items() if text == english[place] and "{" not in text
+    ]
     assert len(untranslated) < 8, untranslated
 
 
 def test_english_has_the_official_names_and_definitions():
-    assert wording("en")["dimensions"] == {each.name: [each.title, each.definition] for each in DIMENSIONS}
+    assert wording("en")["dimensions"] == {
+        each.name: [each.title, each.definition] for each in DIMENSIONS
+    }
 
 
 @pytest.mark.parametrize("language", OTHERS)

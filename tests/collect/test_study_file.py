@@ -94,7 +94,14 @@ FULL = {
     "before": [],
     "after": ["use_again"],
     "questions": [
-        {"name": "Age", "text": "Age?", "kind": "number", "when": "before", "lowest": 18, "highest": 99.5},
+        {
+            "name": "Age",
+            "text": "Age?",
+            "kind": "number",
+            "when": "before",
+            "lowest": 18,
+            "highest": 99.5,
+        },
         {"name": "Job", "text": "Job?", "kind": "choice", "when": "after", "choices": ["a", "b"]},
         {"name": "More", "text": "More?", "kind": "text", "when": "after"},
     ],
@@ -111,28 +118,37 @@ def test_a_study_survives_its_download():
 
 def test_the_id_is_of_the_content_not_of_the_file(tmp_path):
     plain = read_study_file(write(tmp_path, "title: A\nlanguage: de"))
-    spaced = read_study_file(write(tmp_path, "# a comment\nlanguage: 'de'\n\ntitle: A   \nturns: all"))
+    spaced = read_study_file(
+        write(tmp_path, "# a comment\nlanguage: 'de'\n\ntitle: A   \nturns: all")
+    )
     assert plain == spaced
     assert plain.id == spaced.id
 
 
 @pytest.mark.parametrize("key", [key for key in FULL if key != "seed"])
 def test_each_choice_makes_another_study(key):
-    less = {name: value for name, value in FULL.items() if name != key and (key != "order" or name != "seed")}
+    less = {
+        name: value
+        for name, value in FULL.items()
+        if name != key and (key != "order" or name != "seed")
+    }
     if key == "title":
         less["title"] = "Others"
     assert StudyFile.from_mapping(less, "").id != StudyFile.from_mapping(FULL, "").id
 
 
 @pytest.mark.parametrize(
-    ("turns", "rated"), [("all", [2, 4, 5]), ("first", [2]), ("last", [5]), ((1, 3, 9), [2, 5]), ((7,), [])]
+    ("turns", "rated"),
+    [("all", [2, 4, 5]), ("first", [2]), ("last", [5]), ((1, 3, 9), [2, 5]), ((7,), [])],
 )
 def test_which_turns_are_rated(turns, rated):
     messages = [{"role": role} for role in ("user", "assistant", "user", "assistant", "assistant")]
     assert StudyFile("a", turns=turns).rated_turns(messages) == rated
 
 
-@pytest.mark.parametrize("text", ["-1", "+a", "@a", "a b", "a/b", "a:b", "a\n", "a\u202eb", ".a", "a" * 41, 5, None])
+@pytest.mark.parametrize(
+    "text", ["-1", "+a", "@a", "a b", "a/b", "a:b", "a\n", "a\u202eb", ".a", "a" * 41, 5, None]
+)
 def test_no_codes(text):
     assert not is_code(text)
 
@@ -142,11 +158,15 @@ TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hel
 
 def write_chats(tmp_path, *lines):
     path = tmp_path / "chats.jsonl"
-    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), "utf-8")
+    path.write_text(
+        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), "utf-8"
+    )
     return path
 
 
-@pytest.mark.parametrize(("lines", "said"), [([""], "empty"), ([" "], "both sides"), (["{"], "column 2: no JSON")])
+@pytest.mark.parametrize(
+    ("lines", "said"), [([""], "empty"), ([" "], "both sides"), (["{"], "column 2: no JSON")]
+)
 def test_a_file_without_conversations_is_refused(tmp_path, lines, said):
     with pytest.raises(UserError, match=said):
         read_conversations(write_chats(tmp_path, *lines))
@@ -157,22 +177,46 @@ def test_texts_are_kept_to_the_character(tmp_path):
     line = {"id": 7, "participant": "P1", "source": "x", "topic": None}
     line |= {"messages": [*TALK, {"role": "assistant", "content": text, "at": 3}]}
     read = read_conversations(write_chats(tmp_path, "", line, "  "))
-    assert read == [{"id": "7", "participant": "P1", "messages": [*TALK, {"role": "assistant", "content": text}]}]
+    assert read == [
+        {
+            "id": "7",
+            "participant": "P1",
+            "messages": [*TALK, {"role": "assistant", "content": text}],
+        }
+    ]
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"id": "first", "messages": [{"role": "assistant"}]}', "line 2: the id 'first' is also that of"),
+        (
+            '{"id": "first", "messages": [{"role": "assistant"}]}',
+            "line 2: the id 'first' is also that of",
+        ),
         ("[]", "line 2: no known form of a conversation"),
         ({"id": "=cmd()", "messages": TALK}, "conversation '=cmd()': id: '=cmd()' is no text"),
-        ({"id": "a", "participant": "@x", "messages": TALK}, "conversation 'a': participant: '@x' is no text"),
+        (
+            {"id": "a", "participant": "@x", "messages": TALK},
+            "conversation 'a': participant: '@x' is no text",
+        ),
         ({"id": "a", "messages": TALK[:1]}, "conversation 'a': no message of the assistant"),
-        ({"id": "a", "messages": [*TALK, {"role": "judge", "content": ""}]}, "line 2: messages[3].role: 'judge'"),
+        (
+            {"id": "a", "messages": [*TALK, {"role": "judge", "content": ""}]},
+            "line 2: messages[3].role: 'judge'",
+        ),
         ({"id": "a", "messages": [*TALK, "x"]}, "line 2: messages[3]: expected an object"),
-        ({"id": "a", "messages": [{"role": "assistant", "content": [1]}]}, "line 2: messages[1].content[1]: expected"),
-        ({"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]}, "too many for a workbook's cell"),
-        ({"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]}, "half of a surrogate pair"),
+        (
+            {"id": "a", "messages": [{"role": "assistant", "content": [1]}]},
+            "line 2: messages[1].content[1]: expected",
+        ),
+        (
+            {"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]},
+            "too many for a workbook's cell",
+        ),
+        (
+            {"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]},
+            "half of a surrogate pair",
+        ),
     ],
 )
 def test_what_can_not_be_rated_is_refused_with_its_place(tmp_path, line, said):

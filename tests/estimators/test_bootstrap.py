@@ -26,7 +26,9 @@ LOG_OF_REST = Scale("log(1 - x)", lambda x: np.log1p(-x), lambda y: -np.expm1(y)
 def rows_of(participants: int, rows: int, seed: int) -> pd.DataFrame:
     generator = np.random.default_rng(seed)
     who = np.concatenate([np.arange(participants), generator.integers(participants, size=rows)])
-    return pd.DataFrame({"who": [f"P{code:03d}" for code in who], "x": generator.normal(size=len(who))})
+    return pd.DataFrame(
+        {"who": [f"P{code:03d}" for code in who], "x": generator.normal(size=len(who))}
+    )
 
 
 def totals(rows: pd.DataFrame) -> np.ndarray:
@@ -42,11 +44,16 @@ def test_resamples_and_interval_are_those_of_scipy_on_sums_per_participant(confi
     whole = np.column_stack([ratings[:, 0], np.ones(89)])
     ratings[generator.random(ratings.shape) < 0.2] = np.nan
     bootstrap = ParticipantBootstrap(who, draws=500, seed=5, confidence=confidence)
-    for statistic, values, most in ((ratio, whole, 0), (_alpha_from_sums, pair_moments(ratings), 1e-12)):
+    for statistic, values, most in (
+        (ratio, whole, 0),
+        (_alpha_from_sums, pair_moments(ratings), 1e-12),
+    ):
         sums = sums_by_participant(values, pd.factorize(who)[0], 9)
         expected = stats.bootstrap(
             (np.arange(9),),
-            lambda taken, axis, sums=sums, statistic=statistic: statistic(sums[taken].sum(axis=taken.ndim - 1)),
+            lambda taken, axis, sums=sums, statistic=statistic: statistic(
+                sums[taken].sum(axis=taken.ndim - 1)
+            ),
             n_resamples=500,
             confidence_level=confidence,
             method="percentile",
@@ -54,11 +61,16 @@ def test_resamples_and_interval_are_those_of_scipy_on_sums_per_participant(confi
             random_state=np.random.default_rng(5),
         )
         np.testing.assert_allclose(
-            bootstrap.distribution(statistic, values, who), expected.bootstrap_distribution, rtol=0, atol=most
+            bootstrap.distribution(statistic, values, who),
+            expected.bootstrap_distribution,
+            rtol=0,
+            atol=most,
         )
         found = bootstrap.estimate(statistic, values, who)[:3]
         limits = expected.confidence_interval
-        assert found == pytest.approx((float(statistic(sums.sum(axis=0))), limits.low, limits.high), abs=most or 1e-15)
+        assert found == pytest.approx(
+            (float(statistic(sums.sum(axis=0))), limits.low, limits.high), abs=most or 1e-15
+        )
     assert cronbach_alpha(ratings) == pytest.approx(found[0], abs=1e-14)
 
 
@@ -74,7 +86,10 @@ def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeyp
 
 def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(monkeypatch):
     people = pd.Series([f"P{number}" for number in range(200)])
-    small, values = ParticipantBootstrap(people, draws=101, seed=3), np.arange(400.0).reshape(200, 2)
+    small, values = (
+        ParticipantBootstrap(people, draws=101, seed=3),
+        np.arange(400.0).reshape(200, 2),
+    )
     weights, drawn = small.weights(), small.distribution(ratio, values, people)
     monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1000)
     large = ParticipantBootstrap(people, draws=101, seed=3)
@@ -87,7 +102,9 @@ def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(m
 
 def test_one_participant_taken_in_every_place_does_not_run_over(monkeypatch):
     monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1)
-    monkeypatch.setattr(np.random, "default_rng", lambda seed: type("Same", (), {"integers": _first_of_all})())
+    monkeypatch.setattr(
+        np.random, "default_rng", lambda seed: type("Same", (), {"integers": _first_of_all})()
+    )
     weights = ParticipantBootstrap([f"P{number}" for number in range(300)], draws=2).weights()
     assert weights[:, 0].tolist() == [300, 300]
     assert not weights[:, 1:].any()
@@ -99,14 +116,20 @@ def _first_of_all(self, count, size):
 
 def test_the_seed_and_the_order_of_participants_decide_and_that_of_their_rows_does_not():
     rows = rows_of(participants=12, rows=100, seed=1)
-    shuffled = in_order_of_appearance(rows.assign(place=rows.sample(frac=1, random_state=4).index), "who", "place")
+    shuffled = in_order_of_appearance(
+        rows.assign(place=rows.sample(frac=1, random_state=4).index), "who", "place"
+    )
 
     def interval(frame, seed):
-        return ParticipantBootstrap(frame["who"], 500, seed).estimate(ratio, totals(frame), frame["who"])[1:3]
+        return ParticipantBootstrap(frame["who"], 500, seed).estimate(
+            ratio, totals(frame), frame["who"]
+        )[1:3]
 
     assert shuffled["x"].tolist() != rows["x"].tolist()
     assert interval(rows, 1) == pytest.approx(interval(shuffled, 1), abs=1e-12)
-    assert interval(rows, 1) == interval(rows.assign(who=rows["who"].map(lambda name: str(name)[::-1])), 1)
+    assert interval(rows, 1) == interval(
+        rows.assign(who=rows["who"].map(lambda name: str(name)[::-1])), 1
+    )
     assert interval(rows, 1) != interval(rows, 2)
 
 
@@ -149,7 +172,9 @@ def test_leaving_out_a_participant_equals_the_statistic_of_the_other_rows():
     np.testing.assert_allclose(left_out, expected, rtol=0, atol=1e-13)
 
 
-several_values = st.lists(st.integers(-1000, 1000), min_size=5, max_size=30).filter(lambda v: len(set(v)) > 1)
+several_values = st.lists(st.integers(-1000, 1000), min_size=5, max_size=30).filter(
+    lambda v: len(set(v)) > 1
+)
 
 
 @settings(max_examples=50, deadline=None)
@@ -157,7 +182,9 @@ several_values = st.lists(st.integers(-1000, 1000), min_size=5, max_size=30).fil
 def test_the_t_interval_of_a_mean_of_participants_is_that_of_scipy(values, confidence):
     estimate, low, high, reason = t_interval(one_row_each(values), OWN_SCALE, confidence)
     expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
-    assert (estimate, low, high) == pytest.approx((np.mean(values), expected.low, expected.high), rel=1e-9, abs=1e-9)
+    assert (estimate, low, high) == pytest.approx(
+        (np.mean(values), expected.low, expected.high), rel=1e-9, abs=1e-9
+    )
     assert reason == ""
 
 
@@ -239,9 +266,13 @@ def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, said):
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("people", [SOME, tuple(SOME), np.array(SOME), pd.Series(SOME), pd.Index(SOME), [1, 2, 3]])
+@pytest.mark.parametrize(
+    "people", [SOME, tuple(SOME), np.array(SOME), pd.Series(SOME), pd.Index(SOME), [1, 2, 3]]
+)
 def test_any_sequence_of_participants_will_do(people):
-    bootstrap = ParticipantBootstrap(people, draws=np.int64(5), seed=np.uint32(1), confidence=np.float64(0.9))
+    bootstrap = ParticipantBootstrap(
+        people, draws=np.int64(5), seed=np.uint32(1), confidence=np.float64(0.9)
+    )
     assert bootstrap.weights().sum(axis=1).tolist() == [3] * 5
     assert list(bootstrap.names) == list(people)
 
@@ -249,7 +280,9 @@ def test_any_sequence_of_participants_will_do(people):
 def test_rows_of_participants_that_are_not_resampled_are_refused():
     bootstrap = ParticipantBootstrap(list("abcdef"), draws=10)
     for compute in (bootstrap.estimate, bootstrap.distribution, bootstrap.without_each):
-        with pytest.raises(UserError, match="1 participant of these rows, such as 'x', is not among the 6"):
+        with pytest.raises(
+            UserError, match="1 participant of these rows, such as 'x', is not among the 6"
+        ):
             compute(ratio, np.ones((6, 2)), pd.Series(list("abcdex")))
 
 
@@ -274,7 +307,9 @@ def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
     first, again, other = (grouped(draws=20, seed=seed)[2] for seed in (1, 1, 2))
     assert (first.weights() == again.weights()).all()
     assert (first.weights() != other.weights()).any()
-    assert first.description == "95% percentile interval, 20 resamplings of participants within groups"
+    assert (
+        first.description == "95% percentile interval, 20 resamplings of participants within groups"
+    )
     assert first.describe(OWN_SCALE) == ParticipantBootstrap(["a"]).describe(OWN_SCALE)
 
 
@@ -297,5 +332,7 @@ def test_several_statistics_in_one_pass_are_each_its_own_estimate():
     values = generator.normal(size=(60, 2)) + 3
     bootstrap = ParticipantBootstrap(who, draws=300, seed=2)
     statistics = (lambda sums: sums[..., 0], ratio)
-    found = bootstrap.estimates(lambda sums: np.stack([one(sums) for one in statistics], axis=-1), values, who)
+    found = bootstrap.estimates(
+        lambda sums: np.stack([one(sums) for one in statistics], axis=-1), values, who
+    )
     assert found == [bootstrap.estimate(one, values, who) for one in statistics]

@@ -54,7 +54,10 @@ def test_derivatives_of_the_likelihood_are_its_differences(coding):
     ratios = np.random.default_rng(2).uniform(0.1, 1, (4, 3))
     at = lambda ratios: mixed._likelihood(sums, weights, np.log1p(ratios))  # noqa: E731
     found = at(ratios)
-    hessian = found.curvature - found.squares[:, :, None] * found.squares[:, None] / found.freedom[:, None, None]
+    hessian = (
+        found.curvature
+        - found.squares[:, :, None] * found.squares[:, None] / found.freedom[:, None, None]
+    )
     for part in range(3):
         ahead, behind = at(ratios + width * np.eye(3)[part]), at(ratios - width * np.eye(3)[part])
         difference = lambda name: (getattr(ahead, name) - getattr(behind, name)) / (2 * width)  # noqa: B023, E731
@@ -82,13 +85,21 @@ def study(workbooks):
 def test_clustered_errors_are_those_of_statsmodels_on_all_rows(study):
     turns = study.turns.dropna(subset=["overall"])
     levels, who = turns["overall"].to_numpy(), pd.factorize(turns["participant"])[0]
-    design = np.column_stack([turns["condition"] == name for name in study.conditions[1:]]).astype(float)
+    design = np.column_stack([turns["condition"] == name for name in study.conditions[1:]]).astype(
+        float
+    )
     fit = cumulative_logit.fit_cumulative_logit(levels, design, turns["participant"])
     model = OrderedModel(levels.astype(int), design, distr="logit")
     start = np.concatenate([fit.coefficients, fit.thresholds[:1], np.log(np.diff(fit.thresholds))])
-    expected = model.fit(start, method="newton", disp=0, cov_type="cluster", cov_kwds={"groups": who})
-    np.testing.assert_allclose(fit.coefficients, expected.params[: len(fit.coefficients)], atol=1e-6)
-    np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance)), expected.bse[: len(fit.coefficients)], rtol=1e-4)
+    expected = model.fit(
+        start, method="newton", disp=0, cov_type="cluster", cov_kwds={"groups": who}
+    )
+    np.testing.assert_allclose(
+        fit.coefficients, expected.params[: len(fit.coefficients)], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(fit.covariance)), expected.bse[: len(fit.coefficients)], rtol=1e-4
+    )
 
 
 def finite_by_linear_programme(levels, groups):
@@ -98,7 +109,9 @@ def finite_by_linear_programme(levels, groups):
         shift = -np.array([group == name for name in names[1:]], dtype=float)
         above, below = cuts == level, cuts == cuts[cuts < level].max(initial=-1)
         # The cut above a row may only move away from it, as may the one below.
-        rows += [sign * np.append(shift, cut) for sign, cut in ((1, above), (-1, below)) if cut.any()]
+        rows += [
+            sign * np.append(shift, cut) for sign, cut in ((1, above), (-1, below)) if cut.any()
+        ]
     rows = np.array(rows)
     found = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1))
     return found.fun > -1e-9
@@ -115,8 +128,16 @@ def test_separation_is_what_leaves_the_likelihood_without_a_maximum(rows):
 
 def test_without_a_maximum_there_is_no_model():
     who = pd.Series(np.arange(12) % 6)
-    assert cumulative_logit.fit_cumulative_logit(np.repeat([1, 2], 6), np.repeat([0.0, 1], 6)[:, None], who) is None
-    assert cumulative_logit.fit_cumulative_logit(np.ones(12), np.repeat([0.0, 1], 6)[:, None], who) is None
+    assert (
+        cumulative_logit.fit_cumulative_logit(
+            np.repeat([1, 2], 6), np.repeat([0.0, 1], 6)[:, None], who
+        )
+        is None
+    )
+    assert (
+        cumulative_logit.fit_cumulative_logit(np.ones(12), np.repeat([0.0, 1], 6)[:, None], who)
+        is None
+    )
 
 
 def test_ratios_of_pairs_fit_together(study):
@@ -137,12 +158,16 @@ def test_without_an_overall_rating_the_dimension_rated_most_often_is_compared(mi
 def sample_correlations(seed, k=5, rows=60):
     generator = np.random.default_rng(seed)
     loadings = generator.uniform(0.3, 0.95, size=k)
-    values = generator.normal(size=(rows, 1)) * loadings + generator.normal(size=(rows, k)) * np.sqrt(1 - loadings**2)
+    values = generator.normal(size=(rows, 1)) * loadings + generator.normal(
+        size=(rows, k)
+    ) * np.sqrt(1 - loadings**2)
     return np.corrcoef(values.T)
 
 
 def test_a_uniqueness_that_tends_to_zero_stops_at_its_bound():
-    correlations = np.array([[1, 0.9, 0.9], [0.9, 1, 0.5], [0.9, 0.5, 1]])  # Heywood: 0.9 * 0.9 / 0.5 > 1
+    correlations = np.array(
+        [[1, 0.9, 0.9], [0.9, 1, 0.5], [0.9, 0.5, 1]]
+    )  # Heywood: 0.9 * 0.9 / 0.5 > 1
     correlations[0, 1:] = correlations[1:, 0] = 0.8
     fit = factor.fit_one_factor(correlations)
     assert fit.uniquenesses[0] == pytest.approx(0.005)

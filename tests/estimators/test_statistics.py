@@ -54,25 +54,39 @@ def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participant
     )
 
 
-def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_interval_does(study):
+def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_interval_does(
+    study,
+):
     ratings = measures.post_task_ratings(study)
-    few, many = (ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2)))
+    few, many = (
+        ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2))
+    )
     first, second = (alpha_module.alpha_row(ratings, one) for one in (few, many))
     assert first == second
-    first, second = (alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many))
+    first, second = (
+        alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many)
+    )
     assert first["low"] != second["low"]
     assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
 
 
 def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list("abc"[: len(rows[0])]), index=[f"P{i}" for i in range(len(rows))])
+    return pd.DataFrame(
+        rows, columns=list("abc"[: len(rows[0])]), index=[f"P{i}" for i in range(len(rows))]
+    )
 
 
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([[np.nan, np.nan], [np.nan, np.nan]], "none of these dimensions was rated in this data set; alpha needs two"),
-        ([[1, np.nan], [2, np.nan]], "only one of these dimensions was rated in this data set; alpha needs two"),
+        (
+            [[np.nan, np.nan], [np.nan, np.nan]],
+            "none of these dimensions was rated in this data set; alpha needs two",
+        ),
+        (
+            [[1, np.nan], [2, np.nan]],
+            "only one of these dimensions was rated in this data set; alpha needs two",
+        ),
         ([[3, 3], [3, 3], [3, 3]], "the ratings do not vary, or no two items share two units"),
         (
             [[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]],
@@ -96,7 +110,9 @@ def test_where_there_is_no_alpha_the_row_says_why(rows, reason):
 def test_an_alpha_of_one_is_not_called_certain():
     ratings = one_participant_each([[1, 1], [2, 2], [4, 4], [5, 5], [3, 3], [2, 2]])
     for interval in ("participants", "percentile"):
-        row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval=interval)
+        row = alpha_module.alpha_row(
+            ratings, ParticipantBootstrap(ratings.index, 100, 1), interval=interval
+        )
         assert row["estimate"] == pytest.approx(1)
         assert np.isnan([row["low"], row["high"]]).all()
         assert row["reason"] == "no interval: every resampling gives the same value"
@@ -121,7 +137,9 @@ two_raters = st.lists(st.tuples(THIRDS, THIRDS), min_size=2, max_size=40)
 
 def of_scikit_learn(first, second):
     """Categories are the values that occur, in their order."""
-    return cohen_kappa_score(*np.rint(100 * np.array([first, second])).astype(int), weights="quadratic")
+    return cohen_kappa_score(
+        *np.rint(100 * np.array([first, second])).astype(int), weights="quadratic"
+    )
 
 
 def by_definition(first, second):
@@ -130,7 +148,9 @@ def by_definition(first, second):
     return 1 - np.mean(np.square(np.subtract(first, second))) / expected
 
 
-@pytest.mark.parametrize(("steps", "reference"), [("scale", by_definition), ("occurring", of_scikit_learn)])
+@pytest.mark.parametrize(
+    ("steps", "reference"), [("scale", by_definition), ("occurring", of_scikit_learn)]
+)
 @settings(max_examples=50, deadline=None)
 @given(pairs=two_raters)
 def test_kappa_is_one_minus_observed_by_expected_distance(steps, reference, pairs):
@@ -209,7 +229,15 @@ def test_a_missing_value_is_refused_and_not_ranked(missing, first):
 def test_a_row_has_every_column_in_plain_types():
     row = estimate_row(1, 0, 2, n=3.0, unit="level", method="mean", reason="few")
     assert tuple(row) == COLUMNS
-    assert row == {"estimate": 1.0, "low": 0.0, "high": 2.0, "n": 3, "unit": "level", "method": "mean", "reason": "few"}
+    assert row == {
+        "estimate": 1.0,
+        "low": 0.0,
+        "high": 2.0,
+        "n": 3,
+        "unit": "level",
+        "method": "mean",
+        "reason": "few",
+    }
     assert [type(row[name]) for name in COLUMNS] == [float, float, float, int, str, str, str]
 
 
@@ -238,7 +266,10 @@ def test_a_table_that_does_not_say_what_its_rows_are_is_refused(name):
 
 
 def test_a_table_keeps_the_order_of_rows_and_columns():
-    rows = {name: estimate_row(n=number, unit="level", method="mean") for number, name in enumerate("ba")}
+    rows = {
+        name: estimate_row(n=number, unit="level", method="mean")
+        for number, name in enumerate("ba")
+    }
     table = estimate_table(rows, "which")
     assert list(table.index) == ["b", "a"]
     assert (table.index.name, tuple(table.columns)) == ("which", COLUMNS)
@@ -256,7 +287,9 @@ def test_it_is_that_of_statsmodels_and_a_test_that_could_not_be_made_does_not_co
         holes.insert(min(place, len(holes)), float("nan"))
     found = holm(holes)
     assert np.isnan(found).tolist() == np.isnan(holes).tolist()
-    np.testing.assert_allclose(found[~np.isnan(found)], multipletests(p, method="holm")[1], atol=1e-15)
+    np.testing.assert_allclose(
+        found[~np.isnan(found)], multipletests(p, method="holm")[1], atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("p", [[0, 1], (0, 1, 1)])
@@ -284,7 +317,10 @@ def against_one(judge, annotators, column, epsilon, reference=None):
         others = others if reference is None else [x for x in [reference[row]] if not np.isnan(x)]
         if not others or np.isnan(judge[row]) or np.isnan(annotators[row][column]):
             continue
-        far, near = (-np.sqrt(np.mean([(x - r) ** 2 for r in others])) for x in (judge[row], annotators[row][column]))
+        far, near = (
+            -np.sqrt(np.mean([(x - r) ** 2 for r in others]))
+            for x in (judge[row], annotators[row][column])
+        )
         f, h = int(far >= near - 1e-9), int(near >= far - 1e-9)
         of_judge.append(f)
         apart.append(h - f)
@@ -321,7 +357,9 @@ def test_advantage_and_p_value_are_those_of_the_definition(table, epsilon, alone
 
 def compared(judge, annotators, column, reference):
     others = np.delete(annotators, column, axis=1) if reference is None else reference[:, None]
-    known = np.isfinite(judge) & np.isfinite(annotators[:, column]) & np.isfinite(others).any(axis=1)
+    known = (
+        np.isfinite(judge) & np.isfinite(annotators[:, column]) & np.isfinite(others).any(axis=1)
+    )
     return known.any()
 
 

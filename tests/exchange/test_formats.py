@@ -32,12 +32,18 @@ def node(role, parts, parent, *, kind="text", time=None, **further):
     author = {"role": role, "name": further.pop("name", None)}
     return {
         "parent": parent,
-        "message": {"author": author, "content": content, "create_time": time, "metadata": metadata} | further,
+        "message": {"author": author, "content": content, "create_time": time, "metadata": metadata}
+        | further,
     }
 
 
 def export(**nodes):
-    return {"title": "Work", "conversation_id": "abc", "mapping": nodes, "current_node": list(nodes)[-1]}
+    return {
+        "title": "Work",
+        "conversation_id": "abc",
+        "mapping": nodes,
+        "current_node": list(nodes)[-1],
+    }
 
 
 def one(path, **options):
@@ -64,7 +70,10 @@ PARTS = [
 RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}
 ANTHROPIC = [messages()[0], {"role": "assistant", "content": PARTS}, RESULT]
 PICTURE = [{"type": "text", "text": "Look: "}, {"type": "image_url", "image_url": {"url": "x"}}]
-EMPTY = [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}]
+EMPTY = [
+    {"role": "user", "content": ""},
+    {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]},
+]
 TREE = {
     "root": {"parent": None, "message": None},
     "hello": node("system", [""], "root"),
@@ -73,8 +82,12 @@ TREE = {
     "answer": node("assistant", [TALK[1][1]], "ask", time=1010.5),
 }
 UNSEEN = {
-    "about": node("user", ["About me"], None, metadata={"is_visually_hidden_from_conversation": True}),
-    "ask": node("user", [{"content_type": "image_asset_pointer"}, "Why?"], "about", kind="multimodal_text"),
+    "about": node(
+        "user", ["About me"], None, metadata={"is_visually_hidden_from_conversation": True}
+    ),
+    "ask": node(
+        "user", [{"content_type": "image_asset_pointer"}, "Why?"], "about", kind="multimodal_text"
+    ),
     "think": node("assistant", [], "ask", kind="thoughts"),
     "call": node("assistant", ["q"], "think", recipient="browser"),
     "result": node("tool", ["r"], "call", name="browser"),
@@ -90,8 +103,17 @@ CLAUDE = [
     },
     {"sender": "human", "text": "", "attachments": [{"file_name": "a.txt"}]},
 ]
-SHAREGPT = [{"from": who, "value": text} for who, text in (("system", "Be kind."), ("human", "q"), ("gpt", "a"))]
-WILDCHAT = {"conversation_hash": "h", "model": "gpt-4", "hashed_ip": "p", "turn": 1, "conversation": messages()}
+SHAREGPT = [
+    {"from": who, "value": text}
+    for who, text in (("system", "Be kind."), ("human", "q"), ("gpt", "a"))
+]
+WILDCHAT = {
+    "conversation_hash": "h",
+    "model": "gpt-4",
+    "hashed_ip": "p",
+    "turn": 1,
+    "conversation": messages(),
+}
 SYSTEM = "system message"
 FORMATS = {
     "OpenAI": ("a.json", {"model": "gpt-4o", "messages": OPENAI}, TALK,
@@ -121,7 +143,9 @@ FORMATS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "talk", "left_out", "known"), FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize(
+    ("name", "content", "talk", "left_out", "known"), FORMATS.values(), ids=FORMATS
+)
 def test_a_format_is_read_and_what_is_no_text_is_named(write, name, content, talk, left_out, known):
     chat = one(write(name, content, lines=name.endswith("l")))
     assert said(chat) == talk
@@ -171,13 +195,24 @@ def test_a_log_of_inspect_in_json_and_as_an_archive(write, tmp_path):
 @pytest.mark.long
 def test_a_log_that_inspect_writes(tmp_path):
     need_the_judge()
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log
+    from inspect_ai.log import (
+        EvalConfig,
+        EvalDataset,
+        EvalLog,
+        EvalSample,
+        EvalSpec,
+        write_eval_log,
+    )
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
     talk = [ChatMessageUser(content=TALK[0][1]), ChatMessageAssistant(content=TALK[1][1])]
     sample = EvalSample(id="s", epoch=1, input="x", target="", messages=talk)
     spec = EvalSpec(
-        created="2025-09-19T00:00:00+00:00", task="t", dataset=EvalDataset(), model="m", config=EvalConfig()
+        created="2025-09-19T00:00:00+00:00",
+        task="t",
+        dataset=EvalDataset(),
+        model="m",
+        config=EvalConfig(),
     )
     for ending in ("eval", "json"):
         path = tmp_path / f"log.{ending}"
@@ -199,7 +234,9 @@ def test_texts_stay_character_by_character(talk):
     assert said(chat) == talk
     chat = read_list({"conversations": [{"from": role, "value": text} for role, text in talk]})
     assert said(chat) == talk
-    nodes = {str(n): node(role, [text], str(n - 1) if n else None) for n, (role, text) in enumerate(talk)}
+    nodes = {
+        str(n): node(role, [text], str(n - 1) if n else None) for n, (role, text) in enumerate(talk)
+    }
     chat = read_chatgpt(export(**nodes))
     assert said(chat) == [(role, text) for role, text in talk if text or role == "user"]
 
@@ -224,11 +261,21 @@ def test_the_summary_names_what_is_not_among_the_texts(write):
     listed = [{"role": "system", "content": "x"}, {"role": "user", "content": parts}, messages()[1]]
     summary = ImportSummary()
     alone = {"id": "alone", "messages": [messages()[0]]}
-    list(read_chats([write("a.jsonl", [listed, {"messages": []}, alone], lines=True)], summary=summary))
+    list(
+        read_chats(
+            [write("a.jsonl", [listed, {"messages": []}, alone], lines=True)], summary=summary
+        )
+    )
     assert summary.lines()[0] == "a.jsonl: list of messages (OpenAI, Anthropic)"
     assert summary.lines()[1] == "2 conversations, 3 messages, 1 of them by the assistant"
-    assert summary.lines()[2] == "left out: 1 conversation without any message, 1 image, 1 system message"
-    assert summary.lines()[3] == "no model is named, so no condition is known: 2 conversations (give --condition)"
+    assert (
+        summary.lines()[2]
+        == "left out: 1 conversation without any message, 1 image, 1 system message"
+    )
+    assert (
+        summary.lines()[3]
+        == "no model is named, so no condition is known: 2 conversations (give --condition)"
+    )
 
 
 GOOD = {"messages": [{"role": "user", "content": "Hi"}]}
@@ -307,8 +354,9 @@ def test_an_archive_that_this_python_cannot_unpack(tmp_path):
     content = path.read_bytes()
     at = content.index(b"PK\x01\x02") + 10
     path.write_bytes(content[:at] + (90).to_bytes(2, "little") + content[at + 2 :])
-    assert "a.eval: header.json: can't be unpacked (That compression method is not supported). Unpack it" in refusal(
-        path
+    assert (
+        "a.eval: header.json: can't be unpacked (That compression method is not supported). Unpack it"
+        in refusal(path)
     )
 
 
@@ -329,7 +377,23 @@ def test_a_conversation_in_two_files(write):
 # Any other value anywhere
 
 VALUES = st.sampled_from(
-    [None, True, 0, -1, 1.5, 1e400, "", "x", "user", "text", [], {}, ["x"], {"x": 1}, {"type": "text"}]
+    [
+        None,
+        True,
+        0,
+        -1,
+        1.5,
+        1e400,
+        "",
+        "x",
+        "user",
+        "text",
+        [],
+        {},
+        ["x"],
+        {"x": 1},
+        {"type": "text"},
+    ]
 )
 RECORDS = {
     "a list": OPENAI,
@@ -338,7 +402,11 @@ RECORDS = {
     "Claude": {"uuid": "x", "name": "t", "chat_messages": CLAUDE},
     "ShareGPT": {"id": "x", "conversations": SHAREGPT, "system": "s", "model": "m"},
     "WildChat": WILDCHAT,
-    "ours": {"messages": messages(), "omitted": [{"before": 1, "what": "image", "text": ""}], "title": "t"},
+    "ours": {
+        "messages": messages(),
+        "omitted": [{"before": 1, "what": "image", "text": ""}],
+        "title": "t",
+    },
     "inspect_ai": log(),
 }
 

@@ -29,12 +29,21 @@ def bring(run, write, tmp_path):
 
 def node(parent, role, text, time=None, **further):
     content = {"content_type": "text", "parts": [text]}
-    return {"parent": parent, "message": {"author": {"role": role}, "content": content, "create_time": time}} | further
+    return {
+        "parent": parent,
+        "message": {"author": {"role": role}, "content": content, "create_time": time},
+    } | further
 
 
 def claude(name, parent, sender, text, minute):
     moment = f"2025-01-01T00:0{minute}:00Z"
-    return {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": text, "created_at": moment}
+    return {
+        "uuid": name,
+        "parent_message_uuid": parent,
+        "sender": sender,
+        "text": text,
+        "created_at": moment,
+    }
 
 
 TREE = [
@@ -43,13 +52,20 @@ TREE = [
     claude("m3", "m1", "assistant", "new", 2),
     claude("m4", "m3", "human", "thanks", 3),
 ]
-EDITED = [claude("e1", NIL, "human", "q again", 5), claude("e2", "e1", "assistant", "last", 6), *TREE]
+EDITED = [
+    claude("e1", NIL, "human", "q again", 5),
+    claude("e2", "e1", "assistant", "last", 6),
+    *TREE,
+]
 LISTED = [
     {"id": "1", "parent_id": None, "role": "user", "content": "q"},
     {"id": "2", "parent_id": "1", "role": "assistant", "content": "old"},
     {"id": "3", "parent_id": "1", "role": "assistant", "content": "new"},
 ]
-BY_CHILDREN = [one | {"parent_id": None, "childrenIds": ["2", "3"] if one["id"] == "1" else []} for one in LISTED]
+BY_CHILDREN = [
+    one | {"parent_id": None, "childrenIds": ["2", "3"] if one["id"] == "1" else []}
+    for one in LISTED
+]
 NUMBERED = [one | {"id": int(one["id"])} for one in LISTED]
 NODES = {
     "a": node(None, "user", "q", 1),
@@ -73,13 +89,25 @@ def holding(key):
 
 TREES = {
     "Claude's newest branch": ({"chat_messages": TREE}, ["q", "new", "thanks"], 1),
-    "the branch that it names": ({"current_leaf_message_uuid": "m2", "chat_messages": TREE}, ["q", "old"], 2),
+    "the branch that it names": (
+        {"current_leaf_message_uuid": "m2", "chat_messages": TREE},
+        ["q", "old"],
+        2,
+    ),
     "a first question that was edited": ({"chat_messages": EDITED}, ["q again", "last"], 4),
     "a list with parents": ({"messages": LISTED}, ["q", "new"], 1),
     "a list with children": ({"messages": BY_CHILDREN}, ["q", "new"], 1),
     "ids that are numbers": ({"current_id": 2, "messages": NUMBERED}, ["q", "old"], 1),
-    "no message with a parent": ({"messages": [one | {"parent_id": None} for one in LISTED]}, ["q", "old", "new"], 0),
-    "messages that hold their answers": ({"messages": holding("children")}, ["q", "new", "thanks"], 1),
+    "no message with a parent": (
+        {"messages": [one | {"parent_id": None} for one in LISTED]},
+        ["q", "old", "new"],
+        0,
+    ),
+    "messages that hold their answers": (
+        {"messages": holding("children")},
+        ["q", "new", "thanks"],
+        1,
+    ),
     "messages that hold replies": ({"messages": holding("replies")}, ["q", "new", "thanks"], 1),
     "ChatGPT's children alone": ({"mapping": CHILDREN_ALONE, "current_node": "b"}, ["q", "yes"], 0),
     **{
@@ -93,7 +121,9 @@ TREES = {
 def test_a_tree_is_read_along_one_branch_and_the_others_are_counted(bring, record, texts, others):
     _, found, said, _ = bring("conversations.json", [record])
     assert found == [texts]
-    counted = {0: "nothing", 1: "1 message of another branch"}.get(others, f"{others} messages of another branch")
+    counted = {0: "nothing", 1: "1 message of another branch"}.get(
+        others, f"{others} messages of another branch"
+    )
     assert f"left out: {counted}\n" in said
 
 
@@ -115,7 +145,9 @@ WHOLE = {"messages": TALK}
 def test_the_model_is_the_condition_or_is_said_to_be_unknown(bring, record, condition):
     conditions, _, said, _ = bring("a.json", [record])
     assert conditions == [condition]
-    assert ("no model is named, so no condition is known: 1 conversation" in said) == (condition is None)
+    assert ("no model is named, so no condition is known: 1 conversation" in said) == (
+        condition is None
+    )
 
 
 def test_a_refusal_in_a_field_of_its_own_is_the_answer(run, write, tmp_path):
@@ -132,7 +164,11 @@ def test_a_refusal_in_a_field_of_its_own_is_the_answer(run, write, tmp_path):
     [
         ([["a", {"type": "text", "text": "b"}]], "ab", "nothing"),
         ([{"type": "text", "text": ["a", "b"]}], "ab", "nothing"),
-        ([{"text": "a"}, {"type": "text", "text": {"value": "b", "annotations": []}}], "ab", "nothing"),
+        (
+            [{"text": "a"}, {"type": "text", "text": {"value": "b", "annotations": []}}],
+            "ab",
+            "nothing",
+        ),
         ([None, {"type": "text", "text": "a"}], "a", "1 empty part"),
         ([{"type": "text", "text": None}], "", "1 empty part"),
         ([{"type": "hologram"}, {"type": "hologram"}], "", "2 parts of unknown type hologram"),
@@ -147,7 +183,10 @@ def test_parts_of_any_kind_leave_the_message_in_its_turn(bring, content, text, c
 
 
 def test_null_and_unknown_parts_of_chatgpt(bring):
-    mapping = {"a": node(None, "user", None), "b": node("a", "assistant", {"content_type": "hologram"})}
+    mapping = {
+        "a": node(None, "user", None),
+        "b": node("a", "assistant", {"content_type": "hologram"}),
+    }
     _, texts, said, _ = bring("a.json", [{"id": "x", "mapping": mapping, "current_node": "b"}])
     assert texts == [["", ""]]
     assert "left out: 1 empty part, 1 part of unknown type hologram\n" in said
@@ -179,7 +218,8 @@ def test_one_bad_conversation_is_named_and_the_others_are_read(bring, name, cont
 
 def test_a_file_of_bad_conversations_alone_is_refused(bring):
     with pytest.raises(
-        UserError, match=r"line 1: no known form of a conversation.* None of 2 conversations can be read"
+        UserError,
+        match=r"line 1: no known form of a conversation.* None of 2 conversations can be read",
     ):
         bring("a.jsonl", "{}\n[]\n")
 
@@ -187,9 +227,17 @@ def test_a_file_of_bad_conversations_alone_is_refused(bring):
 RATED = "TaskId,{key},PID,Affective\nc1,{first},P1,1\nc1,{second},P1,5\nc2,{second},P1,4\n"
 
 
-@pytest.mark.parametrize(("key", "first", "second"), [("Turn", 0, 1), ("Turn", 1, 2), ("MessageId", 2, 4)])
-def test_turns_are_counted_from_0_where_0_stands_among_them(run, write, tmp_path, key, first, second):
-    write("a.jsonl", [{"id": name, "model": "m", "messages": TALK * 2} for name in ("c1", "c2")], lines=True)
+@pytest.mark.parametrize(
+    ("key", "first", "second"), [("Turn", 0, 1), ("Turn", 1, 2), ("MessageId", 2, 4)]
+)
+def test_turns_are_counted_from_0_where_0_stands_among_them(
+    run, write, tmp_path, key, first, second
+):
+    write(
+        "a.jsonl",
+        [{"id": name, "model": "m", "messages": TALK * 2} for name in ("c1", "c2")],
+        lines=True,
+    )
     write("r.csv", RATED.format(key=key, first=first, second=second))
     done = run("a.jsonl", "--out", "a.xlsx", "--ratings", "r.csv")
     assert load(tmp_path / "a.xlsx").turns["Affective"].fillna(0).tolist() == [1, 5, 0, 4]
@@ -199,8 +247,16 @@ def test_turns_are_counted_from_0_where_0_stands_among_them(run, write, tmp_path
 @pytest.mark.parametrize(
     ("text", "options", "texts"),
     [
-        ("User: A PC.\nSystem: Windows\nIt broke.\nAssistant: Oh.", [], ["A PC.\nSystem: Windows\nIt broke.", "Oh."]),
-        ("System: Be kind.\nUser: Hi\nYou: both\nAssistant: Yes\nModel: 4", [], ["Hi\nYou: both", "Yes\nModel: 4"]),
+        (
+            "User: A PC.\nSystem: Windows\nIt broke.\nAssistant: Oh.",
+            [],
+            ["A PC.\nSystem: Windows\nIt broke.", "Oh."],
+        ),
+        (
+            "System: Be kind.\nUser: Hi\nYou: both\nAssistant: Yes\nModel: 4",
+            [],
+            ["Hi\nYou: both", "Yes\nModel: 4"],
+        ),
         (
             "Anna: Hi\nUser: root\nEliza: Hello",
             ["--speaker", "Anna=user", "--speaker", "Eliza=assistant"],
@@ -236,7 +292,9 @@ def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, text
 def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, moment):
     line = f"{moment} Guest: Hi"
     for name in ("a.txt", "a.json"):
-        with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
+        with pytest.raises(
+            UserError, match=r"exported from WhatsApp or another messenger\. Remove"
+        ) as caught:
             bring(name, f"{line}\n{line}\n", "--speaker", "Guest=user")
         assert "JSON" not in str(caught.value)
 

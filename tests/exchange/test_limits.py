@@ -8,7 +8,10 @@ import pytest
 from sense7.errors import UserError
 from sense7.exchange import records
 
-CHAT = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi, and so on: [{" + "," * 200}]
+CHAT = [
+    {"role": "user", "content": "Hello"},
+    {"role": "assistant", "content": "Hi, and so on: [{" + "," * 200},
+]
 
 
 def packed(path, content):
@@ -37,12 +40,16 @@ def test_a_line_of_json_lines_has_the_limit_of_a_file_and_the_file_has_none(writ
         list(records.records(path))
 
 
-def test_json_of_more_values_than_the_limit_is_refused_and_signs_in_its_texts_are_no_values(write, monkeypatch):
+def test_json_of_more_values_than_the_limit_is_refused_and_signs_in_its_texts_are_no_values(
+    write, monkeypatch
+):
     monkeypatch.setattr(records, "MOST_VALUES", 100)
     path = write("chat.json", CHAT)
     assert [record for _, record in records.records(path)] == [CHAT]
     path = write("many.json", "[" + "0," * 100 + "0]")
-    with pytest.raises(UserError, match=r"many\.json: more than 100 values of JSON in one piece\. Split it"):
+    with pytest.raises(
+        UserError, match=r"many\.json: more than 100 values of JSON in one piece\. Split it"
+    ):
         list(records.records(path))
 
 
@@ -53,9 +60,16 @@ def test_json_of_ten_million_small_values_is_refused(unit, write):
         records.parsed(b"[" + unit.encode() * count, "many.json")
 
 
-def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused_before_it_is_unpacked(tmp_path):
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused_before_it_is_unpacked(
+    tmp_path,
+):
     path = packed(tmp_path / "export.zip", b"[" + b" " * records.ALWAYS_SMALL + b"]")
-    with pytest.raises(UserError, match=r"export\.zip: unpacks to 16 MiB, more than conversations .*Check where"):
+    with pytest.raises(
+        UserError, match=r"export\.zip: unpacks to 16 MiB, more than conversations .*Check where"
+    ):
         list(records.records(path))
-    path = packed(tmp_path / "small.zip", b"[" + b" " * (records.ALWAYS_SMALL - 1_000) + json.dumps(CHAT).encode()[1:])
+    path = packed(
+        tmp_path / "small.zip",
+        b"[" + b" " * (records.ALWAYS_SMALL - 1_000) + json.dumps(CHAT).encode()[1:],
+    )
     assert len(list(records.records(path))) == 1

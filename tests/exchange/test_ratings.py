@@ -16,7 +16,12 @@ from sense7.workbook import read_sheets, write_sheets
 
 TALK = [("user", "a"), ("assistant", "one"), ("user", "b"), ("assistant", "two")]
 CHATS = [
-    {"id": "c1", "participant": "P1", "condition": "m", "messages": [{"role": r, "content": t} for r, t in TALK]},
+    {
+        "id": "c1",
+        "participant": "P1",
+        "condition": "m",
+        "messages": [{"role": r, "content": t} for r, t in TALK],
+    },
     {"id": "c2", "messages": [{"role": r, "content": f"={t}"} for r, t in TALK]},
 ]
 
@@ -36,7 +41,9 @@ def bring(run, write, tmp_path):
 
 def rated(study, name="Affective"):
     frame = study.turns[study.turns[name].notna()]
-    return dict(zip(zip(frame["conversation"], frame["turn"], strict=True), frame[name], strict=True))
+    return dict(
+        zip(zip(frame["conversation"], frame["turn"], strict=True), frame[name], strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,7 +91,18 @@ def test_an_undeclared_scale_is_refused_before_anything_is_written(bring, tmp_pa
 
 
 def test_what_does_not_join_is_listed_by_row(bring):
-    rows = ("c1,1,,4", "c9,1,,4", "c9,2,,4", "c1,3,,4", "c1,,,4", "c1,,3,4", "c1,2,2,4", "c1,2,,", ",2,,5", "c2,1,,4")
+    rows = (
+        "c1,1,,4",
+        "c9,1,,4",
+        "c9,2,,4",
+        "c1,3,,4",
+        "c1,,,4",
+        "c1,,3,4",
+        "c1,2,2,4",
+        "c1,2,,",
+        ",2,,5",
+        "c2,1,,4",
+    )
     table = "\n".join(["TaskId,Turn,MessageId,Affective", *rows])
     done, study = bring(table)
     assert rated(study) == {("c1", 1): 4, ("c2", 1): 4}
@@ -106,7 +124,9 @@ def test_several_people_rate_the_same_conversation(bring):
 
 
 def test_questions_about_the_conversation_come_along(bring):
-    _, study = bring("TaskId,Turn,Affective,importance,PreTaskChoice,Comment\nc1,1,4,5,work,warm\nc1,2,4,,work,\n")
+    _, study = bring(
+        "TaskId,Turn,Affective,importance,PreTaskChoice,Comment\nc1,1,4,5,work,warm\nc1,2,4,,work,\n"
+    )
     first = study.conversations.iloc[0]
     assert (first["importance"], first["topic"]) == (5, "work")
     assert study.messages["comment"].tolist()[1] == "warm"
@@ -116,15 +136,24 @@ def test_questions_about_the_conversation_come_along(bring):
     ("table", "problem"),
     [
         ("TaskId,Affective\nc1,4\n", "no column for the turn, by one of Turn, MessageId"),
-        ("Turn,Affective\n1,4\n", r"no column for the conversation \(columns present: Turn, Affective\)"),
+        (
+            "Turn,Affective\n1,4\n",
+            r"no column for the conversation \(columns present: Turn, Affective\)",
+        ),
         ("TaskId,Turn\nc1,1\n", "no column for a rating"),
         (
             "TaskId,Turn,Affective\nc9,1,4\n",
             "not one row joins. Nothing was written.\n.*row 2 .c9.: not joined: no convers",
         ),
         ("TaskId,Turn,Affective\nc1,1,4\nc1,1,4\n", "rows 2 and 3 rate the same turn of 'c1'"),
-        ("TaskId,Turn,Affective,Model\nc1,1,4,x\nc1,2,4,y\n", "rows 2 and 3: Model is 'x' and 'y' in the same conv"),
-        ("TaskId,Turn,Affective,affective\nc1,1,4,5\n", "columns 'Affective' and 'affective' could both be Affective"),
+        (
+            "TaskId,Turn,Affective,Model\nc1,1,4,x\nc1,2,4,y\n",
+            "rows 2 and 3: Model is 'x' and 'y' in the same conv",
+        ),
+        (
+            "TaskId,Turn,Affective,affective\nc1,1,4,5\n",
+            "columns 'Affective' and 'affective' could both be Affective",
+        ),
         ("TaskId,Turn,Affective\nc1,1,splendid\n", "column Affective"),
         (b"TaskId,Turn,Affective\nc1,1,\xff\n", "line 2, byte 28: not UTF-8"),
         ('TaskId,Turn,Affective\nc1,1,"4\n', "Close every double quote"),
@@ -140,8 +169,14 @@ def test_a_table_that_cannot_be_used(bring, tmp_path, table, problem):
     ("options", "problem"),
     [
         (("--column", "Affective"), "--column Affective: expected NAME=COLUMN"),
-        (("--column", "Mood=q1"), "--column Mood=q1: 'Mood' is no column of the format. Use one of TaskId"),
-        (("--column", "Affective=q1"), r"the column 'q1' \(Affective\) is missing in row 1 \(columns present: TaskId"),
+        (
+            ("--column", "Mood=q1"),
+            "--column Mood=q1: 'Mood' is no column of the format. Use one of TaskId",
+        ),
+        (
+            ("--column", "Affective=q1"),
+            r"the column 'q1' \(Affective\) is missing in row 1 \(columns present: TaskId",
+        ),
         (("--columns", "map.yml"), "map.yml: can't be read as YAML in UTF-8 .it holds no mapping"),
         (("--columns", "bare.yml"), "bare.yml: Turn: expected NAME=COLUMN"),
         (("--columns", "no.yml"), "no.yml: there is no such file"),
@@ -158,12 +193,21 @@ def test_a_map_that_cannot_be_used(bring, write, options, problem):
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--out", "a.csv"), r"--out a.csv: give a name that ends in .jsonl \(conversations\) or .xlsx"),
+        (
+            ("--out", "a.csv"),
+            r"--out a.csv: give a name that ends in .jsonl \(conversations\) or .xlsx",
+        ),
         (("--out", "a.jsonl", "--ratings", "r.csv"), "--out a.jsonl: ratings stand in a workbook"),
         (("--out", "a.xlsx", "--column", "a=b"), "are about ratings. Give --ratings FILE.csv"),
-        (("--out", "a.xlsx", "--speaker", "Anna"), "--speaker 'Anna': expected NAME=user or NAME=assistant"),
+        (
+            ("--out", "a.xlsx", "--speaker", "Anna"),
+            "--speaker 'Anna': expected NAME=user or NAME=assistant",
+        ),
         (("--out", "chats.jsonl"), "chats.jsonl: is there already"),
-        (("--out", "a.xlsx", "--ratings", "r.txt"), "r.txt: expected a table that ends in .csv or .xlsx"),
+        (
+            ("--out", "a.xlsx", "--ratings", "r.txt"),
+            "r.txt: expected a table that ends in .csv or .xlsx",
+        ),
     ],
 )
 def test_options_that_do_not_fit(run, write, words, problem):
@@ -185,13 +229,17 @@ def test_a_workbook_of_ratings(run, write, tmp_path):
 def test_how_another_workbook_is_read_does_not_apply_to_this_one(run, write):
     write("chats.jsonl", CHATS, lines=True)
     write("mine.xlsx.reading.yml", "scales: {all: 1-7}")
-    with pytest.raises(UserError, match=r"mine.xlsx.reading.yml: says how another workbook of this name is to be"):
+    with pytest.raises(
+        UserError, match=r"mine.xlsx.reading.yml: says how another workbook of this name is to be"
+    ):
         run("chats.jsonl", "--out", "mine.xlsx")
 
 
 # What is written
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufffe\uffff"), max_size=40)
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\ufffe\uffff"), max_size=40
+)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), min_size=1, max_size=5))
@@ -202,8 +250,12 @@ def test_texts_in_a_workbook_stay_character_by_character(talk):
 
 
 def test_a_text_that_a_cell_cannot_hold(run, write):
-    write("a.json", [{"role": "user", "content": "a" * 40_000}, {"role": "assistant", "content": ""}])
-    with pytest.raises(UserError, match=r"sheet Messages, cell E2: a text of 40,000 characters; an .xlsx cell"):
+    write(
+        "a.json", [{"role": "user", "content": "a" * 40_000}, {"role": "assistant", "content": ""}]
+    )
+    with pytest.raises(
+        UserError, match=r"sheet Messages, cell E2: a text of 40,000 characters; an .xlsx cell"
+    ):
         run("a.json", "--out", "mine.xlsx")
     run("a.json", "--out", "chats.jsonl")
 
@@ -221,14 +273,28 @@ def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, t
 def test_lines_go_on_being_one_conversation_each(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "again.jsonl")
-    assert [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()] == CHATS
+    assert [
+        json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()
+    ] == CHATS
 
 
 def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx")
-    words = ["judge", "run", "--data", "mine.xlsx", "--out", "x", "--base-url", "http://localhost:1/v1", "--dry-run"]
+    words = [
+        "judge",
+        "run",
+        "--data",
+        "mine.xlsx",
+        "--out",
+        "x",
+        "--base-url",
+        "http://localhost:1/v1",
+        "--dry-run",
+    ]
     done = CliRunner().invoke(cli.app, words)
     assert "2 (2 conversations, runs: 1)" in done.stdout
     refused = CliRunner().invoke(cli.app, [*words, "--shots", "5"])
-    assert "Without ratings only a judge can be asked, and without rated examples" in str(refused.exception)
+    assert "Without ratings only a judge can be asked, and without rated examples" in str(
+        refused.exception
+    )

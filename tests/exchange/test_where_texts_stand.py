@@ -29,10 +29,16 @@ FORMS = {
     "Chatbox": lambda text: {"contentParts": [{"type": "text", "text": text}]},
     "message": lambda text: {"message": text},
     "text, beside a blank content": lambda text: {"content": "", "text": text},
-    "text, beside an unknown part": lambda text: {"content": [{"type": "new", "x": "y"}], "text": text},
+    "text, beside an unknown part": lambda text: {
+        "content": [{"type": "new", "x": "y"}],
+        "text": text,
+    },
     "a message in another": lambda text: {"message": {"content": text}},
     "parts of a content": lambda text: {"content": {"content_type": "text", "parts": [text]}},
-    "spoken": lambda text: {"content": None, "audio": {"id": "a", "data": "QUJD", "transcript": text}},
+    "spoken": lambda text: {
+        "content": None,
+        "audio": {"id": "a", "data": "QUJD", "transcript": text},
+    },
     "spoken, as a part": lambda text: {"content": [{"type": "input_audio", "transcript": text}]},
     "voice note": lambda text: {"content": [{"type": "voice_note", "text": text}]},
     "Telegram": lambda text: {"text": [text[:4], {"type": "bold", "text": text[4:]}]},
@@ -54,11 +60,16 @@ def test_a_text_under_an_unknown_key_refuses_the_conversation(key):
 
 def test_a_spoken_answer_without_words_keeps_its_place():
     spoken = {"role": "assistant", "content": None, "audio": {"id": "a"}}
-    assert [text for _, text in texts([spoken, *both(FORMS["content"])])] == ["[audio]", ASKED, ANSWERED]
+    assert [text for _, text in texts([spoken, *both(FORMS["content"])])] == [
+        "[audio]",
+        ASKED,
+        ANSWERED,
+    ]
 
 
 @pytest.mark.parametrize(
-    "between", [{"type": "tool_use"}, {"type": "tool-weather"}, {"type": "thinking", "thinking": "x"}]
+    "between",
+    [{"type": "tool_use"}, {"type": "tool-weather"}, {"type": "thinking", "thinking": "x"}],
 )
 def test_two_texts_around_what_is_left_out_stay_apart(between):
     parts = [{"type": "text", "text": "part one"}, between, {"type": "text", "text": "part two"}]
@@ -68,7 +79,8 @@ def test_two_texts_around_what_is_left_out_stay_apart(between):
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt", "bard", "claude", "gemini", "bing", "Claude-3-opus", "gpt-4o", "GPT4", "Bing Chat"]
+    "name",
+    ["gpt", "bard", "claude", "gemini", "bing", "Claude-3-opus", "gpt-4o", "GPT4", "Bing Chat"],
 )
 def test_names_of_assistants_are_the_assistant(name):
     said = both(lambda text: {"value": text}, ("human", name), "from")
@@ -77,8 +89,20 @@ def test_names_of_assistants_are_the_assistant(name):
 
 def test_librechat_says_who_wrote_a_message_whatever_its_label_is():
     said = [
-        {"messageId": "1", "parentMessageId": "0", "sender": "GPT", "isCreatedByUser": True, "text": ASKED},
-        {"messageId": "2", "parentMessageId": "1", "sender": "User", "isCreatedByUser": False, "text": ANSWERED},
+        {
+            "messageId": "1",
+            "parentMessageId": "0",
+            "sender": "GPT",
+            "isCreatedByUser": True,
+            "text": ASKED,
+        },
+        {
+            "messageId": "2",
+            "parentMessageId": "1",
+            "sender": "User",
+            "isCreatedByUser": False,
+            "text": ANSWERED,
+        },
     ]
     assert texts(said) == [("user", ASKED), ("assistant", ANSWERED)]
 
@@ -96,8 +120,13 @@ def test_a_tree_of_deepseek_and_a_message_without_author():
     def fragments(*said):
         return {"fragments": [{"type": kind, "content": text} for kind, text in said]}
 
-    _, chat = read_record(tree(fragments(("REQUEST", ASKED)), fragments(("THINK", "Hm."), ("RESPONSE", ANSWERED))))
-    assert [(message.role, message.text) for message in chat.messages] == [("user", ASKED), ("assistant", ANSWERED)]
+    _, chat = read_record(
+        tree(fragments(("REQUEST", ASKED)), fragments(("THINK", "Hm."), ("RESPONSE", ANSWERED)))
+    )
+    assert [(message.role, message.text) for message in chat.messages] == [
+        ("user", ASKED),
+        ("assistant", ANSWERED),
+    ]
     assert chat.omitted == ("reasoning",)
     whole = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": [ASKED]}}
     _, chat = read_record(tree({"content": {"content_type": "text", "parts": ["?"]}}, whole))

@@ -43,13 +43,21 @@ def workbook(tmp_path_factory):
 
 
 def test_no_cell_of_a_workbook_is_a_formula_or_a_link(workbook, tmp_path):
-    frame = pd.DataFrame({"conversation": PAYLOADS, "participant": PAYLOADS, "score": 3.0, "status": "ok"})
+    frame = pd.DataFrame(
+        {"conversation": PAYLOADS, "participant": PAYLOADS, "score": 3.0, "status": "ok"}
+    )
     for column in ("model", "output", "reason"):
         frame[column] = PAYLOADS
     write_predictions(tmp_path / "judged.xlsx", frame)
     for path in (workbook, tmp_path / "judged.xlsx"):
         book = openpyxl.load_workbook(path)
-        cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
+        cells = [
+            cell
+            for sheet in book
+            for row in sheet.iter_rows()
+            for cell in row
+            if cell.value is not None
+        ]
         assert len(cells) > len(PAYLOADS)
         assert {cell.data_type for cell in cells} <= {"s", "n"}
         assert [cell for cell in cells if cell.hyperlink] == []
@@ -67,7 +75,9 @@ def read_csv(text):
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_text_of_a_csv_is_a_formula_and_each_can_be_had_back(payload):
-    table = pd.DataFrame({payload: [payload, "-1"]}, index=pd.Index([payload, "plain"], name=payload))
+    table = pd.DataFrame(
+        {payload: [payload, "-1"]}, index=pd.Index([payload, "plain"], name=payload)
+    )
     rows = read_csv(frame_as_csv(table))
     assert [cell for row in rows for cell in row if re.match("[=+@\t\r\n\uff1d-]", cell)] == []
     assert [[original(cell) for cell in row] for row in rows] == [
@@ -87,7 +97,9 @@ def test_the_rows_of_several_tables_are_made_safe_as_well():
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
-    table = tables.plain(pd.DataFrame({payload: [payload]}, index=pd.Index([payload], name=payload)), payload)
+    table = tables.plain(
+        pd.DataFrame({payload: [payload]}, index=pd.Index([payload], name=payload)), payload
+    )
     for shown in (table, tables.Sentence(payload)):
         page = BeautifulSoup(shown._repr_html_(), "html.parser")
         known = {"table", "caption", "thead", "tbody", "tr", "th", "td", "p", "em"}
@@ -103,7 +115,9 @@ def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
 
 def test_nothing_that_a_command_prints_steers_the_terminal(workbook, monkeypatch, capsys, tmp_path):
     text = hostile.text("model", 50)
-    frame = pd.DataFrame({"conversation": ["C1", text], "participant": ["P1", "P2"], "score": 3.0, "status": "ok"})
+    frame = pd.DataFrame(
+        {"conversation": ["C1", text], "participant": ["P1", "P2"], "score": 3.0, "status": "ok"}
+    )
     frame = frame.assign(ground_truth=[3.0, 4.0], model=text)
     write_predictions(tmp_path / "a.xlsx", frame)
     write_predictions(tmp_path / f"{text[:9]}\x1b[31m.xlsx", frame.iloc[1:])
@@ -131,7 +145,13 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
     rows = [
         {
             "published": {"title": text, "contradiction": text, "grade": "A", "shown": text},
-            "computed": {"estimate": text, "low": None, "high": None, "unit": "name", "reason": None},
+            "computed": {
+                "estimate": text,
+                "low": None,
+                "high": None,
+                "unit": "name",
+                "reason": None,
+            },
             "verdict": "not comparable",
             "tuned": False,
             "why": text,
@@ -145,7 +165,9 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
     monkeypatch.setattr("sense7.book.ledger.read_ledger", lambda root, name: (rows, PAYLOADS[50]))
     for arguments in (["ledger", "x"], ["ledger", "x", "--json"], ["ledger", "x", "--strict"]):
         said = CliRunner().invoke(cli.app, arguments)
-        assert said.exit_code == int("--strict" in arguments), said.output  # nothing was compared with the paper
+        assert said.exit_code == int("--strict" in arguments), (
+            said.output
+        )  # nothing was compared with the paper
         assert not STEERS.search(said.output)
         assert "zqpayload00q" in said.output
 
@@ -163,7 +185,11 @@ def checkout(tmp_path, monkeypatch):
 
 
 def holding(folder, secret):
-    return [path for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and secret.encode() in path.read_bytes()
+    ]
 
 
 # Paths
@@ -179,7 +205,9 @@ def test_a_recorder_writes_into_its_folder_only(name, tmp_path):
 def test_a_key_that_looks_like_a_path_is_a_key(tmp_path):
     record = Recorder("01-a", tmp_path / "results")
     record.value("../../evil", 1, n=1, unit="things", method="counted", computed_by="this notebook")
-    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == ["results/01-a.json"]
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == [
+        "results/01-a.json"
+    ]
 
 
 def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
@@ -238,9 +266,19 @@ def test_a_traceback_does_not_hold_the_key(checkout, tmp_path):
     need_the_judge()
     environment = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment |= {"SENSE7_JUDGE_KEY": KEY, "HOME": str(tmp_path), "INSPECT_TRACEBACK_LOCALS": "1"}
-    asked = ["--data", checkout.root / "mine.xlsx", "--base-url", "https://127.0.0.1:9/v1", "--out", "session", "--yes"]
+    asked = [
+        "--data",
+        checkout.root / "mine.xlsx",
+        "--base-url",
+        "https://127.0.0.1:9/v1",
+        "--out",
+        "session",
+        "--yes",
+    ]
     command = [sys.executable, "-c", CRASH, "judge", "run", *map(str, asked)]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "RuntimeError: Plan(" in done.stderr
     assert KEY not in done.stdout + done.stderr

@@ -44,7 +44,9 @@ class Project:
         assert len(self.new) == len(NOTEBOOKS)
 
     def command(self, root):
-        return interrupting.Command(root, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter"))
+        return interrupting.Command(
+            root, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter")
+        )
 
     def fresh(self, name):
         """A copy of the checkout with the outdated book."""
@@ -56,8 +58,13 @@ class Project:
 def editions(root):
     """Every file of every edition but its manifest, which is of one folder: name -> relative path -> bytes."""
     folder = root / "_build" / "editions"
-    places = {place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()}
-    return {name: {path: held[path] for path in held if path != "manifest.json"} for name, held in places.items()}
+    places = {
+        place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()
+    }
+    return {
+        name: {path: held[path] for path in held if path != "manifest.json"}
+        for name, held in places.items()
+    }
 
 
 def names_in_cache(root):
@@ -67,8 +74,14 @@ def names_in_cache(root):
 
 def cached(root):
     """Notebooks that were finished: place in the cache -> its files, but for the seconds that it took."""
-    places = {name: interrupting.content(root / "_build" / "cache" / name) for name in names_in_cache(root)}
-    return {name: {path: held[path] for path in held if path != "seconds"} for name, held in places.items()}
+    places = {
+        name: interrupting.content(root / "_build" / "cache" / name)
+        for name in names_in_cache(root)
+    }
+    return {
+        name: {path: held[path] for path in held if path != "seconds"}
+        for name, held in places.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +91,9 @@ def project(tmp_path_factory):
 
 def require_intact(project, root):
     """The last good book or the next; every notebook in the cache is whole."""
-    assert editions(root)["mine"] in (project.before, project.after), "the book is neither the old nor the new one"
+    assert editions(root)["mine"] in (project.before, project.after), (
+        "the book is neither the old nor the new one"
+    )
     found = cached(root)
     differing = [name for name in found if found[name] != project.finished.get(name)]
     assert differing == [], "something in the cache is not what it is in the end"
@@ -94,13 +109,17 @@ def require_the_same(project, command, kept):
     assert cached(command.folder) == project.finished
     assert interrupting.unfinished(command.folder) == []
     for name in project.new:
-        assert (f"{name[:4]}: executed" in again.err) <= (name not in kept), "what was finished was executed again"
+        assert (f"{name[:4]}: executed" in again.err) <= (name not in kept), (
+            "what was finished was executed again"
+        )
     listed = (command.folder / "_build" / "editions" / "editions.js").read_text("utf-8")
     assert json.loads(listed.partition("=")[2].rstrip(";\n"))[0]["name"] == "mine"
 
 
 @pytest.mark.parametrize("moment", interrupting.moments(20, seed=4), ids=str)
-def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
+def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(
+    project, moment
+):
     command = project.fresh(f"{moment} {moment.share}")
     command.interrupt(moment, project.whole, *BUILD)
     kept = require_intact(project, command.folder)
@@ -115,7 +134,9 @@ def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     shutil.rmtree(making)
     process = command.start(*BUILD)
     # Until they are complete they have no mark.
-    interrupting.until(lambda: making.is_dir() and project.new <= names_in_cache(command.folder), process)
+    interrupting.until(
+        lambda: making.is_dir() and project.new <= names_in_cache(command.folder), process
+    )
     assert not (making / "frame").exists(), "the pages were made before they could be interrupted"
     process.kill()
     process.communicate()
@@ -140,7 +161,11 @@ def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(proje
     assert ended.code == 0, ended.err
     made = editions(command.folder)
     assert made["mine"] == project.after
-    same = [name for name in project.after if name.startswith(("notebooks/", "results/")) or name == "ledger.json"]
+    same = [
+        name
+        for name in project.after
+        if name.startswith(("notebooks/", "results/")) or name == "ledger.json"
+    ]
     assert same
     assert [name for name in same if made["other"][name] != project.after[name]] == []
     assert interrupting.unfinished(command.folder) == []

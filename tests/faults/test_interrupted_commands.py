@@ -86,7 +86,10 @@ def fetched(tmp_path_factory):
     base = tmp_path_factory.mktemp("fetch")
     folder = base / "cache"
     folder.mkdir()
-    old, new = workbook(base / "old.xlsx", "old"), workbook(base / "new.xlsx", "new", ("Tasks", "Messages", "More"))
+    old, new = (
+        workbook(base / "old.xlsx", "old"),
+        workbook(base / "new.xlsx", "new", ("Tasks", "Messages", "More")),
+    )
     server = Server()
     server.http.paused = server.stop
     command = interrupting.Command(folder, SENSE7_CACHE=str(folder))
@@ -116,13 +119,21 @@ def without_time(files):
 
 
 @pytest.mark.parametrize("moment", interrupting.moments(4, seed=1), ids=str)
-def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(work, moment, monkeypatch):
+def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(
+    work, moment, monkeypatch
+):
     work.command.interrupt(moment, work.whole, *work.arguments)
     found = interrupting.content(work.command.folder)
-    assert work.before.keys() & work.after.keys() <= found.keys() <= work.before.keys() | work.after.keys()
+    assert (
+        work.before.keys() & work.after.keys()
+        <= found.keys()
+        <= work.before.keys() | work.after.keys()
+    )
     for name in found:
         if not name.endswith(".provenance.json"):
-            assert found[name] in (work.before.get(name), work.after.get(name)), f"{name} is neither old nor new"
+            assert found[name] in (work.before.get(name), work.after.get(name)), (
+                f"{name} is neither old nor new"
+            )
     assert [found[name] for name in work.together] in [
         [files[name] for name in work.together] for files in (work.before, work.after)
     ]
@@ -157,15 +168,37 @@ def session(tmp_path_factory, minimal_sheets):
     """A server, a command without a folder, its arguments, and what it comes to undisturbed."""
     need_the_judge()
     base = tmp_path_factory.mktemp("judge")
-    said = [f"Message {number} of conversation {name}." for name in range(CONVERSATIONS) for number in range(4)]
-    write_sheets(minimal_sheets(conversations=CONVERSATIONS, messages={"Content": said}), base / "study.xlsx")
+    said = [
+        f"Message {number} of conversation {name}."
+        for name in range(CONVERSATIONS)
+        for number in range(4)
+    ]
+    write_sheets(
+        minimal_sheets(conversations=CONVERSATIONS, messages={"Content": said}), base / "study.xlsx"
+    )
     with endpoint.Endpoint(script, latency=0.1) as server:
 
         def prepared(name):
             folder = base / name
             folder.mkdir()
-            arguments = ["judge", "run", "--data", base / "study.xlsx", "--base-url", server.address]
-            arguments += ["--concurrency", AT_ONCE, "--runs", RUNS, "--out", folder / "out", "--backoff", 0.01]
+            arguments = [
+                "judge",
+                "run",
+                "--data",
+                base / "study.xlsx",
+                "--base-url",
+                server.address,
+            ]
+            arguments += [
+                "--concurrency",
+                AT_ONCE,
+                "--runs",
+                RUNS,
+                "--out",
+                folder / "out",
+                "--backoff",
+                0.01,
+            ]
             return interrupting.Command(folder, HOME=str(base)), arguments
 
         command, arguments = prepared("undisturbed")
@@ -176,7 +209,10 @@ def session(tmp_path_factory, minimal_sheets):
 
 def predictions(folder):
     """What the prediction files of a folder say, but for times."""
-    return {path.name: read_predictions(path).frame[TOLD].to_dict("records") for path in sorted(folder.glob("*.xlsx"))}
+    return {
+        path.name: read_predictions(path).frame[TOLD].to_dict("records")
+        for path in sorted(folder.glob("*.xlsx"))
+    }
 
 
 @pytest.mark.parametrize("moment", interrupting.moments(2, seed=3), ids=str)
@@ -190,12 +226,16 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     kept = kept_in(out)
     assert asked - len(kept) <= AT_ONCE, "more was lost than was under way"
     assert all(answer.error is None for answer in kept.values())
-    assert predictions(out).items() <= undisturbed.items(), "a prediction file is not what it is in the end"
+    assert predictions(out).items() <= undisturbed.items(), (
+        "a prediction file is not what it is in the end"
+    )
     assert all(zipfile.ZipFile(path).testzip() is None for path in out.rglob("*.eval"))
 
     again = command.run(*arguments)
     assert again.code == 0, again.err
-    assert len(server.asked) - begun - asked == CONVERSATIONS * RUNS - len(kept), "what was kept was asked for again"
+    assert len(server.asked) - begun - asked == CONVERSATIONS * RUNS - len(kept), (
+        "what was kept was asked for again"
+    )
     assert predictions(out) == undisturbed
     both = kept_in(out)
     assert kept.items() <= both.items()
@@ -210,7 +250,11 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
     begun, journal = len(server.asked), command.folder / "out" / JOURNAL
     process = command.start(*arguments, background=True)
     interrupting.until(lambda: journal.exists() and journal.stat().st_size > 0, process)
-    (child,) = [pid for pid, line in command.running().items() if "-c\0" in line and not line.startswith("sh\0")]
+    (child,) = [
+        pid
+        for pid, line in command.running().items()
+        if "-c\0" in line and not line.startswith("sh\0")
+    ]
     os.kill(child, signal.SIGTERM)
     _, err = process.communicate(timeout=300)
     assert process.returncode == interrupting.CODES[signal.SIGTERM], err
@@ -224,7 +268,9 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
 
 
 @pytest.mark.parametrize("room", [4, LATE(8), LATE(120)])
-def test_on_a_full_disk_it_names_the_file_and_the_fix_and_the_next_run_gives_the_same(session, room):
+def test_on_a_full_disk_it_names_the_file_and_the_fix_and_the_next_run_gives_the_same(
+    session, room
+):
     _, prepared, _, undisturbed = session
     command, arguments = prepared(f"room {room}")
     ended = command.run_on_a_full_disk(room, *arguments)

@@ -18,7 +18,11 @@ from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import style
 from sense7.figures.people import MOST
-from sense7.figures.specification import SpecificationCurve, specification_curve, specification_table
+from sense7.figures.specification import (
+    SpecificationCurve,
+    specification_curve,
+    specification_table,
+)
 from sense7.figures.style import INK, Figure, new_axes
 from sense7.findings.robustness import HEADLINES, specifications
 from sense7.tables import Sentence
@@ -40,42 +44,64 @@ def table_of(names, unit="share of turns", estimate=0.5):
 
 
 def missing(names, reason="never asked"):
-    rows = {name: estimate_row(n=0, unit="share of turns", method="m", reason=reason) for name in names}
+    rows = {
+        name: estimate_row(n=0, unit="share of turns", method="m", reason=reason) for name in names
+    }
     return estimate_table(rows, "which")
 
 
-LEVELS = pd.DataFrame(np.arange(14).reshape(2, 7), index=HOSTILE[:2], columns=[1, 2, 3, 4, 5, "not rated", "absent"])
+LEVELS = pd.DataFrame(
+    np.arange(14).reshape(2, 7), index=HOSTILE[:2], columns=[1, 2, 3, 4, 5, "not rated", "absent"]
+)
 LENGTHS = pd.DataFrame({"condition": HOSTILE[:3] * 4, "value": range(12)})
-RATED = pd.DataFrame({"participant": [HOSTILE[0], "P1", "P1", HOSTILE[0]], "rating": [4.0, 2.0, 3.0, 4.5]})
-SCORES = pd.DataFrame({"by <b>one": [1.0, 5, 3], "by the other": [2.0, 5, 1], "corpus": HOSTILE[:3]})
-EIGENVALUES = pd.DataFrame({"components": [2.0, 0.5], "components, noise": [1.1, 0.9]}, index=[1, 2])
+RATED = pd.DataFrame(
+    {"participant": [HOSTILE[0], "P1", "P1", HOSTILE[0]], "rating": [4.0, 2.0, 3.0, 4.5]}
+)
+SCORES = pd.DataFrame(
+    {"by <b>one": [1.0, 5, 3], "by the other": [2.0, 5, 1], "corpus": HOSTILE[:3]}
+)
+EIGENVALUES = pd.DataFrame(
+    {"components": [2.0, 0.5], "components, noise": [1.1, 0.9]}, index=[1, 2]
+)
 EIGENVALUES["components, noise of participants"] = [1.3, 0.8]
 CURVE = pd.DataFrame({"spearman_untied": [0.0, 0.6, 1.0]}, index=[0.0, 0.5, 1.0])
 BOUND = table_of(["bound"], "share of the variance", 0.45).iloc[0]
 JUDGES = {HOSTILE[0]: 0.3, "too good": 1.2, "below": -0.1, "none": np.nan}
 
 DRAWN = {
-    "intervals": lambda: figures.intervals({"a": table_of(HOSTILE), "b": table_of(HOSTILE)}, label="share", **COMMON),
-    "forest": lambda: figures.forest({name: (table_of(HOSTILE), (0.7,)) for name in HOSTILE[:2]}, **COMMON),
+    "intervals": lambda: figures.intervals(
+        {"a": table_of(HOSTILE), "b": table_of(HOSTILE)}, label="share", **COMMON
+    ),
+    "forest": lambda: figures.forest(
+        {name: (table_of(HOSTILE), (0.7,)) for name in HOSTILE[:2]}, **COMMON
+    ),
     "panels": lambda: figures.forest(
         {"r": (table_of(HOSTILE), ()), "s": (table_of(HOSTILE), ())}, beside=True, **COMMON
     ),
-    "lines": lambda: figures.lines_by_turn({name: table_of([1, 2, 3]) for name in HOSTILE}, label="share", **COMMON),
+    "lines": lambda: figures.lines_by_turn(
+        {name: table_of([1, 2, 3]) for name in HOSTILE}, label="share", **COMMON
+    ),
     "counts": lambda: figures.heat_map(
         pd.DataFrame([[0, 1200], [600, 7]], HOSTILE[:2], HOSTILE[2:4]), label="<i>", **COMMON
     ),
     "correlations": lambda: figures.heat_map(
-        pd.DataFrame([[1, np.nan, -0.001], [np.nan, 1, 0.5], [-0.001, 0.5, 1]], HOSTILE[:3], HOSTILE[:3]),
+        pd.DataFrame(
+            [[1, np.nan, -0.001], [np.nan, 1, 0.5], [-0.001, 0.5, 1]], HOSTILE[:3], HOSTILE[:3]
+        ),
         label="r",
         **COMMON,
     ),
     "levels": lambda: figures.level_distribution(LEVELS, **COMMON),
     "shares": lambda: figures.stacked_shares({HOSTILE[0]: table_of(HOSTILE[:2])}, **COMMON),
-    "lengths": lambda: figures.distributions({HOSTILE[0]: LENGTHS, "none": LENGTHS[:0]}, label="length", **COMMON),
+    "lengths": lambda: figures.distributions(
+        {HOSTILE[0]: LENGTHS, "none": LENGTHS[:0]}, label="length", **COMMON
+    ),
     "people": lambda: figures.ratings_by_participant(RATED, **COMMON),
     "pairs": lambda: figures.score_pairs({"one": SCORES, HOSTILE[1]: SCORES.iloc[:, :2]}, **COMMON),
     "scree": lambda: figures.scree(EIGENVALUES, **COMMON),
-    "calibration": lambda: figures.reliability_diagram(table_of([2, 4], "level, 1 to 5", 3.5), **COMMON),
+    "calibration": lambda: figures.reliability_diagram(
+        table_of([2, 4], "level, 1 to 5", 3.5), **COMMON
+    ),
     "ceiling": lambda: figures.ceiling_curves(CURVE, JUDGES, bound=BOUND, **COMMON),
 }
 SAID = {
@@ -122,7 +148,9 @@ def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
     def refuse(drawing):
-        raise TypeError("cannot pickle 'itertools.count' object")  # Python 3.14, where an axis has names
+        raise TypeError(
+            "cannot pickle 'itertools.count' object"
+        )  # Python 3.14, where an axis has names
 
     monkeypatch.setattr(MatplotlibFigure, "__getstate__", refuse)
     assert len(pictures(DRAWN[kind]())) == 2
@@ -131,17 +159,47 @@ def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
 @pytest.mark.parametrize(
     ("shown", "sentence"),
     [
-        (lambda: figures.intervals(table_of([]), label="it", **COMMON), "No figure of it: there is nothing to show."),
-        (lambda: figures.forest({}, **COMMON), "No figure of the estimates: there is nothing to show."),
-        (lambda: figures.forest({"a": (missing("b"), (0,))}, **COMMON), "No figure of the estimates: never asked."),
-        (lambda: figures.lines_by_turn(missing([1, 2]), label="it", **COMMON), "No figure of it: never asked."),
-        (lambda: figures.stacked_shares({"a": missing("b")}, **COMMON), "No figure of shares of the variance: never"),
-        (lambda: figures.heat_map(pd.DataFrame(), label="it", **COMMON), "No figure of it: no two of these"),
-        (lambda: figures.distributions({"a": LENGTHS[:0]}, label="it", **COMMON), "No figure of it: there is nothing"),
-        (lambda: figures.ratings_by_participant(RATED[:0], **COMMON), "No figure of the participants' ratings"),
+        (
+            lambda: figures.intervals(table_of([]), label="it", **COMMON),
+            "No figure of it: there is nothing to show.",
+        ),
+        (
+            lambda: figures.forest({}, **COMMON),
+            "No figure of the estimates: there is nothing to show.",
+        ),
+        (
+            lambda: figures.forest({"a": (missing("b"), (0,))}, **COMMON),
+            "No figure of the estimates: never asked.",
+        ),
+        (
+            lambda: figures.lines_by_turn(missing([1, 2]), label="it", **COMMON),
+            "No figure of it: never asked.",
+        ),
+        (
+            lambda: figures.stacked_shares({"a": missing("b")}, **COMMON),
+            "No figure of shares of the variance: never",
+        ),
+        (
+            lambda: figures.heat_map(pd.DataFrame(), label="it", **COMMON),
+            "No figure of it: no two of these",
+        ),
+        (
+            lambda: figures.distributions({"a": LENGTHS[:0]}, label="it", **COMMON),
+            "No figure of it: there is nothing",
+        ),
+        (
+            lambda: figures.ratings_by_participant(RATED[:0], **COMMON),
+            "No figure of the participants' ratings",
+        ),
         (lambda: figures.scree(EIGENVALUES[:0], **COMMON), "No figure of the eigenvalues"),
-        (lambda: figures.reliability_diagram(missing([1]), **COMMON), "No reliability diagram: never asked."),
-        (lambda: figures.ceiling_curves(CURVE * np.nan, {}, **COMMON), "No figure of the ceiling: it takes at least"),
+        (
+            lambda: figures.reliability_diagram(missing([1]), **COMMON),
+            "No reliability diagram: never asked.",
+        ),
+        (
+            lambda: figures.ceiling_curves(CURVE * np.nan, {}, **COMMON),
+            "No figure of the ceiling: it takes at least",
+        ),
     ],
 )
 def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, sentence):
@@ -155,12 +213,16 @@ def test_what_is_no_table_of_estimates_is_refused(draw):
     lacking = table_of("ab").drop(columns="n")
     given = {"a": (lacking, ())} if draw is figures.forest else lacking
     label = {} if draw is figures.forest else {"label": "it"}
-    with pytest.raises(UserError, match=f"{draw.__name__} wants a table of estimates .* it lacks the columns n"):
+    with pytest.raises(
+        UserError, match=f"{draw.__name__} wants a table of estimates .* it lacks the columns n"
+    ):
         draw(given, **label, **COMMON)
 
 
 def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_them():
-    figure = figures.intervals(table_of("abc"), name="x", label="share", caption="Look at the last.")
+    figure = figures.intervals(
+        table_of("abc"), name="x", label="share", caption="Look at the last."
+    )
     assert figure.caption == "Look at the last. n = 10 to 12; 95% interval."
     without = table_of("a").assign(low=np.nan, high=np.nan)
     figure = figures.lines_by_turn(without.set_axis([1]), label="share", **COMMON)
@@ -168,10 +230,14 @@ def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_
 
 
 def test_of_many_participants_some_are_drawn_and_the_caption_says_so():
-    rated = pd.DataFrame({"participant": np.repeat(range(MOST + 9), 2), "rating": [1.0, 5.0] * (MOST + 9)})
+    rated = pd.DataFrame(
+        {"participant": np.repeat(range(MOST + 9), 2), "rating": [1.0, 5.0] * (MOST + 9)}
+    )
     figure = figures.ratings_by_participant(rated, **COMMON)
     assert figure.data["participant"].nunique() == MOST
-    assert figure.caption.endswith(f"Drawn: {MOST} of {MOST + 9} participants, evenly spaced in their order.")
+    assert figure.caption.endswith(
+        f"Drawn: {MOST} of {MOST + 9} participants, evenly spaced in their order."
+    )
 
 
 # Two layouts of one drawing, whose texts are real
@@ -196,7 +262,11 @@ def test_names_are_text_and_stand_in_both_drawings_as_they_are(figure):
     for picture in pictures(figure):
         shown = squeezed("".join(text.get_text() for text in picture.find_all("text")))
         # Panels have no room for more of a name than its beginning and its end.
-        assert [name for name in used if squeezed(name)[:12] not in shown or squeezed(name)[-12:] not in shown] == []
+        assert [
+            name
+            for name in used
+            if squeezed(name)[:12] not in shown or squeezed(name)[-12:] not in shown
+        ] == []
         assert not picture.find_all(["script", "style", "metadata", "foreignobject", "image"])
         assert {text.get("fill", "") for text in picture.find_all("text")} == {""}
 
@@ -206,7 +276,9 @@ def test_drawings_share_no_ids_and_refer_only_into_themselves(figure):
     for picture in pictures(figure):
         ids = [tag["id"] for tag in picture.find_all(id=True)]
         values = [value for tag in picture.find_all(True) for value in tag.attrs.values()]
-        used = {name for value in values for name in re.findall(r"^url\(#(.*)\)$|^#(.*)$", str(value))}
+        used = {
+            name for value in values for name in re.findall(r"^url\(#(.*)\)$|^#(.*)$", str(value))
+        }
         assert {url or link for url, link in used} <= set(ids)
         assert used
         seen += ids
@@ -230,14 +302,20 @@ def test_intervals_are_moved_apart_within_the_limits_and_no_further_than_needed(
         np.testing.assert_allclose(found, centres, atol=1e-6)
 
 
-@pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')])
-def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(tmp_path, ending, begins):
+@pytest.mark.parametrize(
+    ("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')]
+)
+def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
+    tmp_path, ending, begins
+):
     drawings = []
     for _ in range(2):
         drawing, axes = new_axes(3, 2)
         axes.plot([1, 2], [3, 4])
         drawings.append(drawing)
-    figure = Figure(*drawings, "line", "A line.", "n = 2", pd.DataFrame({"x": [1, 2]}, index=["=a", "b"]))
+    figure = Figure(
+        *drawings, "line", "A line.", "n = 2", pd.DataFrame({"x": [1, 2]}, index=["=a", "b"])
+    )
     path = tmp_path / "new folder" / f"line.{ending.upper()}"
     shown = figure.html()
     for _ in range(2):
@@ -248,7 +326,9 @@ def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
 
 
 def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path):
-    figure = Figure(new_axes(3, 2)[0], new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame())
+    figure = Figure(
+        new_axes(3, 2)[0], new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame()
+    )
     with pytest.raises(UserError, match=r"line\.jpg: .*\.png, \.pdf, \.svg"):
         figure.save(tmp_path / "line.jpg")
     (tmp_path / "file").touch()
@@ -268,7 +348,13 @@ def multiverse_of(estimates, headline="relational_applicability", reason="no par
     unit = HEADLINES[headline].unit
     reasons = ["" if np.isfinite(number) else reason for number in numbers]
     return chosen.assign(
-        estimate=numbers, low=numbers - 0.1, high=numbers + 0.1, n=1234, unit=unit, method="m", reason=reasons
+        estimate=numbers,
+        low=numbers - 0.1,
+        high=numbers + 0.1,
+        n=1234,
+        unit=unit,
+        method="m",
+        reason=reasons,
     )
 
 
@@ -291,11 +377,17 @@ def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_
     options = {name: given for name, _, given in content["choices"]}
     assert list(options) == CHOICES
     assert len(content["rows"]) == len(table)
-    for (codes, *numbers, n, words, place), (_, row) in zip(content["rows"], table.iterrows(), strict=True):
-        assert [options[name][code] for name, code in zip(options, codes, strict=True)] == row[CHOICES].tolist()
+    for (codes, *numbers, n, words, place), (_, row) in zip(
+        content["rows"], table.iterrows(), strict=True
+    ):
+        assert [options[name][code] for name, code in zip(options, codes, strict=True)] == row[
+            CHOICES
+        ].tolist()
         assert n == row["n"]
         for number, name in zip(numbers, ("estimate", "low", "high"), strict=True):
-            assert number == (pytest.approx(row[name], rel=1e-5) if np.isfinite(row[name]) else None)
+            assert number == (
+                pytest.approx(row[name], rel=1e-5) if np.isfinite(row[name]) else None
+            )
         assert (place is None) == np.isnan(row["estimate"])
         assert words == f"no estimate: {row['reason']}" or f"{100 * row['estimate']:.1f}%" in words
     assert [row[6] for row in content["rows"]] == [2, 0, None, 1]
@@ -309,11 +401,15 @@ def test_the_first_specification_stands_there_without_a_script():
     )
     assert page.output["aria-live"] == "polite"
     assert len(page.select("svg .sense7-here")) == 2, "on a wide page and on a phone"
-    assert page.select("input, button, select") == [], "what only a script can move is added by the script"
+    assert page.select("input, button, select") == [], (
+        "what only a script can move is added by the script"
+    )
 
 
 def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
-    _, page = curve_of(multiverse_of([0.3, 0.05], "continuity_contrast"), None, "continuity_contrast")
+    _, page = curve_of(
+        multiverse_of([0.3, 0.05], "continuity_contrast"), None, "continuity_contrast"
+    )
     assert "1 of 2 specifications have an interval that lies above zero." in page.output.get_text()
     assert content_of(page)["left_out"] == HEADLINES["continuity_contrast"].left_out
 

@@ -24,9 +24,15 @@ def test_the_best_condition_is_named():
     bootstrap, frame = bootstrap_of(study), measures.conversation_ratings(study)
     best = conditions.best_condition(study, bootstrap)
     assert best["best"]["estimate"] == frame.groupby("condition")["ground_truth"].mean().idxmax()
-    assert best["best"]["n"] == best["share"]["n"] == measures.conversation_ratings(study)["ground_truth"].count()
+    assert (
+        best["best"]["n"]
+        == best["share"]["n"]
+        == measures.conversation_ratings(study)["ground_truth"].count()
+    )
     cells = [
-        frame.pivot_table("ground_truth", "participant", "condition", one, fill_value=0).reindex(bootstrap.names)
+        frame.pivot_table("ground_truth", "participant", "condition", one, fill_value=0).reindex(
+            bootstrap.names
+        )
         for one in ("sum", "count")
     ]
     total, count = (bootstrap.weights() @ cell.to_numpy() for cell in cells)
@@ -39,7 +45,11 @@ def test_the_best_condition_is_named():
 
 def rated_by(minimal_sheets, levels):
     """A study of one conversation per participant and condition: condition -> level of each participant."""
-    pairs = [(f"P{person}", name, level) for name, given in levels.items() for person, level in enumerate(given)]
+    pairs = [
+        (f"P{person}", name, level)
+        for name, given in levels.items()
+        for person, level in enumerate(given)
+    ]
     ratings = [value for *_, level in pairs for value in (None, LEVELS[level - 1]) * 2]
     sheets = minimal_sheets(
         conversations=len(pairs),
@@ -58,7 +68,10 @@ def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minima
     share = best["share"]
     if people < 5:
         assert np.isnan(share["estimate"])
-        assert share["reason"] == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
+        assert (
+            share["reason"]
+            == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
+        )
     else:
         assert (share["estimate"], share["reason"]) == (1, "")
 
@@ -79,7 +92,11 @@ def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, lev
     found = conditions.best_condition(study, bootstrap_of(study))
     assert found["best"]["estimate"] == name
     if name is None:
-        assert found["best"]["reason"] == found["share"]["reason"] == "several conditions have the same highest mean"
+        assert (
+            found["best"]["reason"]
+            == found["share"]["reason"]
+            == "several conditions have the same highest mean"
+        )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +111,9 @@ def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, lev
 )
 def test_the_design_is_inferred_from_the_data(minimal_sheets, conditions_of, people, kind):
     tasks = {"PID": [f"P{person}" for person in people], "Model": list(conditions_of)}
-    found = conditions.condition_design(parse_sheets(minimal_sheets(conversations=8, participants=None, tasks=tasks)))
+    found = conditions.condition_design(
+        parse_sheets(minimal_sheets(conversations=8, participants=None, tasks=tasks))
+    )
     assert (found.kind, found.n) == (kind, len(set(people)))
 
 
@@ -157,7 +176,9 @@ def test_the_p_value_is_that_of_resampled_rows(draws):
 
     own, drawn = deviations_of(study.turns).to_numpy(), []
     for weights in bootstrap.weights():
-        times = study.turns["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
+        times = study.turns["participant"].map(
+            dict(zip(bootstrap.names, weights.astype(int), strict=True))
+        )
         drawn.append(deviations_of(study.turns.loc[study.turns.index.repeat(times)]).to_numpy())
     errors = np.std(drawn, axis=0)
     by_chance = (np.abs(np.array(drawn) - own) / errors).max(axis=(1, 2))
@@ -168,7 +189,9 @@ def test_the_p_value_is_that_of_resampled_rows(draws):
 
 def p_value(seed, **planted):
     study = study_of(seed, **planted)
-    return conditions.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc["interaction", "estimate"]
+    return conditions.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc[
+        "interaction", "estimate"
+    ]
 
 
 @pytest.mark.long
@@ -186,7 +209,10 @@ def test_without_differences_between_dimensions_there_is_no_test():
     for name in SEVEN[1:]:
         study.turns[name] = study.turns["Affective"]
     found = conditions.dimension_by_condition(study, bootstrap_of(study))
-    assert found.test.loc["interaction", "reason"] == "no test: a deviation is the same in every resample"
+    assert (
+        found.test.loc["interaction", "reason"]
+        == "no test: a deviation is the same in every resample"
+    )
 
 
 # Loadings in the prompted condition and in the others
@@ -202,7 +228,8 @@ def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study):
     turns = study.turns.dropna(subset=SEVEN)
     prompted = turns["condition"] == study.prompted_condition
     differences = pd.Series(
-        loadings_by_statsmodels(turns.loc[prompted, SEVEN]) - loadings_by_statsmodels(turns.loc[~prompted, SEVEN]),
+        loadings_by_statsmodels(turns.loc[prompted, SEVEN])
+        - loadings_by_statsmodels(turns.loc[~prompted, SEVEN]),
         SEVEN,
     )
     largest = differences.abs().idxmax()
@@ -219,12 +246,18 @@ def study_of_factors(seed, loading=0.8, people=60, talks=6):
     condition = np.where(np.arange(len(who)) % 2, "plain", "prompted")
     size = np.full((len(who), 7), 0.8)
     size[condition == "prompted", -1] = loading
-    ratings = generator.normal(size=(len(who), 1)) * size + generator.normal(size=size.shape) * np.sqrt(1 - size**2)
+    ratings = generator.normal(size=(len(who), 1)) * size + generator.normal(
+        size=size.shape
+    ) * np.sqrt(1 - size**2)
     frame = pd.DataFrame(ratings, columns=SEVEN)
     names = {"participant": [f"P{one}" for one in who], "condition": condition, "topic": None}
-    frame = frame.assign(**names, conversation=[f"C{one}" for one in range(len(who))], turn=1, overall=np.nan)
+    frame = frame.assign(
+        **names, conversation=[f"C{one}" for one in range(len(who))], turn=1, overall=np.nan
+    )
     frame = frame.assign(**{f"{name}_state": RATED for name in RATING_NAMES})
-    return Study("made up", frame, frame, frame, None, pd.DataFrame(), prompted_condition="prompted")
+    return Study(
+        "made up", frame, frame, frame, None, pd.DataFrame(), prompted_condition="prompted"
+    )
 
 
 @pytest.mark.long
@@ -270,7 +303,10 @@ def test_a_permutation_finds_what_is_there_and_nothing_else():
     assert permuted(effect + 0.1 * noise, topics)["estimate"] == pytest.approx(1 / 401)
     # Differences between participants are no differences between topics.
     assert permuted(np.repeat(np.arange(10), 4) + noise, topics)["estimate"] > 0.05
-    assert permuted(np.repeat(np.arange(10.0), 4), topics)["reason"] == "no participant's conversations differ"
+    assert (
+        permuted(np.repeat(np.arange(10.0), 4), topics)["reason"]
+        == "no participant's conversations differ"
+    )
     alone = permuted(noise, np.repeat(list("abcdefghij"), 4))
     assert alone["reason"] == "no participant has conversations on two topics"
 
@@ -288,7 +324,10 @@ def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(st
     desired = conversations["desired_empathy"].map({1: 0.5, 2: 2.9, 3: 3.0})
     plain = replace(study, conversations=conversations)
     other = replace(study, conversations=conversations.assign(**curved, desired_empathy=desired))
-    shifted = replace(study, conversations=conversations.assign(desired_empathy=conversations["desired_empathy"] + 3))
+    shifted = replace(
+        study,
+        conversations=conversations.assign(desired_empathy=conversations["desired_empathy"] + 3),
+    )
     tests = {
         name: context.gap_differs_by_topic(each, bootstrap_of(each, 300))["estimate"]
         for name, each in {"plain": plain, "other": other, "shifted": shifted}.items()
@@ -296,5 +335,8 @@ def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(st
     assert tests["other"][context.RANKS] == tests["plain"][context.RANKS]
     assert tests["other"][context.SCALE] != tests["plain"][context.SCALE]
     assert tests["shifted"][context.SCALE] == pytest.approx(tests["plain"][context.SCALE])
-    gaps = [context.expected_experienced_gap(each, bootstrap_of(each)).iloc[0] for each in (plain, shifted)]
+    gaps = [
+        context.expected_experienced_gap(each, bootstrap_of(each)).iloc[0]
+        for each in (plain, shifted)
+    ]
     assert gaps[0]["low"] > 0 > gaps[1]["high"]

@@ -20,20 +20,49 @@ from helpers.findings import FINDINGS, MANY, NESTED, arguments, numbers, rows_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.estimators.estimates import ComputedBy, Estimate
-from sense7.findings.core import Number, Resamples, finding, keyed_rows, need, resampled, share, tabulate, widened
+from sense7.findings.core import (
+    Number,
+    Resamples,
+    finding,
+    keyed_rows,
+    need,
+    resampled,
+    share,
+    tabulate,
+    widened,
+)
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
 WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"
 PEOPLE, DRAWS = 16, 40
-RATINGS = {"EmpathyOverall", "Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"}
+RATINGS = {
+    "EmpathyOverall",
+    "Affective",
+    "Cognitive",
+    "Response",
+    "Prosocial",
+    "Interest",
+    "Contextual",
+    "Relational",
+}
 RANDOM = re.compile(
     r"\bfolds?\b|\bpermut|noise|simulat|bootstrap standard errors|share of resamplings|first of a participant in"
 )
 """Words of the methods of what rests on folds, permutations, or simulated data: these follow the order of rows."""
 
 
-PAGES = set("agreement conditions context dataset disrupted importance individualized ratings words".split())  # noqa: SIM905
+PAGES = {
+    "agreement",
+    "conditions",
+    "context",
+    "dataset",
+    "disrupted",
+    "importance",
+    "individualized",
+    "ratings",
+    "words",
+}
 """Modules of which every page needs numbers."""
 
 
@@ -47,18 +76,30 @@ def sheets_of_some(seed):
     tasks = sheets["Tasks"]
     everybody = list(dict.fromkeys(tasks.column(tasks.header.index("PID"))))
     people = set(generator.choice(everybody, PEOPLE, replace=False))
-    talks = {row[tasks.header.index("TaskId")] for row in tasks.rows if row[tasks.header.index("PID")] in people}
+    talks = {
+        row[tasks.header.index("TaskId")]
+        for row in tasks.rows
+        if row[tasks.header.index("PID")] in people
+    }
     kept, changed = {"PID": people, "TaskId": talks}, {}
     for name, sheet in sheets.items():
         key = next((header for header in ("TaskId", "PID") if header in sheet.header), None)
-        rows = [list(row) for row in sheet.rows if key is None or row[sheet.header.index(key)] in kept[key]]
+        rows = [
+            list(row)
+            for row in sheet.rows
+            if key is None or row[sheet.header.index(key)] in kept[key]
+        ]
         for place, header in enumerate(sheet.header):
             if header.startswith(("PostTask", "PreTask")) or header in RATINGS:
                 filled = [row for row in rows if row[place] not in {None, ""}]
                 for row in filled:
                     chance = generator.random()
                     row[place] = (
-                        None if chance < 0.05 else generator.choice(filled)[place] if chance < 0.2 else row[place]
+                        None
+                        if chance < 0.05
+                        else generator.choice(filled)[place]
+                        if chance < 0.2
+                        else row[place]
                     )
         changed[name] = replace(sheet, rows=rows)
     return changed
@@ -75,7 +116,9 @@ def shuffled(sheets, seed, *, people_stay):
             for code in range(len(names)):
                 own = np.flatnonzero(codes == code)
                 key[generator.choice(own)] = code
-        moved[name] = replace(sheet, rows=[sheet.rows[place] for place in np.argsort(key, kind="stable")])
+        moved[name] = replace(
+            sheet, rows=[sheet.rows[place] for place in np.argsort(key, kind="stable")]
+        )
     return moved
 
 
@@ -94,7 +137,10 @@ def renamed(sheets, seed):
     changed = {}
     for name, sheet in sheets.items():
         places = {place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}}
-        rows = [[other[cell] if place in places else cell for place, cell in enumerate(row)] for row in sheet.rows]
+        rows = [
+            [other[cell] if place in places else cell for place, cell in enumerate(row)]
+            for row in sheet.rows
+        ]
         changed[name] = replace(sheet, rows=rows)
     return changed
 
@@ -106,14 +152,20 @@ def copied(sheets, times):
         keys = [place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}]
         tasks = sheets["Tasks"]
         person = dict(
-            zip(tasks.column(tasks.header.index("TaskId")), tasks.column(tasks.header.index("PID")), strict=True)
+            zip(
+                tasks.column(tasks.header.index("TaskId")),
+                tasks.column(tasks.header.index("PID")),
+                strict=True,
+            )
         )
         rows = []
         for row in sheet.rows:
             own = [row[place] for place in keys]
             who = next((one for one in own if one in times), person.get(own[0]) if own else None)
             for copy in range(times.get(who, 0) if keys else 1):
-                rows.append([f"{cell}-{copy}" if place in keys else cell for place, cell in enumerate(row)])
+                rows.append(
+                    [f"{cell}-{copy}" if place in keys else cell for place, cell in enumerate(row)]
+                )
         changed[name] = replace(sheet, rows=rows)
     return changed
 
@@ -162,7 +214,9 @@ def test_no_estimate_depends_on_the_order_of_rows(seed, request):
     long = request.config.getoption("--long")
     _, expected = known(seed, long)
     study = parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=False))
-    wrong = differing(numbers(study, DRAWS, left_out=set() if long else MANY), expected, ["estimate", "n"])
+    wrong = differing(
+        numbers(study, DRAWS, left_out=set() if long else MANY), expected, ["estimate", "n"]
+    )
     assert [one for one in wrong if not follows_order(expected[one[0]])] == []
 
 
@@ -178,15 +232,25 @@ def test_no_number_depends_on_how_ids_sort():
     """Folds, permutations and resamples included."""
     before, expected = known(1)
     study = parse_sheets(renamed(sheets_of_some(1), 5))
-    orders = (pd.factorize(one.conversations["participant"], sort=True)[0].tolist() for one in (before, study))
+    orders = (
+        pd.factorize(one.conversations["participant"], sort=True)[0].tolist()
+        for one in (before, study)
+    )
     assert next(orders) != next(orders)
-    assert differing(numbers(study, DRAWS), expected, ["estimate", "low", "high", "n", "reason"], 0) == []
+    assert (
+        differing(numbers(study, DRAWS), expected, ["estimate", "low", "high", "n", "reason"], 0)
+        == []
+    )
 
 
 def test_the_seed_changes_intervals_and_no_estimate():
     study, expected = known(1)
     other = numbers(study, DRAWS, seed=5)
-    assert [one for one in differing(other, expected, ["estimate"]) if not follows_order(expected[one[0]])] == []
+    assert [
+        one
+        for one in differing(other, expected, ["estimate"])
+        if not follows_order(expected[one[0]])
+    ] == []
     assert len(differing(other, expected, ["low"])) > 200
 
 
@@ -220,22 +284,32 @@ def test_a_bootstrap_of_other_participants_is_refused():
     few = study.subset(participants=study.conversations["participant"].unique()[:12])
     for one, other in ((few, study), (study, few)):
         given = arguments(one, DRAWS) | {"bootstrap": arguments(other, DRAWS)["bootstrap"]}
-        said = f"The bootstrap resamples {len(given['bootstrap'].names)} participants; {one.name} has"
+        said = (
+            f"The bootstrap resamples {len(given['bootstrap'].names)} participants; {one.name} has"
+        )
         for name, (function, asked) in FINDINGS.items():
             if {"study", "bootstrap"} <= set(asked):
                 with pytest.raises(UserError, match=re.escape(said)) as caught:
                     function(**{parameter: given[parameter] for parameter in asked})
-                assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(caught.value), name
+                assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(
+                    caught.value
+                ), name
 
 
 DEGENERATE = {
     "as it is": {},
     "one conversation": {"conversations": 1, "turns": 1},
     "one participant": {"conversations": 2, "participants": 1},
-    "one rated dimension": {"conversations": 12, "messages": dict.fromkeys(sorted(RATINGS)[2:], ...)},
+    "one rated dimension": {
+        "conversations": 12,
+        "messages": dict.fromkeys(sorted(RATINGS)[2:], ...),
+    },
     "two conditions": {"conversations": 12, "participants": 6},
     "only the overall rating": {"messages": dict.fromkeys(sorted(RATINGS - {"EmpathyOverall"}))},
-    "constant": {"conversations": 12, "messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 24)},
+    "constant": {
+        "conversations": 12,
+        "messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 24),
+    },
     "no conditions": {"conversations": 12, "tasks": {"Model": None}},
     "no topics": {"conversations": 12, "tasks": {"PreTaskChoice": None}},
     "no texts": {"messages": {"Content": None}},
@@ -257,7 +331,9 @@ def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets,
     rows = numbers(parse_sheets(minimal_sheets(**changes)), 20, left_out=left_out)
     assert len(rows) > 200
     for name, row in rows.items():
-        missing = row["estimate"] is None or (isinstance(row["estimate"], float) and np.isnan(row["estimate"]))
+        missing = row["estimate"] is None or (
+            isinstance(row["estimate"], float) and np.isnan(row["estimate"])
+        )
         assert row["reason"] or not missing, name
         for text in (row["method"], row["reason"], row["unit"]):
             assert not PLURAL.search(str(text)), (name, text)
@@ -268,14 +344,22 @@ CONSTANT = {"messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 8)}
 POOR = [None, "poor", None, "poor"]
 WISHES = {"PreTaskDesiredEmpathy": [3.0, 3.0, 1.0, 1.0]}
 NO_POST = {"tasks": {f"PostTaskEmpathy_{name}": ... for name in SEVEN}}
-VARIED_POST = {"tasks": {f"PostTaskEmpathy_{name}": [float(1 + number % 5) for number in range(12)] for name in SEVEN}}
+VARIED_POST = {
+    "tasks": {
+        f"PostTaskEmpathy_{name}": [float(1 + number % 5) for number in range(12)] for name in SEVEN
+    }
+}
 VARIED = ["poor", "good", "very good", "neutral", "good", "poor", "very poor", "good", "neutral"]
 VARIED = {"EmpathyOverall": [each for turn in VARIED * 6 for each in (None, turn)][:48]}
 FAILING = [None, "poor", None, "poor", None, "good", None, "good"] * 4
 APART = {"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2}
 LEVELS = {"messages": {name: [None, "poor", None, "good", None, "neutral"] * 3 for name in SEVEN}}
 SOME = {"Affective": [None, "good", None, None] * 4, "Interest": [None, None, None, "poor"] * 4}
-ONE_EACH = {"conversations": 3, "participants": 3, "messages": {"Affective": [None, "poor", None, "very good"] * 3}}
+ONE_EACH = {
+    "conversations": 3,
+    "participants": 3,
+    "messages": {"Affective": [None, "poor", None, "very good"] * 3},
+}
 SECOND = {"messages": dict.fromkeys(sorted(RATINGS), [None, None, None, "good"] * 4)}
 THIRTEEN = {"conversations": 13, "tasks": {"Model": [f"m{number}" for number in range(13)]}}
 THREE_TURNS = {"conversations": 3, "turns": 1, "tasks": {"Model": ["a", "b", "a"]}}
@@ -284,8 +368,14 @@ HIGHER = [None, "poor", None, "poor", None, "good", None, "very good"] * 2
 REASONS = {
     "agreement.agreement_with_overall": [
         (CONSTANT, "both ratings are constant at the same level"),
-        ({"messages": {"EmpathyOverall": SOME["Affective"], "Interest": SOME["Interest"]}}, "no turn has both ratings"),
-        ({"messages": {"EmpathyOverall": None, "Relational": None}}, "the overall rating and Relational was never"),
+        (
+            {"messages": {"EmpathyOverall": SOME["Affective"], "Interest": SOME["Interest"]}},
+            "no turn has both ratings",
+        ),
+        (
+            {"messages": {"EmpathyOverall": None, "Relational": None}},
+            "the overall rating and Relational was never",
+        ),
     ],
     "agreement.kappa_differences": [
         (CONSTANT, "a rating is constant at the level of the other"),
@@ -293,17 +383,29 @@ REASONS = {
     ],
     "conditions.best_condition": [(CONSTANT, "several conditions have the same highest mean")],
     "conditions.condition_differences": [
-        ({"tasks": {"Model": "only"}}, "there is one condition only, so there is nothing to compare"),
+        (
+            {"tasks": {"Model": "only"}},
+            "there is one condition only, so there is nothing to compare",
+        ),
         ({"tasks": {"Model": None}}, "no conversation has a condition in this data set"),
     ],
     "conditions.dimension_by_condition": [
         ({}, "fewer than two conditions have conversations in which every dimension was rated"),
-        ({"messages": dict.fromkeys(SEVEN[1:])}, "fewer than two dimensions were rated in this data set"),
+        (
+            {"messages": dict.fromkeys(SEVEN[1:])},
+            "fewer than two dimensions were rated in this data set",
+        ),
     ],
     "conditions.largest_loading_difference": [
         ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "which condition is prompted is not known"),
-        ({"messages": dict.fromkeys(SEVEN)}, "a factor needs 3 dimensions that were rated and vary"),
-        (LEVELS, "turns that rate every dimension: 4 in the prompted condition and 4 in the others; this needs 20 in"),
+        (
+            {"messages": dict.fromkeys(SEVEN)},
+            "a factor needs 3 dimensions that were rated and vary",
+        ),
+        (
+            LEVELS,
+            "turns that rate every dimension: 4 in the prompted condition and 4 in the others; this needs 20 in",
+        ),
     ],
     "conditions.mixed_contrasts": [({"tasks": {"Model": "only"}}, "there is one condition only")],
     "conditions.odds_ratios": [
@@ -313,11 +415,20 @@ REASONS = {
         ({"tasks": {"Model": None}}, "no conversation has a condition in this data set"),
         (THIRTEEN, "13 conditions are too many to compare all pairs"),
         (THREE_TURNS, "too few turns for the model"),
-        ({"messages": {"EmpathyOverall": HIGHER}}, "some conditions were always rated at least as high as the others"),
+        (
+            {"messages": {"EmpathyOverall": HIGHER}},
+            "some conditions were always rated at least as high as the others",
+        ),
     ],
     "conditions.prompt_fading": [
-        ({"messages": dict.fromkeys(SEVEN)}, "the mean of the rated dimensions of a turn was never given"),
-        ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "it is not known which condition has the empathy prompt"),
+        (
+            {"messages": dict.fromkeys(SEVEN)},
+            "the mean of the rated dimensions of a turn was never given",
+        ),
+        (
+            {"tasks": {"Model": ["a", "b", "a", "b"]}},
+            "it is not known which condition has the empathy prompt",
+        ),
         ({"turns": 1}, "no conversation has two rated turns to compare"),
         ({"tasks": APART}, "no participant met both"),
     ],
@@ -333,14 +444,25 @@ REASONS = {
         ({"tasks": {"PreTaskImportance": ...}}, "importance was not given in this data set"),
     ],
     "context.expected_experienced_gap": [
-        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy was not given in this data set"),
+        (
+            {"tasks": {"PreTaskDesiredEmpathy": ...}},
+            "desired empathy was not given in this data set",
+        ),
     ],
-    "context.gap_by_topic": [({"tasks": {"PreTaskChoice": None}}, "topic was not given in this data set")],
+    "context.gap_by_topic": [
+        ({"tasks": {"PreTaskChoice": None}}, "topic was not given in this data set")
+    ],
     "disrupted.continuity_contrasts": [
         ({}, "0 failures of Relational with what it can be compared with: too few"),
-        ({"messages": {"Relational": FAILING}, "turns": 4}, "no other dimension failed often enough"),
         (
-            {"messages": dict.fromkeys(("Relational", "Affective", "Cognitive"), FAILING), "turns": 4},
+            {"messages": {"Relational": FAILING}, "turns": 4},
+            "no other dimension failed often enough",
+        ),
+        (
+            {
+                "messages": dict.fromkeys(("Relational", "Affective", "Cognitive"), FAILING),
+                "turns": 4,
+            },
             "the failures of the dimensions cannot be distinguished",
         ),
         ({"messages": {"Relational": None}}, "Relational was never rated in this data set"),
@@ -351,12 +473,18 @@ REASONS = {
     ],
     "disrupted.lasting_drop": [({}, "no turn was rated poor in this data set")],
     "disrupted.levels_by_event_time": [
-        ({"messages": {"EmpathyOverall": POOR * 2}, "turns": 1}, "no conversation with a poor turn has a second rated"),
+        (
+            {"messages": {"EmpathyOverall": POOR * 2}, "turns": 1},
+            "no conversation with a poor turn has a second rated",
+        ),
         ({"messages": {"EmpathyOverall": POOR * 4}}, "no rated turn stands there"),
     ],
     "disrupted.unmet_expectations": [
         ({}, "0 conversations with an unmet expectation and 4 others: too few"),
-        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy was never given in this data set"),
+        (
+            {"tasks": {"PreTaskDesiredEmpathy": ...}},
+            "desired empathy was never given in this data set",
+        ),
         (NO_POST, "post-task empathy was never rated in this data set"),
         (
             {"messages": {"EmpathyOverall": POOR * 2 + [None, "good"] * 4}, "tasks": WISHES},
@@ -365,21 +493,40 @@ REASONS = {
     ],
     "ground_truth.changed_labels": [
         ({"messages": dict.fromkeys(SEVEN)}, "no conversation of this data set has ground truth"),
-        ({"messages": {"EmpathyOverall": None}}, "the overall rating was never given in this data set"),
+        (
+            {"messages": {"EmpathyOverall": None}},
+            "the overall rating was never given in this data set",
+        ),
         (NO_POST, "post-task empathy was never"),
         ({"messages": dict.fromkeys(SEVEN) | SOME}, "no turn rates every dimension"),
     ],
     "importance.importance_shares": [
         ({"participants": None}, "the workbook has no participants' sheet"),
-        ({"participants": {}}, "the participants' sheet has no column in which they name a dimension"),
-        ({"participants": {"Q17": ["Affective", "all of them", "Interest"]}}, "the participants' sheet has no column"),
-        ({"participants": {"Q17": ["Affective", "Affective", "Interest"]}}, "no interval: only 3 participants"),
+        (
+            {"participants": {}},
+            "the participants' sheet has no column in which they name a dimension",
+        ),
+        (
+            {"participants": {"Q17": ["Affective", "all of them", "Interest"]}},
+            "the participants' sheet has no column",
+        ),
+        (
+            {"participants": {"Q17": ["Affective", "Affective", "Interest"]}},
+            "no interval: only 3 participants",
+        ),
     ],
-    "individualized.explained_together": [({"participants": None}, "the workbook has no participants' sheet")],
-    "individualized.participant_icc": [(ONE_EACH, "no participant has two rated conversations, so persons can't")],
+    "individualized.explained_together": [
+        ({"participants": None}, "the workbook has no participants' sheet")
+    ],
+    "individualized.participant_icc": [
+        (ONE_EACH, "no participant has two rated conversations, so persons can't")
+    ],
     "individualized.same_condition_differences": [(ONE_EACH, "too few pairs of conversations")],
     "individualized.variance_parts": [
-        (ONE_EACH, "no participant has two rated conversations, so persons can't be told from conversations"),
+        (
+            ONE_EACH,
+            "no participant has two rated conversations, so persons can't be told from conversations",
+        ),
         ({"participants": 1}, "there is one participant only"),
     ],
     "poor_turn.cross_validated_r2": [
@@ -388,13 +535,22 @@ REASONS = {
             "the mean and the trough and the peak and the end of",
         ),
         ({"conversations": 12, "messages": VARIED}, "post-task empathy does not vary"),
-        ({"conversations": 12, "messages": VARIED, **VARIED_POST}, "mean, trough, peak and end of the turns can't be"),
+        (
+            {"conversations": 12, "messages": VARIED, **VARIED_POST},
+            "mean, trough, peak and end of the turns can't be",
+        ),
         ({"conversations": 3}, "only 3 conversations of 2 participants with both"),
-        ({"messages": {"EmpathyOverall": None}}, "the overall rating of a turn was never given in this data set"),
+        (
+            {"messages": {"EmpathyOverall": None}},
+            "the overall rating of a turn was never given in this data set",
+        ),
     ],
     "poor_turn.poor_turn_measures": [
         ({}, "0 conversations with such a turn and 4 without a poor one: too few"),
-        ({"messages": {"EmpathyOverall": None}}, "the overall rating was never given in this data set, so no turn"),
+        (
+            {"messages": {"EmpathyOverall": None}},
+            "the overall rating was never given in this data set, so no turn",
+        ),
     ],
     "ratings.applicability": [({"messages": {"Relational": ...}}, "never asked in this data set")],
     "ratings.applicability_of_first_turn": [
@@ -402,9 +558,15 @@ REASONS = {
         (SECOND, "no first turn was put to rating"),
         (SECOND, "no first turn, or no later one, was put to rating"),
     ],
-    "ratings.mean_levels": [({"messages": {"Relational": "unknown"}}, "asked, and never rated in this data set")],
-    "ratings.nearest_rivals": [({"messages": {"Relational": None}}, "Relational was never rated in this data set")],
-    "words.comment_shares": [({"messages": {"Comment": ...}}, "no turn has a comment in this data set")],
+    "ratings.mean_levels": [
+        ({"messages": {"Relational": "unknown"}}, "asked, and never rated in this data set")
+    ],
+    "ratings.nearest_rivals": [
+        ({"messages": {"Relational": None}}, "Relational was never rated in this data set")
+    ],
+    "words.comment_shares": [
+        ({"messages": {"Comment": ...}}, "no turn has a comment in this data set")
+    ],
 }
 """What a small workbook is changed by, and the reason that a finding gives for a number, or an interval, it has not."""
 
@@ -437,17 +599,29 @@ def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(cop
     copies = numbers(parse_sheets(copied(sheets_of_some(2), times)), DRAWS)
     compared = 0
     for name, row in whole.items():
-        if "percentile" not in row["method"] or name.partition("/")[0] in NOT_OF_COPIES or name not in copies:
+        if (
+            "percentile" not in row["method"]
+            or name.partition("/")[0] in NOT_OF_COPIES
+            or name not in copies
+        ):
             continue
         expected = copies[name]["estimate"]
         if np.isfinite(expected) and np.isfinite(row["low"]):
-            found = row["low"] + row["high"] - row["estimate"]  # the other limit is that of the study itself
+            found = (
+                row["low"] + row["high"] - row["estimate"]
+            )  # the other limit is that of the study itself
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-6), name
             compared += 1
     assert compared > 250
 
 
-ROWS = pd.DataFrame({"participant": [f"P{row // 2}" for row in range(20)], "x": np.arange(20) % 7, "y": np.arange(20)})
+ROWS = pd.DataFrame(
+    {
+        "participant": [f"P{row // 2}" for row in range(20)],
+        "x": np.arange(20) % 7,
+        "y": np.arange(20),
+    }
+)
 BOOTSTRAP = ParticipantBootstrap(ROWS["participant"], draws=300, seed=2)
 
 
@@ -463,7 +637,9 @@ def refused():
     need([], "nobody was asked")
 
 
-@pytest.mark.parametrize("error", [KeyError, ValueError, TypeError, ZeroDivisionError, UserError, RuntimeError])
+@pytest.mark.parametrize(
+    "error", [KeyError, ValueError, TypeError, ZeroDivisionError, UserError, RuntimeError]
+)
 def test_a_real_error_is_never_swallowed(error):
     def wrong():
         need(True, "not the reason")
@@ -475,33 +651,55 @@ def test_a_real_error_is_never_swallowed(error):
 
 def test_what_is_missing_becomes_the_reason_of_its_row_alone():
     table = tabulate(
-        "what", [number(refused, key="a"), Number("y", lambda: mean("y"), "points", "mean", ROWS)], BOOTSTRAP
+        "what",
+        [number(refused, key="a"), Number("y", lambda: mean("y"), "points", "mean", ROWS)],
+        BOOTSTRAP,
     )
     assert table["reason"].tolist() == ["nobody was asked", ""]
     assert table["key"].tolist() == ["a", ""]
     assert np.isnan(table["estimate"].iloc[0])
-    assert table.loc["y", "low"] < table.loc["y", "estimate"] == ROWS["y"].mean() < table.loc["y", "high"]
+    assert (
+        table.loc["y", "low"]
+        < table.loc["y", "estimate"]
+        == ROWS["y"].mean()
+        < table.loc["y", "high"]
+    )
     assert table["n"].tolist() == [20, 20]
 
 
 def test_reasons_are_caught_in_one_place():
     sources = Path(sense7.__file__).parent.rglob("*.py")
-    caught = [path.name for path in sources if "except NotComputable" in path.read_text(encoding="utf-8")]
+    caught = [
+        path.name for path in sources if "except NotComputable" in path.read_text(encoding="utf-8")
+    ]
     assert caught == ["core.py"]
 
 
 def test_a_difference_is_the_minus_of_two_statistics():
     rows = np.column_stack([ROWS["y"] - ROWS["x"], np.ones(20)])
-    direct = resampled(BOOTSTRAP, lambda sums: sums[..., 0] / sums[..., 1], rows, ROWS["participant"])
+    direct = resampled(
+        BOOTSTRAP, lambda sums: sums[..., 0] / sums[..., 1], rows, ROWS["participant"]
+    )
     np.testing.assert_allclose(mean("y") - mean("x"), direct, atol=1e-12)
     row = number(lambda: mean("y") - mean("x")).row(BOOTSTRAP)
-    assert [row["low"], row["high"]] == pytest.approx(np.quantile(direct[1:], [0.025, 0.975]).tolist())
+    assert [row["low"], row["high"]] == pytest.approx(
+        np.quantile(direct[1:], [0.025, 0.975]).tolist()
+    )
 
 
 def test_an_interval_of_another_kind_is_said_and_a_note_stays():
-    row = number(lambda: Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items").row(BOOTSTRAP)
-    assert (row["method"], row["reason"], row["low"]) == ("mean; t interval", "six of seven items", 1.0)
-    assert number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"] == "constant"
+    row = number(
+        lambda: Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items"
+    ).row(BOOTSTRAP)
+    assert (row["method"], row["reason"], row["low"]) == (
+        "mean; t interval",
+        "six of seven items",
+        1.0,
+    )
+    assert (
+        number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"]
+        == "constant"
+    )
 
 
 def test_more_comparisons_widen_by_bonferroni():
@@ -512,7 +710,11 @@ def test_more_comparisons_widen_by_bonferroni():
 @pytest.mark.parametrize("draw", [0, 1, 7])
 def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
     generator = np.random.default_rng(5)
-    frame = pd.DataFrame(generator.integers(1, 6, (12, 3)), columns=["a", "b", "c"], index=[f"C{n}" for n in range(12)])
+    frame = pd.DataFrame(
+        generator.integers(1, 6, (12, 3)),
+        columns=["a", "b", "c"],
+        index=[f"C{n}" for n in range(12)],
+    )
     over = Resamples(frame, ConversationBootstrap(frame.index.to_series(), draws=10, seed=1))
     copied = frame.loc[frame.index.repeat(over.weights[draw].astype(int))]
     k, whole = 3, copied.sum(axis=1).var()
@@ -532,13 +734,19 @@ def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
 
 @finding
 def points_of(rows, ratings="turns"):
-    return tabulate("what", [Number("mean", lambda: mean("y"), "points", "mean", rows, key="points")], BOOTSTRAP)
+    return tabulate(
+        "what", [Number("mean", lambda: mean("y"), "points", "mean", rows, key="points")], BOOTSTRAP
+    )
 
 
 @finding
 def under_two_keys(rows):
     table = points_of(rows)
-    return {"as it is": table, "another": table.assign(key="points_again"), "none": table.assign(key="")}
+    return {
+        "as it is": table,
+        "another": table.assign(key="points_again"),
+        "none": table.assign(key=""),
+    }
 
 
 def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call():
@@ -549,7 +757,10 @@ def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call()
 
 
 def test_a_row_under_a_new_key_is_a_number_of_the_function_that_gave_it_the_key():
-    rows = {row["key"]: row["computed_by"].function.rpartition(".")[2] for row in keyed_rows(under_two_keys(ROWS))}
+    rows = {
+        row["key"]: row["computed_by"].function.rpartition(".")[2]
+        for row in keyed_rows(under_two_keys(ROWS))
+    }
     assert rows == {"points": "points_of", "points_again": "under_two_keys"}
 
 
@@ -558,6 +769,9 @@ def test_every_finding_that_returns_keys_names_itself_or_the_finding_that_it_cal
     given = arguments(study, DRAWS)
     for name, (function, asked) in FINDINGS.items():
         if name not in MANY:
-            own = {option: given["nested" if option == "ratings" and name in NESTED else option] for option in asked}
+            own = {
+                option: given["nested" if option == "ratings" and name in NESTED else option]
+                for option in asked
+            }
             for row in keyed_rows(function(**own)):
                 assert isinstance(row.get("computed_by"), ComputedBy), (name, row["key"])

@@ -26,7 +26,9 @@ def parsed(minimal_sheets):
 
 
 def quantity_of(values, condition="a"):
-    frame = pd.DataFrame({"participant": [f"P{n}" for n in range(len(values))], "condition": condition})
+    frame = pd.DataFrame(
+        {"participant": [f"P{n}" for n in range(len(values))], "condition": condition}
+    )
     return dataset.Quantity("turns", "turns", "turns", "conversations", frame.assign(value=values))
 
 
@@ -94,12 +96,19 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
 
 
 def test_levels_add_up_to_the_conversations(parsed):
-    table = dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": [1.0, 5.0, 5.0, None]}), "importance")
+    table = dataset.levels_by_condition(
+        parsed(tasks={"PreTaskImportance": [1.0, 5.0, 5.0, None]}), "importance"
+    )
     assert table.columns.tolist() == [1, 2, 3, 4, 5, "not answered"]
     assert table.loc["plain"].tolist() == [1, 0, 0, 0, 1, 0]
     assert table.loc["plain-empathy"].tolist() == [0, 0, 0, 0, 1, 1]
     assert table.loc[dataset.ALL].sum() == 4
-    assert dataset.levels_by_condition(parsed(), "desired_empathy").columns.tolist() == [1, 2, 3, "not answered"]
+    assert dataset.levels_by_condition(parsed(), "desired_empathy").columns.tolist() == [
+        1,
+        2,
+        3,
+        "not answered",
+    ]
     assert dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": ...}), "importance").empty
 
 
@@ -118,7 +127,17 @@ def test_the_rarest_of_very_many_topics_are_put_together(parsed):
 
 @pytest.mark.parametrize(
     ("cell", "retries"),
-    [(1.0, 4), (True, 4), ("yes", 4), ("2", 4), (0.0, 0), ("0", 0), (False, 0), (" No ", 0), ("FALSE", 0)],
+    [
+        (1.0, 4),
+        (True, 4),
+        ("yes", 4),
+        ("2", 4),
+        (0.0, 0),
+        ("0", 0),
+        (False, 0),
+        (" No ", 0),
+        ("FALSE", 0),
+    ],
 )
 def test_a_retry_is_a_cell_that_says_so(parsed, cell, retries):
     study = parsed(messages={"Retry": [None, cell, None, None] * 4})
@@ -139,7 +158,10 @@ def test_retries_that_were_never_recorded_are_not_reported_as_zero(parsed, cell)
 
 def people_of(parsed, columns, people=12):
     return dataset.characteristics(
-        parsed(conversations=people + 1, participants={"PID": [f"P{n + 1}" for n in range(people)]} | columns)
+        parsed(
+            conversations=people + 1,
+            participants={"PID": [f"P{n + 1}" for n in range(people)]} | columns,
+        )
     )
 
 
@@ -147,7 +169,12 @@ def test_numbers_are_summed_up_and_few_texts_counted(parsed):
     ages = [20.0, 30.0, 40.0, 50.0] * 3
     summary = people_of(parsed, {"Age": ages, "Gender": ["f", "m", "f", None] * 3})
     assert summary.numbers.columns[0] == summary.others.columns[0] == "n"
-    assert summary.numbers.loc["Age"].tolist() == [12, 20, *np.quantile(ages, [0.25, 0.5, 0.75]), 50]
+    assert summary.numbers.loc["Age"].tolist() == [
+        12,
+        20,
+        *np.quantile(ages, [0.25, 0.5, 0.75]),
+        50,
+    ]
     assert summary.groups.index.tolist() == ["Gender: f", "Gender: m"]
     assert summary.groups["participants"].tolist() == [6, 3]
     assert summary.groups["share of answers (%)"].tolist() == pytest.approx([200 / 3, 100 / 3])
@@ -159,7 +186,10 @@ def test_numbers_are_summed_up_and_few_texts_counted(parsed):
     ("column", "answers"),
     [
         ("Name", [f"Robin {n}" for n in range(12)]),
-        ("Town", ["here", "there", "elsewhere", "nowhere", "up", "down"] * 2),  # two a text: few, yet too many
+        (
+            "Town",
+            ["here", "there", "elsewhere", "nowhere", "up", "down"] * 2,
+        ),  # two a text: few, yet too many
         ("Born", [f"1980-01-{n + 1:02}" for n in range(12)]),
         ("worker_id", [float(7 * n * n + 3) for n in range(12)]),
         ("Number", [float(n + 500) for n in range(12)]),
@@ -170,7 +200,9 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     summary = people_of(parsed, {"Age": ..., "Gender": ..., column: answers})
     assert summary.others.loc[column].tolist() == [12, len(set(answers))]
     shown = summary.numbers.to_csv() + summary.groups.to_csv() + summary.others.to_csv()
-    assert not any(str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4)
+    assert not any(
+        str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4
+    )
 
 
 def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
@@ -186,7 +218,9 @@ def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
 
 def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets):
     answers = [None, "good", None, "unknown", None, None, None, "poor"] * 2
-    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), answers)))
+    study = parse_sheets(
+        minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), answers))
+    )
     bootstrap = bootstrap_of(study)
     assert (len(study.turns), len(study.turns_put_to_rating)) == (8, 6)
     put = ratings.applicability(study, bootstrap).loc["Relational"]
@@ -200,7 +234,13 @@ def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets)
 def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(workbooks):
     study = read_workbook(workbooks["ieval"])
     counts = dataset.counts(study)["estimate"]
-    expected = {"participants": 240, "conversations_released": 1920, "llm_conditions": 4, "dimensions": 5, "levels": 5}
+    expected = {
+        "participants": 240,
+        "conversations_released": 1920,
+        "llm_conditions": 4,
+        "dimensions": 5,
+        "levels": 5,
+    }
     assert counts[list(expected)].to_dict() == expected
     truth = ground_truth(study.turns, study.conversations["conversation"])
     found = dataset.ground_truth_mean(study, bootstrap_of(study))["estimate"]
@@ -247,7 +287,9 @@ def by_loop(study):
 
 
 def test_the_examples_are_those_of_the_rule(study, chosen):
-    expected = {(row.dimension, row.end): (row.conversation, row.turn) for row in chosen.itertuples()}
+    expected = {
+        (row.dimension, row.end): (row.conversation, row.turn) for row in chosen.itertuples()
+    }
     assert expected == by_loop(study)
     assert examples.dimensions_with_examples(chosen)["estimate"].tolist() == [7]
 
@@ -272,7 +314,8 @@ def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets):
     high = chosen[chosen["end"] == "high"]
     assert (high["reason"] == "").sum() == 1  # there is but one text in it
     assert (
-        high["reason"].iloc[-1] == "every participant, or every text, with a turn rated very good is an example already"
+        high["reason"].iloc[-1]
+        == "every participant, or every text, with a turn rated very good is an example already"
     )
 
 
@@ -285,7 +328,9 @@ def test_a_blank_text_of_the_user_is_not_replaced_by_an_earlier_one(minimal_shee
 def test_long_texts_are_cut_at_a_word_with_a_mark(chosen):
     shown = examples.dimensions_shown(chosen, "Affective", length=40)
     text = shown.loc["high", "assistant's turn"]
-    whole = chosen.loc[(chosen["dimension"] == "Affective") & (chosen["end"] == "high"), "assistant"].item()
+    whole = chosen.loc[
+        (chosen["dimension"] == "Affective") & (chosen["end"] == "high"), "assistant"
+    ].item()
     assert text.endswith(examples.CUT_MARK)
     head = text.removesuffix(examples.CUT_MARK)
     assert len(head) <= 40
@@ -329,13 +374,17 @@ def turns_of(conversations: list[list[list[float]]]) -> pd.DataFrame:
         for number, turns in enumerate(conversations)
         for turn in turns
     ]
-    return pd.DataFrame(rows, columns=["conversation", *DIMENSION_NAMES]).astype(dict.fromkeys(DIMENSION_NAMES, float))
+    return pd.DataFrame(rows, columns=["conversation", *DIMENSION_NAMES]).astype(
+        dict.fromkeys(DIMENSION_NAMES, float)
+    )
 
 
 turn_strategy = st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=7, max_size=7)
 # Up to 150 turns: numpy sums in blocks of 8 and of 128, and the vectorised sum has to follow.
 study_strategy = st.lists(
-    st.one_of(st.lists(turn_strategy, max_size=12), st.lists(turn_strategy, min_size=120, max_size=150)),
+    st.one_of(
+        st.lists(turn_strategy, max_size=12), st.lists(turn_strategy, min_size=120, max_size=150)
+    ),
     min_size=1,
     max_size=6,
 )
@@ -352,7 +401,8 @@ def test_equals_the_loops_to_the_last_bit_in_any_order_of_conversations(study, r
 
 
 @pytest.mark.parametrize(
-    ("score", "label"), [(1.5, 2), (2.5, 2), (3.5, 4), (4.5, 4), (4.500000000000001, 5), (5.9, 5), (0.2, 1), (7.5, 5)]
+    ("score", "label"),
+    [(1.5, 2), (2.5, 2), (3.5, 4), (4.5, 4), (4.500000000000001, 5), (5.9, 5), (0.2, 1), (7.5, 5)],
 )
 def test_labels_round_half_to_even_and_clip(score, label):
     assert labels([score])[0] == label
@@ -363,8 +413,12 @@ def test_a_value_equal_but_for_rounding_is_no_other_label():
 
     All rate the same dimensions: pooling is the authors' mean in other words.
     """
-    turns = turns_of([[[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]])
-    conversations = pd.DataFrame({"conversation": ["C0"], **{f"post_{name}": np.nan for name in SEVEN}})
+    turns = turns_of(
+        [[[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]]
+    )
+    conversations = pd.DataFrame(
+        {"conversation": ["C0"], **{f"post_{name}": np.nan for name in SEVEN}}
+    )
     turns = turns.assign(turn=range(1, 5), overall=np.nan)
     study = Study("made up", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
     others = other_ground_truths(study).loc["C0", ["all ratings pooled", "complete turns only"]]

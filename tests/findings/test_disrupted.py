@@ -24,7 +24,9 @@ from sense7.workbook import parse_sheets
 
 
 def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None] * 4 + [None, "poor", None, "good"] * 3}))
+    study = parse_sheets(
+        minimal_sheets(messages={"EmpathyOverall": [None] * 4 + [None, "poor", None, "good"] * 3})
+    )
     study.conversations.loc[1, OUTCOMES["experience"]] = np.nan
     conversations = poor_turn.poor_turn_conversations(study, "experience")
     assert list(conversations.index) == list(study.conversations["conversation"].iloc[2:])
@@ -41,16 +43,27 @@ def test_the_grid_counts_by_definition():
     kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
     both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
     within = grid.loc["at least one poor turn, within participants"]
-    assert within[["with", "without"]].tolist() == [both["sum"].sum(), (both["count"] - both["sum"]).sum()]
+    assert within[["with", "without"]].tolist() == [
+        both["sum"].sum(),
+        (both["count"] - both["sum"]).sum(),
+    ]
     assert grid["holds it"].iloc[0] == "yes"
     assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
 
 
-@pytest.mark.parametrize(("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")])
-def test_the_definitions_whose_interval_holds_the_published_value_are_counted(published, held, answer):
+@pytest.mark.parametrize(
+    ("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")]
+)
+def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
+    published, held, answer
+):
     rows = {
         name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
-        for name, estimate, low, high in (("a", 1.0, 0.8, 1.2), ("b", 0.7, 0.5, 0.95), ("c", 2.0, np.nan, np.nan))
+        for name, estimate, low, high in (
+            ("a", 1.0, 0.8, 1.2),
+            ("b", 0.7, 0.5, 0.95),
+            ("c", 2.0, np.nan, np.nan),
+        )
     }
     verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
     assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
@@ -59,11 +72,16 @@ def test_the_definitions_whose_interval_holds_the_published_value_are_counted(pu
 
 
 def test_without_a_poor_turn_no_definition_holds_a_value(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "very good"] * 4}))
+    study = parse_sheets(
+        minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "very good"] * 4})
+    )
     measures = poor_turn.poor_turn_measures(study, bootstrap_of(study))
     verdict = poor_turn.published_in_grid(measures["d"], 1.0)
     assert verdict["counts"]["estimate"].isna().all()
-    assert (verdict["held"]["estimate"], verdict["held"]["reason"]) == (None, "no definition has an interval")
+    assert (verdict["held"]["estimate"], verdict["held"]["reason"]) == (
+        None,
+        "no definition has an interval",
+    )
     assert set(poor_turn.poor_turn_grid(study, measures, 1.0)["holds it"]) == {""}
 
 
@@ -81,7 +99,9 @@ def test_cross_validation_equals_models_fitted_one_by_one():
     study = golden.study()
     bootstrap, frame = bootstrap_of(study), poor_turn.turn_summaries(study)
     people = sorted(frame["participant"].unique())
-    fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % poor_turn.FOLDS)
+    fold = np.random.default_rng(bootstrap.seed).permutation(
+        np.arange(len(people)) % poor_turn.FOLDS
+    )
     row_fold = frame["participant"].map(dict(zip(people, fold, strict=True)))
 
     def predicted(*chosen):
@@ -89,13 +109,17 @@ def test_cross_validation_equals_models_fitted_one_by_one():
         for number in range(poor_turn.FOLDS):
             train, test = frame[row_fold != number], frame[row_fold == number]
             fit = sm.OLS(train["outcome"], sm.add_constant(train[list(chosen)])).fit()
-            errors += ((test["outcome"] - fit.predict(sm.add_constant(test[list(chosen)]))) ** 2).sum()
+            errors += (
+                (test["outcome"] - fit.predict(sm.add_constant(test[list(chosen)]))) ** 2
+            ).sum()
             null += ((test["outcome"] - train["outcome"].mean()) ** 2).sum()
         return 1 - errors / null
 
     mean = predicted("mean")
     expected = [mean, predicted("peak", "end"), predicted(*poor_turn.PREDICTORS) - mean]
-    np.testing.assert_allclose(poor_turn.cross_validated_r2(study, bootstrap)["estimate"], expected, atol=1e-9)
+    np.testing.assert_allclose(
+        poor_turn.cross_validated_r2(study, bootstrap)["estimate"], expected, atol=1e-9
+    )
 
 
 def study_of(conversations, people=None):
@@ -114,7 +138,11 @@ def study_of(conversations, people=None):
 def around(levels):
     """(event time, level) of each rated turn; nothing without a poor turn."""
     poor = [turn for turn, level in enumerate(levels) if level is not None and level <= 2]
-    return [(turn - poor[0], level) for turn, level in enumerate(levels) if level is not None] if poor else []
+    return (
+        [(turn - poor[0], level) for turn, level in enumerate(levels) if level is not None]
+        if poor
+        else []
+    )
 
 
 def orders(levels):
@@ -133,11 +161,15 @@ def mean_by_time(pieces):
             if time in sums:
                 sums[time] += weight * level
                 weights[time] += weight
-    return {time: sums[time] / weights[time] if weights[time] else np.nan for time in disrupted.TIMES}
+    return {
+        time: sums[time] / weights[time] if weights[time] else np.nan for time in disrupted.TIMES
+    }
 
 
 conversations_of_levels = st.lists(
-    st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=1, max_size=5), min_size=1, max_size=5
+    st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=1, max_size=5),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -166,10 +198,19 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
     generator = np.random.default_rng(6)
     conversations = generator.integers(1, 6, size=(60, 9)).tolist()
     people = [f"P{number % 12}" for number in range(60)]
-    study, backwards = study_of(conversations, people), study_of([levels[::-1] for levels in conversations], people)
+    study, backwards = (
+        study_of(conversations, people),
+        study_of([levels[::-1] for levels in conversations], people),
+    )
     table = disrupted.reversed_order(study, bootstrap_of(study))
-    drops = [disrupted.lasting_drop(one, bootstrap_of(one)).loc["difference"] for one in (study, backwards)]
-    after = [disrupted.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1] for one in (study, backwards)]
+    drops = [
+        disrupted.lasting_drop(one, bootstrap_of(one)).loc["difference"]
+        for one in (study, backwards)
+    ]
+    after = [
+        disrupted.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1]
+        for one in (study, backwards)
+    ]
     for name, (forward, backward) in {"lasting drop": drops, "right after": after}.items():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
@@ -181,10 +222,22 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
 
 def test_a_rating_is_poor_by_its_label():
     ratings = np.array([1, 2, 2.5, 2.500001, 1.67, 3, 3.5, 5, np.nan])
-    assert measures.is_poor(ratings).tolist() == [True, True, True, False, True, False, False, False, False]
+    assert measures.is_poor(ratings).tolist() == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
     assert measures.is_poor(ratings).tolist() == (labels(ratings) <= measures.POOR).tolist()
     series = pd.Series(ratings, index=list("abcdefghi"))
-    pd.testing.assert_series_equal(measures.is_poor(series), pd.Series(measures.is_poor(ratings), series.index))
+    pd.testing.assert_series_equal(
+        measures.is_poor(series), pd.Series(measures.is_poor(ratings), series.index)
+    )
 
 
 def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):

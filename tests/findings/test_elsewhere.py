@@ -16,7 +16,16 @@ from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.findings import elsewhere, whose_empathy
-from sense7.findings.elsewhere import FINDINGS, NO_INTERVAL, NOT_ASKED, NOT_SEEN, OPPOSITE, SEEN, Rule, verdict
+from sense7.findings.elsewhere import (
+    FINDINGS,
+    NO_INTERVAL,
+    NOT_ASKED,
+    NOT_SEEN,
+    OPPOSITE,
+    SEEN,
+    Rule,
+    verdict,
+)
 from sense7.sources import released
 from sense7.sources.released import EXPERTS, JUDGES, PERSON
 from sense7.tables import VERDICT_MARKS, Matrix
@@ -48,7 +57,9 @@ def raw():
 def values(found):
     """Values as the page has them."""
     people = elsewhere.felt_heard()
-    theirs = elsewhere.felt_heard_tables(people, elsewhere.felt_heard_resampling(people, draws=400, seed=2))
+    theirs = elsewhere.felt_heard_tables(
+        people, elsewhere.felt_heard_resampling(people, draws=400, seed=2)
+    )
     return elsewhere.values_of(found | theirs)
 
 
@@ -62,7 +73,9 @@ def test_consistency_is_that_of_r(found):
         "understood with appropriate": 0.878178888111,
         "attentive with sensible": 0.848150152623,
     }
-    np.testing.assert_allclose(found["consistency"].loc[list(known), "estimate"], list(known.values()), rtol=1e-9)
+    np.testing.assert_allclose(
+        found["consistency"].loc[list(known), "estimate"], list(known.values()), rtol=1e-9
+    )
     rounded = found["consistency"].loc[list(known), "estimate"].round(3).tolist()
     assert rounded == [0.917, 0.878, 0.848]
 
@@ -83,7 +96,9 @@ def test_shares_are_those_of_r(found):
 
 
 def test_liking_is_that_of_r(found):
-    assert found["liking"].loc["liking with the mean rating", "estimate"] == pytest.approx(0.8258706925963, rel=1e-9)
+    assert found["liking"].loc["liking with the mean rating", "estimate"] == pytest.approx(
+        0.8258706925963, rel=1e-9
+    )
 
 
 def test_the_questionnaire_is_related_with_equal_means_as_ties(found, raw):
@@ -111,7 +126,9 @@ def test_the_judge_falls_short_by_the_known_correlations_of_the_same_texts(found
     draws = ConversationBootstrap(pd.Series(people.items.index, dtype=object), 30, bootstrap.seed)
     for weights in (np.ones(50, dtype=int), *draws.weights().astype(int)):
         taken = people.scores.loc[np.repeat(draws.names, weights)]
-        agree = np.mean([spearmanr(taken[one], taken[f"without_{one}"]).statistic for one in EXPERTS])
+        agree = np.mean(
+            [spearmanr(taken[one], taken[f"without_{one}"]).statistic for one in EXPERTS]
+        )
         differences.append(agree - spearmanr(taken["gemini"], taken["self"]).statistic)
     assert differences[0] == pytest.approx(0.738 - 0.320, abs=1e-3)
     for row in (found["judge"].iloc[0], elsewhere.judge_difference(draws).iloc[0]):
@@ -151,7 +168,11 @@ def test_a_verdict_is_the_place_of_the_whole_interval(rule, low, high, expected)
 
 def test_the_verdicts_of_these_ratings(values):
     table = elsewhere.matrix(values)
-    said = {(row.finding, row.data_set): row.verdict for row in table.itertuples() if row.verdict != NOT_ASKED}
+    said = {
+        (row.finding, row.data_set): row.verdict
+        for row in table.itertuples()
+        if row.verdict != NOT_ASKED
+    }
     assert said == {
         ("consistency", "ieval"): SEEN,
         ("consistency", "felt_heard"): SEEN,
@@ -165,7 +186,9 @@ def test_the_verdicts_of_these_ratings(values):
         ("system", "felt_heard"): SEEN,
         ("judge", "perceived_empathy"): SEEN,
         ("satisfaction", "ieval"): SEEN,
-        ("characteristics", "ieval"): said[("characteristics", "ieval")],  # too close to its line for few draws
+        ("characteristics", "ieval"): said[
+            ("characteristics", "ieval")
+        ],  # too close to its line for few draws
     }
     assert len(table) == len(FINDINGS) * len(elsewhere.DATA_SETS)
     assert elsewhere.tally(table)["estimate"].iloc[:4].sum() == len(table)
@@ -192,7 +215,9 @@ def test_a_value_that_was_not_recorded_is_named(values):
 
 
 def test_published_words_are_those_of_the_claims(values):
-    claims = {entry["id"]: entry for entry in yaml.safe_load(data_file("claims.yml").read_text("utf-8"))}
+    claims = {
+        entry["id"]: entry for entry in yaml.safe_load(data_file("claims.yml").read_text("utf-8"))
+    }
     cells = elsewhere.matrix_cells(elsewhere.matrix(values))
     own = cells[cells["column"] == "SENSE-7, as published"].set_index("row")
     assert len(own) == len(FINDINGS)
@@ -225,7 +250,9 @@ FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "caredfor
 def felt():
     """The people who answered, and what the page shows of them."""
     people = elsewhere.felt_heard()
-    return people, elsewhere.felt_heard_tables(people, elsewhere.felt_heard_resampling(people, draws=400, seed=3))
+    return people, elsewhere.felt_heard_tables(
+        people, elsewhere.felt_heard_resampling(people, draws=400, seed=3)
+    )
 
 
 def test_the_means_that_others_computed(felt):
@@ -245,13 +272,22 @@ def test_alpha_is_that_of_r_and_the_ceiling_is_counted(felt):
     """psych::alpha, raw_alpha."""
     people, found = felt[0], felt[1]["feelings"]
     assert found.loc["Cronbach's alpha", "estimate"] == pytest.approx(0.969167190524, rel=1e-9)
-    assert found.loc["highest rating to all six", "estimate"] == (people[FEELINGS] == 7).all(axis=1).mean()
+    assert (
+        found.loc["highest rating to all six", "estimate"]
+        == (people[FEELINGS] == 7).all(axis=1).mean()
+    )
 
 
 def test_effects_are_the_coefficients_of_the_model(felt):
-    people, source, label = felt[0], (felt[0]["response"] == "ai") - 0.5, (felt[0]["label"] == "human") - 0.5
+    people, source, label = (
+        felt[0],
+        (felt[0]["response"] == "ai") - 0.5,
+        (felt[0]["label"] == "human") - 0.5,
+    )
     fitted = ols("y ~ s * n", people.assign(y=people["mean of six"], s=source, n=label)).fit()
-    np.testing.assert_allclose(felt[1]["effects"]["estimate"].iloc[:3], fitted.params[["s", "n", "s:n"]], rtol=1e-9)
+    np.testing.assert_allclose(
+        felt[1]["effects"]["estimate"].iloc[:3], fitted.params[["s", "n", "s:n"]], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -265,7 +301,10 @@ def test_effects_are_the_coefficients_of_the_model(felt):
 )
 def test_the_verdict_follows_from_both_intervals(source, label, begins):
     limits = {elsewhere.SOURCE: source, elsewhere.LABEL: label}
-    rows = {name: {"estimate": 0, "low": low, "high": high, "n": 9} for name, (low, high) in limits.items()}
+    rows = {
+        name: {"estimate": 0, "low": low, "high": high, "n": 9}
+        for name, (low, high) in limits.items()
+    }
     assert elsewhere.felt_heard_verdict(pd.DataFrame(rows).T)["estimate"].startswith(begins)
 
 
@@ -299,15 +338,21 @@ def rho(x, y):
 
 def sums(people):
     """Sums of the six ratings: whole numbers but for the crowd's, so that equal scores are equal numbers."""
-    return {rater: people.items[rater].sum(axis=1).to_numpy().round(6) for rater in (PERSON, *OBSERVERS)}
+    return {
+        rater: people.items[rater].sum(axis=1).to_numpy().round(6) for rater in (PERSON, *OBSERVERS)
+    }
 
 
 def exactly(people):
     """The same from whole numbers."""
     of = sums(people)
     experts, models = sum(of[e] for e in EXPERTS), sum(of[j] for j in JUDGES)
-    found = {f"whose_{rater}_with_person": rho(of[rater], of[PERSON]) for rater in ("crowd", *JUDGES)}
-    found |= {f"whose_{rater}_with_experts": rho(of[rater], experts) for rater in ("crowd", *JUDGES)}
+    found = {
+        f"whose_{rater}_with_person": rho(of[rater], of[PERSON]) for rater in ("crowd", *JUDGES)
+    }
+    found |= {
+        f"whose_{rater}_with_experts": rho(of[rater], experts) for rater in ("crowd", *JUDGES)
+    }
     found["whose_experts_with_person"] = rho(experts, of[PERSON])
     found["whose_models_with_person"] = rho(models, of[PERSON])
     found["whose_observers_agree"] = np.mean([rho(of[e], experts - of[e]) for e in EXPERTS])
@@ -327,7 +372,8 @@ def test_differences_are_those_of_the_correlations(people, tables):
         "whose_difference": value["whose_observers_agree"] - value["whose_experts_with_person"],
         "whose_difference_same_target": value["whose_observers_agree"] - two,
         "whose_models_difference": value["whose_models_agree"] - value["whose_gemini_with_person"],
-        "whose_claude_difference": value["whose_claude_with_experts"] - value["whose_claude_with_person"],
+        "whose_claude_difference": value["whose_claude_with_experts"]
+        - value["whose_claude_with_person"],
     }
     for key, difference in expected.items():
         assert value[key] == pytest.approx(difference, abs=1e-12), key
@@ -347,14 +393,19 @@ def verdict_of(panel, key="whose_difference"):
 def test_the_verdict_follows_the_data(people):
     assert verdict_of(people) == we.SEEN
     mean = sum(people.items[expert] for expert in EXPERTS) / 3
-    assert verdict_of(with_ratings_of(people, PERSON, mean)) == we.OPPOSITE, "the person rates as the experts do"
+    assert verdict_of(with_ratings_of(people, PERSON, mean)) == we.OPPOSITE, (
+        "the person rates as the experts do"
+    )
     assert verdict_of(with_ratings_of(people, PERSON, people.items["claude"])) == we.NOT_SETTLED
 
 
 def test_the_correction_for_attenuation_follows_from_both_alphas(people, tables):
     value = tables["estimate"]
     experts = people.scores[list(EXPERTS)]
-    person_alpha, experts_alpha = s7.cronbach_alpha(people.items[PERSON]), s7.cronbach_alpha(experts)
+    person_alpha, experts_alpha = (
+        s7.cronbach_alpha(people.items[PERSON]),
+        s7.cronbach_alpha(experts),
+    )
     assert value["whose_reliability_person"] == pytest.approx(person_alpha, abs=1e-9)
     assert value["whose_reliability_experts"] == pytest.approx(experts_alpha, abs=1e-6)
     corrected = value["whose_experts_with_person"] / np.sqrt(person_alpha * experts_alpha)
@@ -368,7 +419,9 @@ def test_the_correction_for_range_is_thorndikes(people, tables):
     r, u = tables.loc["whose_experts_with_person", "estimate"], ratio(stats.iqr)
     assert u > ratio(np.std)
     wider = tables.loc["whose_experts_with_person_spread", "estimate"]
-    assert wider == pytest.approx(np.sin(np.arctan(u * np.tan(np.arcsin(r)))), abs=1e-9), "the slope grows by u"
+    assert wider == pytest.approx(np.sin(np.arctan(u * np.tan(np.arcsin(r)))), abs=1e-9), (
+        "the slope grows by u"
+    )
     assert tables.loc["whose_difference_spread", "estimate"] == pytest.approx(
         tables.loc["whose_observers_agree", "estimate"] - wider, abs=1e-9
     )

@@ -37,7 +37,9 @@ def test_an_answer_names_one_dimension_or_none(text, name):
 
 
 def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_sheets):
-    study, table = shares_of(minimal_sheets(participants={"Q17": ["Affective", "interest", "Affective Understanding"]}))
+    study, table = shares_of(
+        minimal_sheets(participants={"Q17": ["Affective", "interest", "Affective Understanding"]})
+    )
     assert importance.choice_column(study.participants) == "Q17"
     assert table.loc["Affective", "estimate"] == pytest.approx(2 / 3)
     assert table.loc["Interest", "estimate"] == pytest.approx(1 / 3)
@@ -49,15 +51,22 @@ def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_she
 
 # Of how many people published shares can be
 
-CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).resolve().parents[2] / "data" / "claims.yml")}
-SHARES = {name: CLAIMS[f"importance_{name}"].value for name in ("cognitive", "affective", "response")}
+CLAIMS = {
+    claim.id: claim
+    for claim in load_claims(Path(__file__).resolve().parents[2] / "data" / "claims.yml")
+}
+SHARES = {
+    name: CLAIMS[f"importance_{name}"].value for name in ("cognitive", "affective", "response")
+}
 PARTICIPANTS = CLAIMS["participants"].value
 
 
 def rounds_to(count, total, share):
     """By decimal arithmetic, halves up or down."""
     exact = Decimal(count) / Decimal(total)
-    return Decimal(str(share)) in {exact.quantize(Decimal("0.001"), way) for way in (ROUND_HALF_UP, ROUND_HALF_DOWN)}
+    return Decimal(str(share)) in {
+        exact.quantize(Decimal("0.001"), way) for way in (ROUND_HALF_UP, ROUND_HALF_DOWN)
+    }
 
 
 def test_the_published_shares_are_not_all_shares_of_the_published_participants():
@@ -72,7 +81,10 @@ def test_possible_totals_are_those_of_every_count_tried_by_decimal_arithmetic():
         total
         for total in range(1, 701)
         if all(
-            any(rounds_to(count, total, share) for count in {int(share * total), int(share * total) + 1})
+            any(
+                rounds_to(count, total, share)
+                for count in {int(share * total), int(share * total) + 1}
+            )
             for share in SHARES.values()
         )
     ]
@@ -89,7 +101,11 @@ def test_whether_the_shares_fit_is_a_flag_with_its_reason():
 
 def test_the_table_says_the_nearest_count_of_each_total_and_whether_it_fits():
     table = importance.rounding_table(SHARES, {"participants": PARTICIPANTS, "smallest": 192})
-    assert table.columns.tolist() == ["published", "participants, 109: nearest count", "smallest, 192: nearest count"]
+    assert table.columns.tolist() == [
+        "published",
+        "participants, 109: nearest count",
+        "smallest, 192: nearest count",
+    ]
     assert table.loc["affective"].tolist() == ["19.8%", "22 (20.18%): no", "38 (19.79%): fits"]
     assert table.loc["response"].tolist() == ["19.3%", "21 (19.27%): fits", "37 (19.27%): fits"]
 
@@ -99,4 +115,6 @@ def test_the_claims_tolerances_follow_from_the_rounding_check():
     total = importance.smallest_total(SHARES)["estimate"]
     for name, share in SHARES.items():
         error = math.sqrt(share * (1 - share) * (1 / PARTICIPANTS - 1 / total))
-        assert CLAIMS[f"importance_{name}"].compare["within"] == math.ceil(0.5 + 1960 * error) / 1000
+        assert (
+            CLAIMS[f"importance_{name}"].compare["within"] == math.ceil(0.5 + 1960 * error) / 1000
+        )

@@ -20,7 +20,10 @@ from sense7.workbook import parse_sheets
 def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
     generator = np.random.default_rng(4)
     y, group = generator.integers(1, 6, size=30) / 2, generator.integers(3, size=30)
-    who, weights = generator.integers(12, size=30), generator.integers(4, size=(5, 12)).astype(float)
+    who, weights = (
+        generator.integers(12, size=30),
+        generator.integers(4, size=(5, 12)).astype(float),
+    )
     sums, pairs = individualized.pair_sums(y, group, weights, who)
     apart = np.abs(y[:, None] - y[None])
     for place, taken in enumerate(weights[:, who]):
@@ -47,7 +50,10 @@ def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_s
     parts = individualized.variance_parts(study, bootstrap_of(study), draws=50)
     for table in (parts.variances, parts.shares):
         assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
-        assert table.loc["participant", "reason"] == "no interval: every resampling gives the same value"
+        assert (
+            table.loc["participant", "reason"]
+            == "no interval: every resampling gives the same value"
+        )
         assert np.isnan(table.loc["participant", ["low", "high"]].to_numpy(dtype=float)).all()
 
 
@@ -61,7 +67,11 @@ def synthetic():
 
 def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
     generator = np.random.default_rng(3)
-    y = generator.normal(size=(20, 4)) + generator.normal(size=(20, 1)) + np.array([0.0, 1.0, 1.0, 3.0])
+    y = (
+        generator.normal(size=(20, 4))
+        + generator.normal(size=(20, 1))
+        + np.array([0.0, 1.0, 1.0, 3.0])
+    )
     means = y.mean(axis=0)
     rest = y - y.mean(axis=1, keepdims=True) - means + y.mean()
     error = (rest**2).sum() / (19 * 3)
@@ -80,7 +90,9 @@ def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
     rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
     square = (rest**2).sum() / ((len(table) - 1) * 6)
     frame = individualized.rated_conversations(some)
-    sums = individualized.turn_sums(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
+    sums = individualized.turn_sums(some, frame, pd.Index(frame["participant"].unique())).sum(
+        axis=0
+    )
     turn, noise, turn_of_mean, noise_of_mean = individualized.within_conversations(sums)
     assert noise == pytest.approx(square / 7)
     means = complete.assign(y=table.mean(axis=1)).groupby("conversation")["y"]
@@ -103,9 +115,15 @@ def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_o
     copied = replace(synthetic, turns=pd.concat(copies, ignore_index=True))
     whole = individualized.rated_conversations(synthetic)
     whole = whole.assign(conversation=whole["conversation"].astype(str))
-    whole = pd.concat([whole.assign(conversation=whole["conversation"] + f"/{copy}") for copy in range(3)])
-    expected = individualized.within_conversations(individualized.turn_sums(copied, whole, names).sum(axis=0))
-    found = individualized.within_conversations(times @ individualized.turn_sums(synthetic, frame, names))
+    whole = pd.concat(
+        [whole.assign(conversation=whole["conversation"] + f"/{copy}") for copy in range(3)]
+    )
+    expected = individualized.within_conversations(
+        individualized.turn_sums(copied, whole, names).sum(axis=0)
+    )
+    found = individualized.within_conversations(
+        times @ individualized.turn_sums(synthetic, frame, names)
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -130,11 +148,15 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
         ("of the context: importance", (steps[["importance"]],)),
         ("of the context: desired empathy", (steps[["desired_empathy"]],)),
     ):
-        assert shares[name] == pytest.approx((mean_square() - mean_square(*columns)) / whole, abs=1e-8)
+        assert shares[name] == pytest.approx(
+            (mean_square() - mean_square(*columns)) / whole, abs=1e-8
+        )
     assert shares.iloc[:5].sum() == pytest.approx(1)
     assert shares["participant"] == pytest.approx(parts.on_one_base.loc["participant", "estimate"])
     comparison = base.comparison["estimate"]
-    assert comparison["condition and topic"] == pytest.approx(shares["condition"] + shares["of the context: topic"])
+    assert comparison["condition and topic"] == pytest.approx(
+        shares["condition"] + shares["of the context: topic"]
+    )
     assert comparison.iloc[2] == pytest.approx(comparison.iloc[0] - comparison.iloc[1])
 
 
@@ -149,7 +171,9 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
         for copy in range(count)
     ]
     copied = pd.concat(copies, ignore_index=True)
-    expected, _ = individualized.context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
+    expected, _ = individualized.context_sums(
+        copied, list(CONTEXT), pd.Index(copied["participant"].unique())
+    )
     found = individualized.context_variances(times @ sums, columns)
     for name, value in individualized.context_variances(expected.sum(axis=0), columns).items():
         assert found[name] == pytest.approx(value, abs=1e-9)
@@ -159,7 +183,10 @@ def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthet
     conversations = synthetic.conversations
     no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
     comparison = individualized.variance_shares(no_topic, bootstrap_of(no_topic), draws=20)
-    assert comparison.shares.loc["of the context: topic", "reason"] == "topic was not given in this data set"
+    assert (
+        comparison.shares.loc["of the context: topic", "reason"]
+        == "topic was not given in this data set"
+    )
     assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         comparison.shares.loc["condition", "estimate"]
     )
@@ -180,7 +207,12 @@ def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthet
 
 
 def group_sums(y, group):
-    return np.array([[(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()] for g in np.unique(group)])
+    return np.array(
+        [
+            [(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()]
+            for g in np.unique(group)
+        ]
+    )
 
 
 def test_omega_squared_is_that_of_the_analysis_of_variance():
@@ -210,7 +242,10 @@ def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
         }
     )
     table = individualized.characteristic_columns(frame, people)
-    assert table["kind"].to_dict() == dict.fromkeys(table.index, "") | {"age": "number", "gender": "group"}
+    assert table["kind"].to_dict() == dict.fromkeys(table.index, "") | {
+        "age": "number",
+        "gender": "group",
+    }
     assert table["reason"].to_dict() == {
         "Prolific_ID": "an identifier",
         "number": "a running number",
@@ -248,5 +283,7 @@ def test_groups_are_compared_by_permutations_or_by_f():
     gender = people.set_index("participant")["gender"].reindex(means.index)
     expected = stats.f_oneway(*(group for _, group in means.groupby(gender))).pvalue
     for permutations, near in ((4000, 0.03), (0, 1e-9)):
-        found = individualized.relations_of(people, means, bootstrap_of(study), permutations).tests.loc["gender", "p"]
+        found = individualized.relations_of(
+            people, means, bootstrap_of(study), permutations
+        ).tests.loc["gender", "p"]
         assert found == pytest.approx(expected, abs=near)

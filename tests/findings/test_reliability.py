@@ -29,11 +29,17 @@ def test_straight_lines_are_those_of_a_loop_and_alpha_is_that_of_the_participant
     left_out = shares.index[shares > np.quantile(shares, 0.75)]
     expected = [rows["straight"].mean(), rows["below"].sum() / rows["straight"].sum()]
     np.testing.assert_allclose(
-        table["estimate"], [*expected, alpha.cronbach_alpha(turns[~turns.index.isin(left_out)])], atol=1e-12
+        table["estimate"],
+        [*expected, alpha.cronbach_alpha(turns[~turns.index.isin(left_out)])],
+        atol=1e-12,
     )
     assert table["n"].tolist()[:2] == [len(rows), rows["straight"].sum()]
     assert 0 < len(left_out) <= np.ceil(len(shares) / 4)
-    assert table["method"].iloc[2].endswith(f"without {len(left_out)} of {turns.index.nunique()} participants")
+    assert (
+        table["method"]
+        .iloc[2]
+        .endswith(f"without {len(left_out)} of {turns.index.nunique()} participants")
+    )
 
 
 # What cannot be computed
@@ -55,7 +61,9 @@ def scores(rows=60, items=4, people=10):
     generator = np.random.default_rng(1)
     values = generator.normal(size=(rows, 1)) + 0.7 * generator.normal(size=(rows, items)) + 3
     names = [f"P{row % people}" for row in range(rows)]
-    return pd.DataFrame(np.clip(np.round(values), 1, 5), index=names, columns=list("abcdefg"[:items]))
+    return pd.DataFrame(
+        np.clip(np.round(values), 1, 5), index=names, columns=list("abcdefg"[:items])
+    )
 
 
 def within(frame):
@@ -67,11 +75,15 @@ def of(function):
 
 
 def of_one_factor(frame):
-    return pd.concat([*reliability.omega_and_loadings(frame, draws_of(frame)), reliability.fit_indices(frame)])
+    return pd.concat(
+        [*reliability.omega_and_loadings(frame, draws_of(frame)), reliability.fit_indices(frame)]
+    )
 
 
 NESTED = nested()
-LINES = pd.DataFrame([[1.0, 2, 3, 4, 5], [5, 4, 3, 2, 1]] * 5, index=[f"P{row // 2}" for row in range(10)])
+LINES = pd.DataFrame(
+    [[1.0, 2, 3, 4, 5], [5, 4, 3, 2, 1]] * 5, index=[f"P{row // 2}" for row in range(10)]
+)
 APART = pd.DataFrame({"a": [1, 2, np.nan, np.nan], "b": [np.nan, 4, 3, 2]}, index=list("pqrs"))
 CONSTANT = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [2.0] * 4}, index=list("pqrs"))
 counted = partial(reliability.retained, seed=1, simulations=50)
@@ -82,9 +94,21 @@ FEW = "only 1 of these ratings was given and varies; this needs 2"
     ("function", "frame", "reason"),
     [
         (within, NESTED * np.nan, "none of these ratings was given and varies; this needs"),
-        (within, NESTED.assign(**dict.fromkeys(DIMENSION_NAMES[1:], np.nan)), "only 1 of these ratings was given"),
-        (within, NESTED.groupby(level=1).head(1), "no conversation has two turns that rate the same two dimensions"),
-        (within, NESTED.groupby(level=1).transform("first"), "a dimension does not vary within conversations"),
+        (
+            within,
+            NESTED.assign(**dict.fromkeys(DIMENSION_NAMES[1:], np.nan)),
+            "only 1 of these ratings was given",
+        ),
+        (
+            within,
+            NESTED.groupby(level=1).head(1),
+            "no conversation has two turns that rate the same two dimensions",
+        ),
+        (
+            within,
+            NESTED.groupby(level=1).transform("first"),
+            "a dimension does not vary within conversations",
+        ),
         (of(reliability.straight_lining), LINES, "no turn has one level throughout"),
         (of(reliability.straight_lining), LINES[[0, 1, 2, 3]], "no turn has 5 ratings"),
         (of(reliability.correlations), APART, "fewer than three units rate both"),
@@ -92,9 +116,17 @@ FEW = "only 1 of these ratings was given and varies; this needs 2"
         (of(reliability.correlations), CONSTANT, "does not vary: b"),
         (of(reliability.average_correlation_table), CONSTANT, FEW),
         (counted, scores(400, 6, 7), "only 7 participants for 6 items"),
-        (counted, scores(400, 6, 40).assign(g=lambda f: f["a"]), "some of the ratings are the same, or sums of others"),
+        (
+            counted,
+            scores(400, 6, 40).assign(g=lambda f: f["a"]),
+            "some of the ratings are the same, or sums of others",
+        ),
         (counted, scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
-        (of_one_factor, scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
+        (
+            of_one_factor,
+            scores(items=2),
+            "only 2 of these ratings were given and vary; this needs 3",
+        ),
         (of_one_factor, scores(rows=8), "units that rate all of 4 items: 8; this needs 20"),
         (of_one_factor, scores().assign(e=lambda f: f["a"]), reliability.NO_FACTOR),
     ],
@@ -123,7 +155,9 @@ def differences_of(turns):
 def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out():
     generator = np.random.default_rng(1)
     overall = generator.integers(1, 6, size=200).astype(float)
-    turns = pd.DataFrame({"participant": [f"P{turn % 12}" for turn in range(200)], "overall": overall})
+    turns = pd.DataFrame(
+        {"participant": [f"P{turn % 12}" for turn in range(200)], "overall": overall}
+    )
     for name in DIMENSION_NAMES:
         turns[name] = np.clip(np.rint(overall + 0.8 * generator.normal(size=200)), 1, 5)
         turns.loc[generator.random(200) < 0.1, name] = np.nan
@@ -141,14 +175,20 @@ def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_ou
     reach = np.quantile(largest, 0.95) * stats.t.ppf(0.975, 11) / stats.norm.ppf(0.975)
     np.testing.assert_allclose(table["high"] - here, reach * errors, rtol=1e-5)
     np.testing.assert_allclose(here - table["low"], reach * errors, rtol=1e-5)
-    assert table["method"].str.endswith("simultaneous 95% max-t interval, 40 resamplings of participants").all()
+    assert (
+        table["method"]
+        .str.endswith("simultaneous 95% max-t interval, 40 resamplings of participants")
+        .all()
+    )
 
 
 # Shares of the variance
 
 
 GENERATOR = np.random.default_rng(1)
-SCORES = np.clip(np.round(3 + GENERATOR.normal(size=(120, 1)) + GENERATOR.normal(size=(120, 4))), 1, 5)
+SCORES = np.clip(
+    np.round(3 + GENERATOR.normal(size=(120, 1)) + GENERATOR.normal(size=(120, 4))), 1, 5
+)
 SCORES = pd.DataFrame(SCORES, index=[f"P{row % 12}" for row in range(120)], columns=[*"abcy"])
 TALKS = pd.Series([f"C{row % 15}" for row in range(120)])
 ALONE = "no interval: only 1 participant to resample"
@@ -165,16 +205,25 @@ def same_in(column):
         ({"a": same_in("a")}, TALKS, "a", ALIKE),
         ({"d": 3.0}, None, "d", "does not vary in the units used"),
         ({}, None, "a", ALONE),
-        (dict.fromkeys("abc", np.nan), None, agreement.TOTAL, "no dimension was rated in this data set"),
+        (
+            dict.fromkeys("abc", np.nan),
+            None,
+            agreement.TOTAL,
+            "no dimension was rated in this data set",
+        ),
         ({"y": 3.0}, None, "a", "the outcome does not vary"),
         ({"e": np.nan}, None, agreement.TOTAL, f"{ALONE}; "),
     ],
 )
-def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why(changes, talks, row, reason):
+def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why(
+    changes, talks, row, reason
+):
     """A reason that leads on is followed by what is lacking."""
     frame = SCORES.assign(**changes)
     draws = draws_of(frame if talks is not None else frame.set_axis(["P0"] * 120))
     frame = frame if talks is not None else frame.set_axis(["P0"] * 120)
     table, _ = agreement.parts_and_shares(frame.pop("y"), frame, draws, conversations=talks)
     found = table.loc[row, "reason"]
-    assert found == reason or (reason.endswith("; ") and found.startswith(reason) and "e" in found.removeprefix(reason))
+    assert found == reason or (
+        reason.endswith("; ") and found.startswith(reason) and "e" in found.removeprefix(reason)
+    )

@@ -12,7 +12,16 @@ from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings import agreement, conditions, disrupted, individualized, measures, poor_turn, ratings, robustness
+from sense7.findings import (
+    agreement,
+    conditions,
+    disrupted,
+    individualized,
+    measures,
+    poor_turn,
+    ratings,
+    robustness,
+)
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -39,7 +48,9 @@ def test_the_first_specification_is_that_of_the_other_pages(study):
         "expectation_loss": disrupted.unmet_expectations(study, bootstrap).iloc[-1],
         "condition_difference": conditions.prompted_minus_best_other(study, bootstrap),
         "kappa_affective": agreement.agreement_with_overall(study, bootstrap).loc["Affective"],
-        "empathy_satisfaction": poor_turn.empathy_and_experience(study, bootstrap).loc["all four together"],
+        "empathy_satisfaction": poor_turn.empathy_and_experience(study, bootstrap).loc[
+            "all four together"
+        ],
     }
     assert pages.keys() == set(robustness.IN_STUDIES)
     for headline, page in pages.items():
@@ -56,11 +67,16 @@ def test_every_combination_stands_once(name):
     # The overall rating is never incomplete: of its combinations one half falls away.
     left = dict.fromkeys(("condition_difference", "participants_share", "context_share"), 3 / 4)
     assert len(table) == pytest.approx(np.prod(sizes) * left.get(name, 1))
-    assert table.iloc[0].to_dict() == {key: options[0] for key, options in robustness.HEADLINES[name].choices.items()}
+    assert table.iloc[0].to_dict() == {
+        key: options[0] for key, options in robustness.HEADLINES[name].choices.items()
+    }
 
 
 def estimates(numbers):
-    rows = {"estimate": numbers, "reason": ["" if np.isfinite(number) else "why" for number in numbers]}
+    rows = {
+        "estimate": numbers,
+        "reason": ["" if np.isfinite(number) else "why" for number in numbers],
+    }
     frame = pd.DataFrame(rows, index=range(1, len(numbers) + 1)).assign(method="m")
     return frame.assign(low=frame["estimate"] - 0.25, high=frame["estimate"] + 0.25)
 
@@ -75,7 +91,9 @@ def test_the_summary_is_range_and_what_intervals_hold(numbers):
         np.mean([n - 0.25 <= 0.5 <= n + 0.25 for n in numbers])
     )
     in_words = robustness.summary(estimates(numbers), "context_share")["estimate"]
-    assert in_words["intervals above the dashed line"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
+    assert in_words["intervals above the dashed line"] == pytest.approx(
+        np.mean([n - 0.25 > 0 for n in numbers])
+    )
 
 
 # Conversations with some ratings
@@ -120,7 +138,9 @@ def test_conversations_with_incomplete_ratings_count_only_where_those_given_do(s
 
 DEGENERATE = {
     "poor_turn_d": {"tasks": {"Model": None}},
-    "kappa_affective": {"messages": {name: [None, "good"] * 8 for name in ("EmpathyOverall", *SEVEN)}},
+    "kappa_affective": {
+        "messages": {name: [None, "good"] * 8 for name in ("EmpathyOverall", *SEVEN)}
+    },
     "context_share": {"tasks": {"PID": "P1"}, "participants": None},
 }
 
@@ -130,7 +150,11 @@ def test_what_cannot_be_computed_says_why(minimal_sheets, headline):
     """The others' specifications: test_degenerate_data_give_numbers_or_reasons_in_good_english, with --long."""
     study = parse_sheets(minimal_sheets(**DEGENERATE[headline]))
     table = robustness.multiverse(study, bootstrap_of(study, 20), headline)
-    for rows, part in ((table, "estimate"), (table, "low"), (robustness.summary(table, headline), "estimate")):
+    for rows, part in (
+        (table, "estimate"),
+        (table, "low"),
+        (robustness.summary(table, headline), "estimate"),
+    ):
         assert (rows.loc[rows[part].isna(), "reason"] != "").all()
     assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
 
@@ -146,8 +170,12 @@ def table_of(estimate, low, high, reason=""):
 
 
 def test_it_is_the_textbook_multiple_of_the_standard_error():
-    detectable = robustness.smallest_detectable(table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054), FIVE)
-    assert detectable.loc["difference", "estimate"] == pytest.approx(1.959963985 + 0.841621234, abs=1e-8)
+    detectable = robustness.smallest_detectable(
+        table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054), FIVE
+    )
+    assert detectable.loc["difference", "estimate"] == pytest.approx(
+        1.959963985 + 0.841621234, abs=1e-8
+    )
     assert detectable.loc["difference", "unit"] == "levels"
 
 

@@ -15,7 +15,11 @@ from sense7.estimators.estimates import safe_names
 from sense7.findings import agreement, conditions, measures, poor_turn, ratings
 from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.sufficient_statistics import estimates_of_parts, statistics_of_parts, sums_of_part
+from sense7.findings.sufficient_statistics import (
+    estimates_of_parts,
+    statistics_of_parts,
+    sums_of_part,
+)
 from sense7.judge.metrics import run_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
@@ -48,7 +52,10 @@ def in_one_piece(study, scores=None):
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
         poor_turn.poor_turn_effects(study, bootstrap).iloc[:1],
-        *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in rater_agreement.WEIGHTS),
+        *(
+            agreement.agreement_with_overall(study, bootstrap, kind)
+            for kind in rater_agreement.WEIGHTS
+        ),
         conditions.condition_means(study, bootstrap),
         poor_turn.empathy_and_experience(study, bootstrap).loc[list(poor_turn.EXPERIENCE)],
     ]
@@ -56,7 +63,9 @@ def in_one_piece(study, scores=None):
     if scores is not None:
         truth = ground_truth(study.turns, study.conversations["conversation"])
         who = study.conversations["participant"].to_numpy()
-        frame = pd.DataFrame({"ground_truth": truth, "score": scores.reindex(truth.index), "participant": who})
+        frame = pd.DataFrame(
+            {"ground_truth": truth, "score": scores.reindex(truth.index), "participant": who}
+        )
         rows["accuracy"] = run_metrics(frame, bootstrap).loc["accuracy"]
     return rows
 
@@ -64,7 +73,11 @@ def in_one_piece(study, scores=None):
 def require_equal(found, expected):
     for key, row in expected.items():
         np.testing.assert_allclose(
-            found.loc[key, NUMBERS].astype(float), row[NUMBERS].astype(float), rtol=1e-12, atol=1e-12, err_msg=key
+            found.loc[key, NUMBERS].astype(float),
+            row[NUMBERS].astype(float),
+            rtol=1e-12,
+            atol=1e-12,
+            err_msg=key,
         )
 
 
@@ -96,7 +109,11 @@ def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study,
 def ratings_of(conversations, dimensions):
     """Cells of two assistant turns a conversation; None where a dimension is not rated."""
     return {
-        name: [cell for number in range(conversations) for cell in (None, dimensions(number, name), None, 4.0)]
+        name: [
+            cell
+            for number in range(conversations)
+            for cell in (None, dimensions(number, name), None, 4.0)
+        ]
         for name in DIMENSION_NAMES
     }
 
@@ -104,7 +121,9 @@ def ratings_of(conversations, dimensions):
 def test_a_dimension_that_one_part_never_rates_counts_as_in_one_piece(minimal_sheets, tmp_path):
     # The last participant never rates Relational: listwise, that part has no complete turn.
     def level(number, name):
-        return None if number == 11 and name == "Relational" else float(1 + (number + len(name)) % 5)
+        return (
+            None if number == 11 and name == "Relational" else float(1 + (number + len(name)) % 5)
+        )
 
     cells = ratings_of(12, level)
     cells["Relational"][-1] = None
@@ -117,7 +136,9 @@ def test_a_dimension_that_one_part_never_rates_counts_as_in_one_piece(minimal_sh
         require_equal(found, {key: pd.Series(alpha.alpha_row(turns, bootstrap, missing=missing))})
 
 
-def test_a_part_without_a_rating_and_a_condition_of_one_part_only_are_no_trouble(minimal_sheets, tmp_path):
+def test_a_part_without_a_rating_and_a_condition_of_one_part_only_are_no_trouble(
+    minimal_sheets, tmp_path
+):
     def level(number, name):
         return None if number == 7 else float(1 + (number * 3 + len(name)) % 5)
 
@@ -125,7 +146,9 @@ def test_a_part_without_a_rating_and_a_condition_of_one_part_only_are_no_trouble
     for name in DIMENSION_NAMES:
         cells[name][-1] = None
     models = ["plain", "other"] * 3 + ["plain", "rare"]
-    study = parse_sheets(minimal_sheets(conversations=8, participants=8, messages=cells, tasks={"Model": models}))
+    study = parse_sheets(
+        minimal_sheets(conversations=8, participants=8, messages=cells, tasks={"Model": models})
+    )
     write_partitions(study, tmp_path / "parts", 8)
     require_equal(
         statistics_of_parts(tmp_path / "parts", **DRAWS),
@@ -144,5 +167,8 @@ def end_this_worker(_item):
 
 
 def test_a_worker_that_the_system_ends_is_one_sentence_on_memory_and_jobs():
-    with pytest.raises(UserError, match=r"one of 2 worker processes .* memory.*--jobs 1"), mapping(None, 2) as apply:
+    with (
+        pytest.raises(UserError, match=r"one of 2 worker processes .* memory.*--jobs 1"),
+        mapping(None, 2) as apply,
+    ):
         list(apply(end_this_worker, range(4)))

@@ -34,14 +34,19 @@ def study_of(rows):
     comments = frame[["conversation", "position", "comment"]].astype({"comment": object})
     comments["comment"] = comments["comment"].where(comments["comment"].notna(), None)
     turns = frame.drop(columns="comment").assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
-    return Study("made up", frame[["conversation", "participant"]], comments, turns, None, pd.DataFrame())
+    return Study(
+        "made up", frame[["conversation", "participant"]], comments, turns, None, pd.DataFrame()
+    )
 
 
 def talk(people=6):
     """Poor turns are cold, good ones warm, to all but one each; P0 says sprocket, often, of poor ones."""
     said = [(1, "So cold."), (2, "cold answer"), (5, "A warm answer!"), (4, "warm"), (4, None)]
     rows = [(f"P{number}", level, text) for number in range(people) for level, text in said]
-    rows += [("P0", 1, "sprocket sprocket sprocket")] * 4 + [("P1", 3, "so-so"), ("P1", None, "gone")]
+    rows += [("P0", 1, "sprocket sprocket sprocket")] * 4 + [
+        ("P1", 3, "so-so"),
+        ("P1", None, "gone"),
+    ]
     return study_of([*rows, ("P1", 5, "cold"), ("P2", 1, "warm")])
 
 
@@ -53,8 +58,13 @@ def synthetic():
 def test_shares_are_counted_by_level():
     study = talk()
     shares = words.comment_shares(study, bootstrap_of(study))["estimate"]
-    assert shares[["very poor", "good", "all rated turns"]].tolist() == pytest.approx([1, 0.5, 31 / 37])
-    assert words.comment_counts(study)["estimate"].to_dict() == {"comments": 32, "commenting_participants": 6}
+    assert shares[["very poor", "good", "all rated turns"]].tolist() == pytest.approx(
+        [1, 0.5, 31 / 37]
+    )
+    assert words.comment_counts(study)["estimate"].to_dict() == {
+        "comments": 32,
+        "commenting_participants": 6,
+    }
 
 
 @pytest.mark.parametrize(
@@ -139,11 +149,17 @@ def test_log_odds_and_z_are_those_of_the_formula_and_the_habit_of_one_person_mar
 
 
 def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_is_no_mark():
-    rows = [(f"P{number}", level, text) for number in range(8) for level, text in ((1, "cold"), (5, "warm"))]
+    rows = [
+        (f"P{number}", level, text)
+        for number in range(8)
+        for level, text in ((1, "cold"), (5, "warm"))
+    ]
     table = words.distinctive_terms(study_of(rows), bootstrap_of(study_of(rows)))
     assert table["low"].isna().all()
     assert table["reason"].str.startswith("no interval: used about turns of one kind only").all()
-    rows = [(f"P{number}", level, "even more words for both") for number in range(8) for level in (1, 5)]
+    rows = [
+        (f"P{number}", level, "even more words for both") for number in range(8) for level in (1, 5)
+    ]
     study = study_of([*rows, *((f"P{number}", 1, "odd") for number in range(3))])
     table = words.distinctive_terms(study, bootstrap_of(study))
     assert table.loc["odd", "kind"] == "poor"
@@ -151,14 +167,26 @@ def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_
 
 
 def test_quotations_follow_their_rule_and_are_shown_as_text():
-    rows = [("P0", 1, "a" * 50), ("P0", 1, "b" * 11), ("P1", 1, "c" * 10), ("P2", 1, "c" * 10), ("P3", 2, "d" * 9)]
+    rows = [
+        ("P0", 1, "a" * 50),
+        ("P0", 1, "b" * 11),
+        ("P1", 1, "c" * 10),
+        ("P2", 1, "c" * 10),
+        ("P3", 2, "d" * 9),
+    ]
     rows += [("P4", 1, "e"), ("P1", 5, "warm"), ("P2", 3, "neither")]
     shown = words.quotations(study_of(rows), count=3)
     assert shown["comment"].tolist() == ["b" * 11, "c" * 10, "d" * 9, "warm"]
     assert shown["level"].tolist() == ["very poor", "very poor", "poor", "very good"]
-    frame = pd.DataFrame({"participant": list("abc"), "comment": ["x" * 9, "y  \n " + "y" * 3, "z" * 7]})
-    assert words.typical_in_length(frame, 2)["comment"].tolist() == ["x" * 9, "z" * 7], "y yyy is 5 long once folded"
-    html = tables.plain(words.quotations(study_of([("P0", 1, "<script>$a$")])), "comments")._repr_html_()
+    frame = pd.DataFrame(
+        {"participant": list("abc"), "comment": ["x" * 9, "y  \n " + "y" * 3, "z" * 7]}
+    )
+    assert words.typical_in_length(frame, 2)["comment"].tolist() == ["x" * 9, "z" * 7], (
+        "y yyy is 5 long once folded"
+    )
+    html = tables.plain(
+        words.quotations(study_of([("P0", 1, "<script>$a$")])), "comments"
+    )._repr_html_()
     assert "<script>" not in html
 
 
@@ -176,7 +204,9 @@ def test_data_without_comments_say_so(workbooks, minimal_sheets, name):
     assert words.quotations(study).empty
     sheet = words.coding_sheet(study)
     assert list(sheet.columns) == [words.IDENTIFIER, "comment", *CODES]
-    assert set(words.coder_agreement(study, sheet, sheet, bootstrap_of(study))["reason"]) == {words.NO_COMMENTS}
+    assert set(words.coder_agreement(study, sheet, sheet, bootstrap_of(study))["reason"]) == {
+        words.NO_COMMENTS
+    }
 
 
 # Double coding
@@ -208,17 +238,25 @@ def test_the_sheet_holds_every_comment_once_in_another_order_and_gives_nothing_a
 def test_the_downloaded_sheet_is_read_back_and_harmless_in_a_page_and_a_spreadsheet(synthetic):
     sheet = words.coding_sheet(synthetic, 1)
     shown = Download(sheet, "comments", "Sheet")
-    back = pd.read_csv(io.BytesIO(base64.b64decode(shown._repr_html_().split("base64,")[1].split('"')[0])))
+    back = pd.read_csv(
+        io.BytesIO(base64.b64decode(shown._repr_html_().split("base64,")[1].split('"')[0]))
+    )
     back["none of these"] = 1
-    assert (words.coder_agreement(synthetic, back, back, bootstrap_of(synthetic, 20))["n"] == len(sheet)).all()
+    assert (
+        words.coder_agreement(synthetic, back, back, bootstrap_of(synthetic, 20))["n"] == len(sheet)
+    ).all()
     assert "'=1+1" in frame_as_csv(pd.DataFrame({"name": ["=1+1"]}))
-    assert 'download="a&quot;&gt;&lt;b.csv"' in Download(sheet, 'a"><b', "<i>Take</i>")._repr_html_()
+    assert (
+        'download="a&quot;&gt;&lt;b.csv"' in Download(sheet, 'a"><b', "<i>Take</i>")._repr_html_()
+    )
 
 
 def test_kappa_is_that_of_sklearn_for_every_code(synthetic):
     first, second = coded(synthetic, 5, order=1), coded(synthetic, 5, 0.15, order=2)
     table = words.coder_agreement(synthetic, first, second, bootstrap_of(synthetic))
-    both = first.set_index(words.IDENTIFIER).join(second.set_index(words.IDENTIFIER).add_suffix(" 2"))
+    both = first.set_index(words.IDENTIFIER).join(
+        second.set_index(words.IDENTIFIER).add_suffix(" 2")
+    )
     expected = [cohen_kappa_score(both[code] == "1", both[f"{code} 2"] == "1") for code in CODES]
     assert table["estimate"].tolist() == pytest.approx(expected, abs=1e-12)
     assert table["method"].str.contains(f"used {(both[CODES[0]] == '1').sum()} times").iloc[0]
@@ -229,20 +267,33 @@ def test_answers_may_be_written_in_several_ways(synthetic):
     ways = {"1": ["1", "x", " YES ", 1, 1.0, True], "": ["", "0", "no", 0, np.nan, None, False]}
     second = first.astype(object)
     for code in CODES:
-        second[code] = [ways[cell][number % len(ways[cell])] for number, cell in enumerate(first[code])]
-    assert (words.coder_agreement(synthetic, first, second, bootstrap_of(synthetic, 20))["estimate"] == 1).all()
+        second[code] = [
+            ways[cell][number % len(ways[cell])] for number, cell in enumerate(first[code])
+        ]
+    assert (
+        words.coder_agreement(synthetic, first, second, bootstrap_of(synthetic, 20))["estimate"]
+        == 1
+    ).all()
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda sheet: sheet.drop(columns="generic"), "The second coder's sheet lacks the columns generic"),
+        (
+            lambda sheet: sheet.drop(columns="generic"),
+            "The second coder's sheet lacks the columns generic",
+        ),
         (lambda sheet: pd.concat([sheet, sheet.iloc[:1]]), "twice"),
         (
-            lambda sheet: sheet.assign(**{words.IDENTIFIER: ["strange", *sheet[words.IDENTIFIER].iloc[1:]]}),
+            lambda sheet: sheet.assign(
+                **{words.IDENTIFIER: ["strange", *sheet[words.IDENTIFIER].iloc[1:]]}
+            ),
             "has the comment strange, which is not in this study",
         ),
-        (lambda sheet: sheet.assign(generic=["perhaps", *sheet["generic"].iloc[1:]]), "has 'perhaps' under generic"),
+        (
+            lambda sheet: sheet.assign(generic=["perhaps", *sheet["generic"].iloc[1:]]),
+            "has 'perhaps' under generic",
+        ),
     ],
 )
 def test_a_sheet_that_cannot_be_read_is_refused(synthetic, change, said):
@@ -291,7 +342,12 @@ def test_proxies_are_the_echo_of_the_message_before_and_correlations_of_residual
     ):
         known = frame.dropna(subset=[x, "overall", held])
         known = known[known.groupby("conversation")["overall"].transform("size") > 1]
-        centered = known[[x, "overall", held]] - known.groupby("conversation")[[x, "overall", held]].transform("mean")
+        centered = known[[x, "overall", held]] - known.groupby("conversation")[
+            [x, "overall", held]
+        ].transform("mean")
         z = centered[[held]].to_numpy()
-        left = [centered[name] - z @ np.linalg.lstsq(z, centered[name], rcond=None)[0] for name in (x, "overall")]
+        left = [
+            centered[name] - z @ np.linalg.lstsq(z, centered[name], rcond=None)[0]
+            for name in (x, "overall")
+        ]
         assert table["estimate"].iloc[place] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)

@@ -45,7 +45,16 @@ TASKS = (
     ("P2", "C2", "empathy prompt", "home", "very important", "good"),
 )
 MESSAGES = (
-    ("TaskId", "MessageId", "TimeOffsetSeconds", "Role", "Content", "EmpathyOverall", "Affective", "Comment"),
+    (
+        "TaskId",
+        "MessageId",
+        "TimeOffsetSeconds",
+        "Role",
+        "Content",
+        "EmpathyOverall",
+        "Affective",
+        "Comment",
+    ),
     ("C1", 1, 0, "user", "I had a bad day.", None, None, None),
     ("C1", 2, 20.5, "assistant", "I am sorry to hear that.", "good", "Very good", "kind"),
     ("C2", 1, 0, "user", "Hello", None, None, None),
@@ -102,7 +111,11 @@ def parts() -> dict[str, bytes]:
             sheet.write_row(number, 0, cells)
     book.close()
     with zipfile.ZipFile(stream) as package:
-        return {name: package.read(name) for name in package.namelist() if name.startswith(("[", "_", "xl/"))}
+        return {
+            name: package.read(name)
+            for name in package.namelist()
+            if name.startswith(("[", "_", "xl/"))
+        }
 
 
 def package_with(part: str, content: bytes) -> bytes:
@@ -140,7 +153,9 @@ def part(content: bytes) -> None:
 def tables(content: bytes) -> None:
     """A folder of CSV files: Tasks, Messages and Participants, parted by lines of three hyphens."""
     with as_file(b"", "not-a-table") as path, refusals():
-        for name, table in zip(("Tasks", "Messages", "Participants"), content.split(b"\n---\n"), strict=False):
+        for name, table in zip(
+            ("Tasks", "Messages", "Participants"), content.split(b"\n---\n"), strict=False
+        ):
             path.with_name(f"{name}.csv").write_bytes(table)
         check(read_workbook(path.parent))
 
@@ -192,7 +207,11 @@ def batch(content: bytes) -> None:
 @target
 def journal(content: bytes) -> None:
     """A journal of answers that is none is refused."""
-    with as_file(content, "journal.sqlite") as path, refusals(), Journal.reading(path.parent) as found:
+    with (
+        as_file(content, "journal.sqlite") as path,
+        refusals(),
+        Journal.reading(path.parent) as found,
+    ):
         assert found is None or not found.content
 
 
@@ -213,7 +232,9 @@ def claims(content: bytes) -> None:
     """The claims of the ledger: read whole, each gets its row."""
     with as_file(content, "claims.yml") as path, refusals():
         read = load_claims(path)
-        values = {claim.key: {"estimate": 1.0, "low": 0.5, "high": 2.0, "notebook": "x"} for claim in read}
+        values = {
+            claim.key: {"estimate": 1.0, "low": 0.5, "high": 2.0, "notebook": "x"} for claim in read
+        }
         rows = make_ledger(read, values, Provenance.of(path), None)
         assert len(json.dumps([row.to_dict() for row in rows], default=str)) > 0
 

@@ -4,7 +4,13 @@
 def places(content, way=()):
     """The way to every value, the content itself included."""
     yield way
-    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    items = (
+        content.items()
+        if isinstance(content, dict)
+        else enumerate(content)
+        if isinstance(content, list)
+        else ()
+    )
     for key, value in items:
         yield from places(value, (*way, key))
 

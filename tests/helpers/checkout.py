@@ -108,7 +108,8 @@ judged = sorted(path.name for path in pathlib.Path(predictions).glob("*"))
 record.value("judges", ", ".join(judged), n=1, unit="files", method="read", **how)
 s7.tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")"""
 SHARED_FIGURE = (
-    's7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")'
+    's7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", '
+    'caption="n = 4 turns; no interval.")'
 )
 SHARED_FRONT = (
     "{value}`seed_of_a` is {value}`seed_of_a.estimate` of {value}`seed_of_a.n`. "
@@ -130,7 +131,9 @@ class Checkout:
         for folder in ("book/static", "notebooks", "data"):
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
-        shutil.copyfile(ROOT / "book" / "static" / "companion.css", root / "book" / "static" / "companion.css")
+        shutil.copyfile(
+            ROOT / "book" / "static" / "companion.css", root / "book" / "static" / "companion.css"
+        )
         shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
         (root / "requirements.lock").write_text("a==1\n", encoding="utf-8")
         self.claims(CLAIMS)
@@ -143,7 +146,9 @@ class Checkout:
     def claims(self, claims):
         (self.root / "data" / "claims.yml").write_text(yaml.safe_dump(claims), encoding="utf-8")
 
-    def notebook(self, name, *codes, needs=(), sources=(), stored=(), prose="Text.", parameters=PARAMETERS):
+    def notebook(
+        self, name, *codes, needs=(), sources=(), stored=(), prose="Text.", parameters=PARAMETERS
+    ):
         lists = {"needs": needs, "sources": sources, "stored": stored}
         lists = {key: json.dumps(list(names)) for key, names in lists.items()}
         text = HEAD.format(**lists, title=name, prose=prose, parameters=parameters)
@@ -158,7 +163,11 @@ class Checkout:
         return path
 
     def toc(self, *files):
-        toc = {"format": "jb-book", "root": "book/index", "chapters": [{"file": file} for file in files]}
+        toc = {
+            "format": "jb-book",
+            "root": "book/index",
+            "chapters": [{"file": file} for file in files],
+        }
         (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
 
     def book(self, front="Seed: {value}`seed_of_a`.", name="01-a", code=None):
@@ -174,9 +183,14 @@ class Checkout:
         self.book(SHARED_FRONT)
         self.notebook("01-a", SHARED_CODE, SHARED_FIGURE, parameters=SHARED_PARAMETERS)
         counting = "import json, pathlib\n\nbefore = json.loads((pathlib.Path(results) / '01-a.json').read_text())\n"
-        self.notebook("02-b", recording("02-b", "read_by_b", "len(before)", counting), needs=["01-a"])
+        self.notebook(
+            "02-b", recording("02-b", "read_by_b", "len(before)", counting), needs=["01-a"]
+        )
         self.page("figure", "# Figure\n\n```{picture} notebooks/01-a drawn\n```\n")
-        self.page("plain", "# Plain\n\nA {term}`Turn`.\n\n```{glossary}\nTurn\n  A message and its answer.\n```\n")
+        self.page(
+            "plain",
+            "# Plain\n\nA {term}`Turn`.\n\n```{glossary}\nTurn\n  A message and its answer.\n```\n",
+        )
         self.toc("book/ledger", "book/figure", "book/plain", "notebooks/01-a", "notebooks/02-b")
         for name in ("editions.js", "editions.css", "switch.css"):
             shutil.copyfile(ROOT / "book" / "static" / name, self.root / "book" / "static" / name)
@@ -184,22 +198,44 @@ class Checkout:
         self.workbook(self.root / "data" / SHARED_FILE, *names)
         folder = self.root / f"predictions_{SHARED_NAME}"
         folder.mkdir()
-        for name, text in (("judge-iter1.csv", SHARED_JUDGE), ("journal.jsonl", ""), ("~$judge-iter1.xlsx", "")):
+        for name, text in (
+            ("judge-iter1.csv", SHARED_JUDGE),
+            ("journal.jsonl", ""),
+            ("~$judge-iter1.xlsx", ""),
+        ):
             (folder / name).write_text(text, encoding="utf-8")
         return SHARED_BUILD
 
     @staticmethod
     def workbook(path, condition="model a", topic="work", pid="P1", extra=()):
         tasks = ["PID", "Model", "TaskId", "PreTaskChoice"]
-        messages = ["TaskId", "MessageId", "Role", "Content", "EmpathyOverall", "Affective", "Cognitive"]
+        messages = [
+            "TaskId",
+            "MessageId",
+            "Role",
+            "Content",
+            "EmpathyOverall",
+            "Affective",
+            "Cognitive",
+        ]
         write_sheets(
             [
-                Sheet("Tasks", tasks, [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]]),
+                Sheet(
+                    "Tasks",
+                    tasks,
+                    [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]],
+                ),
                 Sheet(
                     "Messages",
                     messages,
                     [
-                        [task, float(number), role, "some text", *(["good", "poor", "unknown"] if number == 2 else [])]
+                        [
+                            task,
+                            float(number),
+                            role,
+                            "some text",
+                            *(["good", "poor", "unknown"] if number == 2 else []),
+                        ]
                         for task in (1.0, 2.0)
                         for number, role in ((1, "user"), (2, "assistant"))
                     ],
@@ -211,7 +247,11 @@ class Checkout:
         return path
 
     def environment(self):
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("SENSE7_", "GITHUB_"))
+        }
         return kept | {"SENSE7_ROOT": str(self.root)}
 
     def sense7(self, *arguments):
@@ -239,5 +279,7 @@ class Checkout:
     def bytes(self, name):
         """Every file of an edition but its manifest, whose digest of inputs covers where they lie: path -> bytes."""
         folder = self.editions / name
-        paths = [path for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"]
+        paths = [
+            path for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"
+        ]
         return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

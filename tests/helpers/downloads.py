@@ -28,7 +28,9 @@ class Server:
 
             def send(self, body, status=200, length=None, **headers):
                 self.send_response(status)
-                self.send_header("Content-Length", str(len(body)) if length is None else str(length))
+                self.send_header(
+                    "Content-Length", str(len(body)) if length is None else str(length)
+                )
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
@@ -39,7 +41,9 @@ class Server:
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.http.server_address[1]
-        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01})
+        self.thread = threading.Thread(
+            target=self.http.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         self.thread.start()
 
     def address(self, path="/official.xlsx"):

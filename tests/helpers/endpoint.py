@@ -55,11 +55,15 @@ GOOD = Answer()
 
 
 def rate_limited(seconds) -> Answer:
-    return Answer(status=429, headers=(("Retry-After", str(seconds)),), body=error_body("Rate limit reached"))
+    return Answer(
+        status=429, headers=(("Retry-After", str(seconds)),), body=error_body("Rate limit reached")
+    )
 
 
 def error_body(message, code=None, param=None) -> bytes:
-    return json.dumps({"error": {"message": message, "type": "error", "param": param, "code": code}}).encode()
+    return json.dumps(
+        {"error": {"message": message, "type": "error", "param": param, "code": code}}
+    ).encode()
 
 
 def rates(asked) -> Answer:
@@ -137,7 +141,9 @@ class Endpoint:
 
     def __enter__(self):
         started = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(started)), daemon=True)
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve(started)), daemon=True
+        )
         self._thread.start()
         assert started.wait(10)
         return self
@@ -198,7 +204,15 @@ class Endpoint:
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
         prompt = next((m["content"] for m in body.get("messages", []) if m["role"] == "user"), "")
         self._times[prompt] += 1
-        asked = Asked(len(self.asked) + 1, prompt, self._times[prompt], first.decode().split()[1], headers, body, now())
+        asked = Asked(
+            len(self.asked) + 1,
+            prompt,
+            self._times[prompt],
+            first.decode().split()[1],
+            headers,
+            body,
+            now(),
+        )
         self.asked.append(asked)
         under_way = self.under_way
         under_way.add(asked.number)
@@ -231,7 +245,10 @@ class Endpoint:
 
     @staticmethod
     def _completion(asked, answer) -> bytes:
-        said = [words and words.replace("NUMBER", str(asked.number)) for words in (answer.text, answer.refusal)]
+        said = [
+            words and words.replace("NUMBER", str(asked.number))
+            for words in (answer.text, answer.refusal)
+        ]
         message = {"role": "assistant", "content": said[0], "refusal": said[1]}
         counted = answer.prompt_tokens or max(PROMPT_TOKENS, len(asked.prompt) // 4)
         completion = {
@@ -241,7 +258,11 @@ class Endpoint:
             "model": MODEL_RETURNED,
             "system_fingerprint": FINGERPRINT,
             "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
-            "usage": {"prompt_tokens": counted, "completion_tokens": 30, "total_tokens": counted + 30},
+            "usage": {
+                "prompt_tokens": counted,
+                "completion_tokens": 30,
+                "total_tokens": counted + 30,
+            },
         }
         return json.dumps(completion).encode()
 

@@ -19,7 +19,17 @@ NESTED = {"reliability.by_level", "reliability.correlation_matrices"}
 NO_NUMBERS = {"turn_rating", "turn_summaries"}
 """Functions of other turns than those of :func:`arguments`."""
 
-ARGUMENTS = {"study", "bootstrap", "ratings", "turns", "post_task", "nested", "outcome", "recorded_as", "seed"}
+ARGUMENTS = {
+    "study",
+    "bootstrap",
+    "ratings",
+    "turns",
+    "post_task",
+    "nested",
+    "outcome",
+    "recorded_as",
+    "seed",
+}
 
 
 def arguments(study, draws, seed=4, recorded_as="turn"):
@@ -56,7 +66,8 @@ def findings():
                 found[f"{info.name}.{name}"] = function, given
             elif needed == {"study", "bootstrap", "headline"}:
                 ways = {
-                    f"{info.name}.{name}, {one}": (partial(function, headline=one), given[:2]) for one in IN_STUDIES
+                    f"{info.name}.{name}, {one}": (partial(function, headline=one), given[:2])
+                    for one in IN_STUDIES
                 }
                 found |= ways
     return found
@@ -73,12 +84,17 @@ def rows_of(found, place=""):
         if "estimate" not in found or "unit" not in found:
             return {}
         return {
-            f"{place}/{name}": row for name, row in zip(map(str, found.index), found.to_dict("records"), strict=True)
+            f"{place}/{name}": row
+            for name, row in zip(map(str, found.index), found.to_dict("records"), strict=True)
         }
     if isinstance(found, dict):
         if "estimate" in found and "unit" in found:
             return {place: found}
-        return {key: row for name, part in found.items() for key, row in rows_of(part, f"{place}/{name}").items()}
+        return {
+            key: row
+            for name, part in found.items()
+            for key, row in rows_of(part, f"{place}/{name}").items()
+        }
     if is_dataclass(found):
         return rows_of({field.name: getattr(found, field.name) for field in fields(found)}, place)
     if isinstance(found, list | tuple):
@@ -91,6 +107,9 @@ def numbers(study, draws, seed=4, left_out=MANY, **more):
     given, found = arguments(study, draws, seed) | more, {}
     for name, (function, asked) in FINDINGS.items():
         if name not in left_out:
-            own = {one: given["nested" if one == "ratings" and name in NESTED else one] for one in asked}
+            own = {
+                one: given["nested" if one == "ratings" and name in NESTED else one]
+                for one in asked
+            }
             found |= rows_of(function(**own), name)
     return found

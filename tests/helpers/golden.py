@@ -24,12 +24,23 @@ from sense7.estimators.mixed import (
     random_intercept_sums,
     satterthwaite_f,
 )
-from sense7.findings import agreement, conditions, individualized, measures, poor_turn, ratings, reliability, robustness
+from sense7.findings import (
+    agreement,
+    conditions,
+    individualized,
+    measures,
+    poor_turn,
+    ratings,
+    reliability,
+    robustness,
+)
 from sense7.judge.metrics import run_metrics
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
-EXACT, CLOSED_FORM, ORDERED, FACTOR, MIXED_MODEL = (("absolute", most) for most in (0, 1e-7, 1e-6, 5e-5, 2e-4))
+EXACT, CLOSED_FORM, ORDERED, FACTOR, MIXED_MODEL = (
+    ("absolute", most) for most in (0, 1e-7, 1e-6, 5e-5, 2e-4)
+)
 RELATIVE = ("relative", 1e-3)
 """Of p values and degrees of freedom: lme4 stops 2e-5 short of the largest likelihood, which moves small p values by
 4e-4 of themselves. An absolute tolerance holds nothing where p is smaller than it."""
@@ -66,9 +77,13 @@ def frames():
 
 def of_counts():
     conversations = poor_turn.poor_turn_conversations(study(), "experience")
-    none, some, one = (sum(conversations["poor"].map(holds)) for holds in ((0).__eq__, (0).__lt__, (1).__eq__))
+    none, some, one = (
+        sum(conversations["poor"].map(holds)) for holds in ((0).__eq__, (0).__lt__, (1).__eq__)
+    )
     counts = {"n_none_any_vs_none": none, "n_none_one_vs_none": none, "n_poor_any_vs_none": some}
-    yield from ((name, count, EXACT) for name, count in (counts | {"n_poor_one_vs_none": one}).items())
+    yield from (
+        (name, count, EXACT) for name, count in (counts | {"n_poor_one_vs_none": one}).items()
+    )
     for name, which in (
         ("n_turns", "turn_pairwise"),
         ("n_turns_listwise", "turn_listwise"),
@@ -77,13 +92,20 @@ def of_counts():
         frame, missing = frames()[which]
         yield name, alpha.alpha_row(frame, draws_of(frame, 10), missing=missing)["n"], EXACT
     shares = ratings.applicability(study(), bootstrap_of(study()))
-    yield from ((f"share_rated_{name}", shares.loc[name, "estimate"], ("absolute", 1e-9)) for name in RATING_NAMES)
+    yield from (
+        (f"share_rated_{name}", shares.loc[name, "estimate"], ("absolute", 1e-9))
+        for name in RATING_NAMES
+    )
 
 
 def of_alpha():
     for which, (frame, missing) in frames().items():
         draws = draws_of(frame, 10)
-        yield f"alpha_raw_{which}", alpha.alpha_row(frame, draws, missing=missing)["estimate"], CLOSED_FORM
+        yield (
+            f"alpha_raw_{which}",
+            alpha.alpha_row(frame, draws, missing=missing)["estimate"],
+            CLOSED_FORM,
+        )
         feldt = alpha.alpha_row(frame, draws, missing=missing, interval="feldt")
         for name in (
             f"alpha_feldt_lower_{which}",
@@ -95,7 +117,10 @@ def of_alpha():
             yield name, feldt["high"], CLOSED_FORM
         # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
         used = frame.dropna() if missing == "listwise" else frame
-        dropped, rest = reliability.alpha_if_dropped(used, draws), reliability.item_rest(used, draws)
+        dropped, rest = (
+            reliability.alpha_if_dropped(used, draws),
+            reliability.item_rest(used, draws),
+        )
         for name in used:
             yield f"alpha_if_dropped_{which}_{name}", dropped.loc[name, "estimate"], CLOSED_FORM
             yield f"item_rest_r_{which}_{name}", rest.loc[name, "estimate"], CLOSED_FORM
@@ -113,7 +138,11 @@ def of_alpha():
 def minres_loadings(correlations):
     """Loadings of one factor by least squares of the residuals, each uniqueness at least .005."""
     first, second = np.triu_indices(len(correlations), 1)
-    target, bound, start = correlations[first, second], np.sqrt(0.995), np.full(len(correlations), 0.7)
+    target, bound, start = (
+        correlations[first, second],
+        np.sqrt(0.995),
+        np.full(len(correlations), 0.7),
+    )
     residuals = lambda loading: loading[first] * loading[second] - target  # noqa: E731
     return least_squares(residuals, start, bounds=(-bound, bound), xtol=1e-12, ftol=1e-12).x
 
@@ -129,10 +158,15 @@ def of_one_factor():
         omega = reliability.omega_and_loadings(frame, draws_of(frame))[0]["estimate"].iloc[0]
         yield f"omega_total_ml_{which}", omega, FACTOR
         fit = reliability.fit_indices(frame)["estimate"]
-        yield from ((f"cfa1_{name.lower()}_{which}", fit[name], MIXED_MODEL) for name in ("CFI", "RMSEA", "SRMR"))
+        yield from (
+            (f"cfa1_{name.lower()}_{which}", fit[name], MIXED_MODEL)
+            for name in ("CFI", "RMSEA", "SRMR")
+        )
         covariances, correlations = np.cov(frame.to_numpy().T), frame.corr().to_numpy()
         scale, loadings = np.sqrt(np.diag(covariances)), minres_loadings(correlations)
-        of_covariances = (factor.fit_one_factor(correlations).loadings @ scale) ** 2 / covariances.sum()
+        of_covariances = (
+            factor.fit_one_factor(correlations).loadings @ scale
+        ) ** 2 / covariances.sum()
         yield f"omega_cfa_{which}", of_covariances, MIXED_MODEL
         yield f"omega_total_minres_{which}", factor.omega_total(loadings, 1 - loadings**2), FACTOR
 
@@ -145,12 +179,16 @@ def of_agreement():
             yield f"kappa_{short}_{name}_overall", table.loc[name, "estimate"], CLOSED_FORM
         for name in called(f"kappa_{short}_vcd_"):
             both = turns[[name, "overall"]].dropna().to_numpy().astype(int) - 1
-            counts = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
+            counts = (
+                np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
+            )
             for quantity, value in zip(("vcd", "ASE"), kappa_error(counts, weights), strict=True):
                 yield f"kappa_{short}_{quantity}_{name}", value, CLOSED_FORM
     judged = pd.read_csv(REFERENCE / "judge_turns.csv")
     both = turns.merge(judged, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
-    table = run_metrics(both.rename(columns={"overall": "ground_truth", "judge": "score"}))["estimate"]
+    table = run_metrics(both.rename(columns={"overall": "ground_truth", "judge": "score"}))[
+        "estimate"
+    ]
     same = {"mae": "mean_absolute_error", "kappa_quad": "quadratic_kappa"}
     for name in ("spearman", "accuracy", "macro_f1", "mae", "kappa_quad"):
         yield f"judge_{name}", table[same.get(name, name)], CLOSED_FORM
@@ -181,30 +219,59 @@ def of_mixed_models():
     for model, (effects, parts) in MODELS.items():
         after = model == "lmm_post"  # one row for each conversation
         rows = (
-            study().conversations.dropna(subset=["successful"]) if after else study().turns.dropna(subset=["overall"])
+            study().conversations.dropna(subset=["successful"])
+            if after
+            else study().turns.dropna(subset=["overall"])
         )
         y = rows["successful" if after else "overall"].to_numpy()
-        design = np.column_stack([np.ones(len(rows)), *(rows["condition"] == name for name in names[1:] if effects)])
-        units = [rows[name] for name in ("participant", "condition", "conversation")][: 2 if after else 3]
+        design = np.column_stack(
+            [np.ones(len(rows)), *(rows["condition"] == name for name in names[1:] if effects)]
+        )
+        units = [rows[name] for name in ("participant", "condition", "conversation")][
+            : 2 if after else 3
+        ]
         sums = nested_sums(y, design.astype(float), *units)
         sums.free[1] &= "pm" in parts
         fit = fit_nested(sums)
-        yield from ((f"{model}_var_{part}", fit.variances[place], MIXED_MODEL) for part, place in parts.items())
+        yield from (
+            (f"{model}_var_{part}", fit.variances[place], MIXED_MODEL)
+            for part, place in parts.items()
+        )
         yield f"{model}_logLik", -fit.deviance / 2, MIXED_MODEL
-        for place, effect in enumerate(["(Intercept)", *(f"model{name}" for name in names[1:])][: design.shape[1]]):
+        for place, effect in enumerate(
+            ["(Intercept)", *(f"model{name}" for name in names[1:])][: design.shape[1]]
+        ):
             yield f"{model}_b_{effect}", fit.coefficients[place], MIXED_MODEL
             yield f"{model}_se_{effect}", np.sqrt(fit.covariance[place, place]), MIXED_MODEL
         if model == "lmm_pmc":
-            means = fit_nested(nested_sums(y, np.column_stack([rows["condition"] == name for name in names]), *units))
-            yield from zip((f"emmean_{name}" for name in names), means.coefficients, [MIXED_MODEL] * 9, strict=False)
+            means = fit_nested(
+                nested_sums(
+                    y, np.column_stack([rows["condition"] == name for name in names]), *units
+                )
+            )
+            yield from zip(
+                (f"emmean_{name}" for name in names),
+                means.coefficients,
+                [MIXED_MODEL] * 9,
+                strict=False,
+            )
             f, freedom, p = satterthwaite_f(sums, fit, np.eye(len(names))[1:])
-            yield "lmm_F_model_satt", f, ("relative", 2e-4)  # of itself: the likelihood's 2e-5 move F by 3e-4
-            yield from (("lmm_dendf_model_satt", freedom, RELATIVE), ("lmm_p_model_satt", p, RELATIVE))
+            yield (
+                "lmm_F_model_satt",
+                f,
+                ("relative", 2e-4),
+            )  # of itself: the likelihood's 2e-5 move F by 3e-4
+            yield from (
+                ("lmm_dendf_model_satt", freedom, RELATIVE),
+                ("lmm_p_model_satt", p, RELATIVE),
+            )
 
 
 def of_conditions():
     turns = study().turns.dropna(subset=["overall", "condition"])
-    found = conditions.mixed_contrasts(study(), bootstrap_of(study()), turns.assign(y=turns["overall"].astype(float)))
+    found = conditions.mixed_contrasts(
+        study(), bootstrap_of(study()), turns.assign(y=turns["overall"].astype(float))
+    )
     for pair in called("contrast_("):
         first, second = pair.removesuffix(")").split(")-(")
         row, sign = f"{first} minus {second}", 1
@@ -220,7 +287,10 @@ def of_conditions():
     design = np.column_stack([turns["condition"] == name for name in names[1:]])
     fit = fit_cumulative_logit(turns["overall"].to_numpy(), design, turns["participant"])
     yield "clm_logLik", fit.log_likelihood, ORDERED
-    yield from ((f"clm_b_model{name}", b, ORDERED) for name, b in zip(names[1:], fit.coefficients, strict=True))
+    yield from (
+        (f"clm_b_model{name}", b, ORDERED)
+        for name, b in zip(names[1:], fit.coefficients, strict=True)
+    )
     yield from ((f"clm_b_{cut}|{cut + 1}", at, ORDERED) for cut, at in enumerate(fit.thresholds, 1))
 
 
@@ -229,16 +299,25 @@ def of_poor_turns():
     table = poor_turn.poor_turn_effects(study(), bootstrap_of(study()), outcome="experience")
     any_turn = "at least one poor turn"
     yield "d_any_vs_none", table.loc[f"{any_turn}, between conversations", "estimate"], CLOSED_FORM
-    yield "d_one_vs_none", table.loc["exactly one poor turn, between conversations", "estimate"], CLOSED_FORM
+    yield (
+        "d_one_vs_none",
+        table.loc["exactly one poor turn, between conversations", "estimate"],
+        CLOSED_FORM,
+    )
     yield "d_av_participant", table.loc[f"{any_turn}, within participants", "estimate"], CLOSED_FORM
     yield "d_participant_n", table.loc[f"{any_turn}, within participants", "n"], EXACT
     yield "d_lmm_total", table.loc[f"{any_turn}, mixed model", "estimate"], MIXED_MODEL
     rows = poor_turn.poor_turn_conversations(study(), "experience")
     design = np.column_stack([np.ones(len(rows)), rows["poor"] > 0]).astype(float)
     fit = fit_random_intercept(
-        random_intercept_sums(rows["outcome"].to_numpy(), design, rows["participant"])[0].sum(axis=0)
+        random_intercept_sums(rows["outcome"].to_numpy(), design, rows["participant"])[0].sum(
+            axis=0
+        )
     )
-    yield from (("d_lmm_b", fit.coefficients[1], MIXED_MODEL), ("d_lmm_se", fit.errors[1], MIXED_MODEL))
+    yield from (
+        ("d_lmm_b", fit.coefficients[1], MIXED_MODEL),
+        ("d_lmm_se", fit.errors[1], MIXED_MODEL),
+    )
 
 
 def of_characteristics():
@@ -254,7 +333,15 @@ def of_characteristics():
 
 
 OURS = (
-    *(of_counts, of_alpha, of_one_factor, of_agreement, of_mixed_models, of_conditions, of_poor_turns),
+    *(
+        of_counts,
+        of_alpha,
+        of_one_factor,
+        of_agreement,
+        of_mixed_models,
+        of_conditions,
+        of_poor_turns,
+    ),
     of_characteristics,
 )
 
@@ -265,5 +352,12 @@ def errors_of(family):
     found = []
     for quantity, value, (kind, most) in family():
         error = abs(float(value) - reference()[quantity])
-        found.append((quantity, kind, most, error / abs(reference()[quantity]) if kind == "relative" else error))
+        found.append(
+            (
+                quantity,
+                kind,
+                most,
+                error / abs(reference()[quantity]) if kind == "relative" else error,
+            )
+        )
     return found

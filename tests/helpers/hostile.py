@@ -134,21 +134,48 @@ def sheets(turns: int = 3) -> list[Sheet]:
         condition = text("cond", CONDITIONS[number // 2 % len(CONDITIONS)])
         scales = [1.0 + (number * step) % 5 for step in range(1, 14)]
         context = [text("topic", number), 1.0 + number % 5, 1.0 + number % 3]
-        tasks.append([text("pid", number // 2), condition, text("task", number), *context, *scales[:4], *scales[4:11]])
+        tasks.append(
+            [
+                text("pid", number // 2),
+                condition,
+                text("task", number),
+                *context,
+                *scales[:4],
+                *scales[4:11],
+            ]
+        )
         tasks[-1].append(text("further", number))
         for turn in range(2 * turns):
             role = ROLES[turn % 2]
-            rated = [float(1 + (number * (place + 2) + turn * (place + 1)) % 5) for place in range(1 + len(DIMENSIONS))]
+            rated = [
+                float(1 + (number * (place + 2) + turn * (place + 1)) % 5)
+                for place in range(1 + len(DIMENSIONS))
+            ]
             messages.append(
                 [
-                    *(text("task", number), turn + 1.0, 20.0 * turn, role, text("said", number + turn)),
-                    *(text("retry", number) if turn == 3 else None, *(rated if turn % 2 else [None] * len(rated))),
+                    *(
+                        text("task", number),
+                        turn + 1.0,
+                        20.0 * turn,
+                        role,
+                        text("said", number + turn),
+                    ),
+                    *(
+                        text("retry", number) if turn == 3 else None,
+                        *(rated if turn % 2 else [None] * len(rated)),
+                    ),
                     text("comment", number) if turn % 2 else None,
                 ]
             )
-    heads = {name: [column.official for column in columns] for name, columns in CORE_COLUMNS.items()}
+    heads = {
+        name: [column.official for column in columns] for name, columns in CORE_COLUMNS.items()
+    }
     people = [
-        [text("pid", number), 20.0 + number, *(text(f"trait{place}", number % 4) for place in range(2))]
+        [
+            text("pid", number),
+            20.0 + number,
+            *(text(f"trait{place}", number % 4) for place in range(2)),
+        ]
         for number in range((count + 1) // 2)
     ]
     return [
@@ -159,7 +186,11 @@ def sheets(turns: int = 3) -> list[Sheet]:
     ]
 
 
-SHEET_NAMES: Sequence[str] = ("<img src=x onerror=zqsheet01q>", "$x^2$ {{7}} zqsheet02q", "=1+1 zqsheet03q")
+SHEET_NAMES: Sequence[str] = (
+    "<img src=x onerror=zqsheet01q>",
+    "$x^2$ {{7}} zqsheet02q",
+    "=1+1 zqsheet03q",
+)
 """As hostile as 31 characters allow, without those that no sheet's name can hold."""
 
 FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
@@ -167,7 +198,14 @@ FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
 
 PAGES = ("explorer", "ledger", "how-to-read", "cite")
 NOTEBOOKS = (
-    *("00-taxonomy", "01-dataset", "02-ratings", "09-conditions", "10-individualized", "11-context"),
+    *(
+        "00-taxonomy",
+        "01-dataset",
+        "02-ratings",
+        "09-conditions",
+        "10-individualized",
+        "11-context",
+    ),
     *("14-words", "15-robustness", "18-baselines", "19-judge", "23-whose-empathy", "25-elsewhere"),
 )
 """Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and three
@@ -194,7 +232,9 @@ def build(root: Path, predictions: Path | None = None) -> Built:
     shutil.copytree(ROOT / "book" / "static", root / "book" / "static")
     shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
-    config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing"]  # pages that are left out here
+    config["sphinx"]["config"]["suppress_warnings"] = [
+        "myst.xref_missing"
+    ]  # pages that are left out here
     (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     for file in ("requirements.lock", "data/claims.yml", "data/coverage.json"):
         (root / file).parent.mkdir(exist_ok=True)
@@ -207,11 +247,17 @@ def build(root: Path, predictions: Path | None = None) -> Built:
         shutil.copyfile(ROOT / "notebooks" / f"{name}.md", root / "notebooks" / f"{name}.md")
     (root / "book" / "index.md").write_text(FRONT, encoding="utf-8")
     files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
-    toc = {"format": "jb-book", "root": "book/index", "chapters": [{"file": file} for file in files]}
+    toc = {
+        "format": "jb-book",
+        "root": "book/index",
+        "chapters": [{"file": file} for file in files],
+    }
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     write_sheets(sheets(), root / FILE)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("GITHUB_REPOSITORY", raising=False)
         patch.setenv("SENSE7_ROOT", str(root))
         given = {"draws": 100, "prompted_condition": prompted()}
-        return build_edition(str(root / FILE), name="hostile", predictions=predictions, parameters=given)
+        return build_edition(
+            str(root / FILE), name="hostile", predictions=predictions, parameters=given
+        )

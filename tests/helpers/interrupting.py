@@ -83,7 +83,9 @@ class Moment:
     share: float
 
     def __str__(self) -> str:
-        return f"{self.signal.name} at {self.share:.1%} of its {'steps' if self.by_step else 'time'}"
+        return (
+            f"{self.signal.name} at {self.share:.1%} of its {'steps' if self.by_step else 'time'}"
+        )
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,11 @@ class Command:
     def __init__(self, folder: Path, before: str = "", **environment: str):
         self.folder, self.before = folder, before
         self.mark = f"{uuid.uuid4()}"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SENSE7_", "GITHUB_"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("SENSE7_", "GITHUB_"))
+        }
         self.environment = kept | environment | {"SENSE7_TEST_MARK": self.mark, "NO_PROXY": "*"}
         self.ready = folder.parent / f"ready {self.mark}"
 
@@ -178,7 +184,13 @@ class Command:
         }
         given = [str(argument).replace(here, there) for argument in arguments]
         shell = [*UNSHARED, "sh", "-c", ON_A_SMALL_DISK, "sh", there, here, str(room)]
-        options = {"cwd": self.folder.parent, "env": environment, "capture_output": True, "text": True, "timeout": 300}
+        options = {
+            "cwd": self.folder.parent,
+            "env": environment,
+            "capture_output": True,
+            "text": True,
+            "timeout": 300,
+        }
         done = subprocess.run([*shell, sys.executable, "-c", MAIN, *given], check=False, **options)
         return Ended(done.returncode, done.stdout, done.stderr, 0, 0.0)
 

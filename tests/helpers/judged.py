@@ -16,7 +16,9 @@ def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
     """A run whose scores follow a ground truth that is the same for any seed; those of some rows are missing."""
     truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, rows), 1, 5).round(2)
     score = np.clip(np.round(truth + np.random.default_rng(seed).normal(0, noise, rows)), 1, 5)
-    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok"}).astype({"status": object})
+    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok"}).astype(
+        {"status": object}
+    )
     frame["conversation"] = [f"C{row}" for row in range(rows)]
     frame["participant"] = [f"P{row % people}" for row in range(rows)]
     frame.loc[list(missing), ["score", "status"]] = [np.nan, "refusal"]
@@ -25,7 +27,11 @@ def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
 
 def said_in(conversations, turns=1, words=""):
     """What is said in so many conversations: no message is like another."""
-    return [f"Message {n} of conversation {name}.{words}" for name in range(conversations) for n in range(2 * turns)]
+    return [
+        f"Message {n} of conversation {name}.{words}"
+        for name in range(conversations)
+        for n in range(2 * turns)
+    ]
 
 
 def number_of(asked):
@@ -34,7 +40,14 @@ def number_of(asked):
 
 
 def plan_for(study, server, folder, **options):
-    known = {"model": "judge", "prompt": BRIEF, "concurrency": 4, "backoff": 0.01, "retries": 2, "timeout": 60.0}
+    known = {
+        "model": "judge",
+        "prompt": BRIEF,
+        "concurrency": 4,
+        "backoff": 0.01,
+        "retries": 2,
+        "timeout": 60.0,
+    }
     address = Address.of(getattr(server, "address", server))
     return plan_session(study, endpoint=address, folder=folder, **known | options)
 

@@ -18,9 +18,13 @@ def chromium():
     While it is open, playwright's event loop counts as running in this thread, and tests that run one themselves fail.
     """
     playwright = pytest.importorskip("playwright.sync_api")
-    path = os.environ.get("SENSE7_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = os.environ.get("SENSE7_CHROMIUM") or next(
+        filter(None, map(shutil.which, BROWSERS)), None
+    )
     if path is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none")
+        pytest.skip(
+            f"no browser: none of {', '.join(BROWSERS)} is installed, and SENSE7_CHROMIUM names none"
+        )
     with playwright.sync_playwright() as started:
         playwright.expect.set_options(timeout=PATIENCE)
         browser = started.chromium.launch(executable_path=path)

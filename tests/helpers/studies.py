@@ -34,7 +34,12 @@ def lend_an_ear_sheets():
     conversations = []
     for name in table.index.unique("conversation"):
         for expert in EXPERTS:
-            task = {"PID": expert, "Model": "human-supporter", "TaskId": f"{name}-{expert}", "src_conv_id": name}
+            task = {
+                "PID": expert,
+                "Model": "human-supporter",
+                "TaskId": f"{name}-{expert}",
+                "src_conv_id": name,
+            }
             ratings = {
                 dimension: int(table.loc[(name, question.replace(" ", "_")), expert])
                 for dimension, question in QUESTIONS.items()

@@ -13,7 +13,13 @@ from sense7.workbook.sheets import parse_sheets
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
     """Nobody's key is sent to anybody, no proxy is asked, and no certificate but the tests' is known."""
-    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "SSL_CERT_FILE"):
+    for name in (
+        "SENSE7_JUDGE_KEY",
+        "OPENAI_API_KEY",
+        "OPENAI_ORG_ID",
+        "OPENAI_PROJECT_ID",
+        "SSL_CERT_FILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -60,7 +66,9 @@ def workbook(minimal_sheets, tmp_path):
 
     def write(conversations):
         path = tmp_path / f"data{conversations}.xlsx"
-        sheets = minimal_sheets(conversations=conversations, turns=1, messages={"Content": said_in(conversations)})
+        sheets = minimal_sheets(
+            conversations=conversations, turns=1, messages={"Content": said_in(conversations)}
+        )
         write_sheets(sheets, path)
         return path
 

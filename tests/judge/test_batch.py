@@ -37,9 +37,16 @@ def requests(questions, tmp_path_factory):
 
 def completed(text="<S0>Kind.</S0><S2>4</S2>", **changes):
     """What the Batch API gives for a request."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "stop",
+    }
     usage = {"prompt_tokens": 100, "completion_tokens": 9}
-    return {"status_code": 200, "body": {"id": "chatcmpl-1", "choices": [choice], "usage": usage} | changes}
+    return {
+        "status_code": 200,
+        "body": {"id": "chatcmpl-1", "choices": [choice], "usage": usage} | changes,
+    }
 
 
 def reply(request, said=None):
@@ -70,9 +77,16 @@ def test_requests_are_the_authors_and_in_the_form_of_the_batch_api(questions, re
     }
 
 
-@given(names=st.lists(st.text(max_size=90), unique=True, min_size=2), shas=st.lists(st.text(), min_size=1))
+@given(
+    names=st.lists(st.text(max_size=90), unique=True, min_size=2),
+    shas=st.lists(st.text(), min_size=1),
+)
 def test_ids_are_short_plain_and_never_shared(names, shas):
-    units = [SimpleNamespace(conversation=name, request_sha256=sha) for name in names for sha in set(shas)]
+    units = [
+        SimpleNamespace(conversation=name, request_sha256=sha)
+        for name in names
+        for sha in set(shas)
+    ]
     ids = {f"run999999-{request_name(unit)}" for unit in units}
     assert len(ids) == len(units)
     assert all(re.fullmatch("[a-z0-9-]{1,64}", made) for made in ids)
@@ -82,20 +96,38 @@ OUTCOMES = [
     ("ok", completed("<S2>4</S2>"), ""),
     ("ok", completed("<s2>5</s2>", model="half \ud83d"), ""),
     ("parse_failure", completed("four"), "no <S2> in the reply"),
-    ("parse_failure", {"body": completed(None)["body"]}, "the reply is empty"),  # some write no status
-    ("refusal", {"status_code": 400, "body": {"error": {"code": "content_filter", "message": "filtered"}}}, "filtered"),
+    (
+        "parse_failure",
+        {"body": completed(None)["body"]},
+        "the reply is empty",
+    ),  # some write no status
+    (
+        "refusal",
+        {"status_code": 400, "body": {"error": {"code": "content_filter", "message": "filtered"}}},
+        "filtered",
+    ),
     ("not_asked", EXPIRED, "batch_expired: Not executed in time."),
     ("api_error", {"response": None}, "the reply has no response"),
     ("api_error", {"status_code": 429, "body": "slow down"}, "HTTP 429: slow down"),
-    ("api_error", {"status_code": 500, "body": {"error": {"message": "an error"}}}, "HTTP 500: an error"),
+    (
+        "api_error",
+        {"status_code": 500, "body": {"error": {"message": "an error"}}},
+        "HTTP 500: an error",
+    ),
     ("api_error", {"status_code": 200}, "what was returned is no chat completion"),
-    ("api_error", completed(choices=[]), "the completion has no reply in it: its choices are empty"),
+    (
+        "api_error",
+        completed(choices=[]),
+        "the completion has no reply in it: its choices are empty",
+    ),
 ]
 
 
 @settings(max_examples=25)
 @given(data=st.data())
-def test_every_reply_goes_to_its_request_and_nothing_is_guessed(questions, requests, tmp_path_factory, data):
+def test_every_reply_goes_to_its_request_and_nothing_is_guessed(
+    questions, requests, tmp_path_factory, data
+):
     known = {}
     for request in requests[:8]:  # of two runs
         if data.draw(st.booleans()) or not known:
@@ -103,17 +135,27 @@ def test_every_reply_goes_to_its_request_and_nothing_is_guessed(questions, reque
     records = [reply(name, said) for name, (_, said, _) in known.items()]
     foreign = data.draw(st.sampled_from(["run1-x", "other", requests[8]["custom_id"]]))
     folder = tmp_path_factory.mktemp("batch")
-    found = imported(questions, folder, data.draw(st.permutations([*records, reply(foreign)])), runs=2)
+    found = imported(
+        questions, folder, data.draw(st.permutations([*records, reply(foreign)])), runs=2
+    )
     assert (found.missing, found.foreign, found.repeated) == (8 - len(known), [foreign], 0)
     for start, frame in zip((0, 4), frames(found), strict=True):
-        wanted = [known.get(one["custom_id"], ("not_asked", {}, MISSING)) for one in requests[start : start + 4]]
+        wanted = [
+            known.get(one["custom_id"], ("not_asked", {}, MISSING))
+            for one in requests[start : start + 4]
+        ]
         assert frame["conversation"].tolist() == list(questions.units)
         assert frame["status"].tolist() == [status for status, *_ in wanted]
         assert (frame["score"].notna() == (frame["status"] == "ok")).all()
-        assert all(reason.startswith(said) for reason, (*_, said) in zip(frame["reason"], wanted, strict=True))
+        assert all(
+            reason.startswith(said)
+            for reason, (*_, said) in zip(frame["reason"], wanted, strict=True)
+        )
 
 
-@pytest.mark.parametrize(("status", "known"), [("200", True), (200.0, True), (None, True), ("ok", False), ([], False)])
+@pytest.mark.parametrize(
+    ("status", "known"), [("200", True), (200.0, True), (None, True), ("ok", False), ([], False)]
+)
 def test_a_status_may_be_a_text(status, known, questions, requests, tmp_path):
     line = reply(requests[0])
     line["response"]["status_code"] = status
@@ -139,13 +181,18 @@ def test_what_a_file_says_of_a_reply_and_what_no_cell_can_hold(questions, reques
 
 junk = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.just(10**400) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 
 
 @settings(max_examples=200)
-@given(body=junk, usage=junk | st.fixed_dictionaries({"prompt_tokens": junk, "completion_tokens": junk}))
+@given(
+    body=junk,
+    usage=junk | st.fixed_dictionaries({"prompt_tokens": junk, "completion_tokens": junk}),
+)
 def test_what_is_no_completion_is_refused_and_never_half_read(body, usage):
     with pytest.raises(ValueError, match="no chat completion"):
         read_response(200, body)
@@ -173,7 +220,10 @@ def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, 
     ("content", "said"),
     [
         (b"", "none of 0 replies"),
-        (b'{"custom_id": "run1-of another prompt"}', "none of 1 reply is to a request of these data and options"),
+        (
+            b'{"custom_id": "run1-of another prompt"}',
+            "none of 1 reply is to a request of these data and options",
+        ),
         (b'{"custom_id": "run1', r"replies\.jsonl: line 1: column 15: no JSON"),
         (b'{"custom_id": ' + b"[" * 100_000, r"replies\.jsonl: line 1: nested too deeply"),
         (b'\n{"custom_id": 3}\n', "line 2 is no reply of a batch"),
@@ -182,7 +232,9 @@ def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, 
         (None, "there is no such file"),
     ],
 )
-def test_a_file_that_is_none_of_replies_is_refused_with_its_line(content, said, questions, tmp_path):
+def test_a_file_that_is_none_of_replies_is_refused_with_its_line(
+    content, said, questions, tmp_path
+):
     if content is not None:
         (tmp_path / "replies.jsonl").write_bytes(content)
     with pytest.raises(UserError, match=said):
@@ -202,7 +254,9 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path):
     write_sheets(list(minimal_sheets().values()), data)
 
     def invoke(*arguments):
-        done = CliRunner().invoke(judge_commands, ["batch", *map(str, arguments)], catch_exceptions=False)
+        done = CliRunner().invoke(
+            judge_commands, ["batch", *map(str, arguments)], catch_exceptions=False
+        )
         assert done.exit_code == 0, done.output
         return done
 

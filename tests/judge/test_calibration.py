@@ -42,7 +42,11 @@ def test_isotonic_is_that_of_scikit_learn_fold_by_fold():
     score, truth = frame["score"].to_numpy(), frame["ground_truth"].to_numpy()
     expected = np.empty(len(frame))
     for train, test in GroupKFold(10).split(score, groups=pd.factorize(frame["participant"])[0]):
-        expected[test] = IsotonicRegression(out_of_bounds="clip").fit(score[train], truth[train]).predict(score[test])
+        expected[test] = (
+            IsotonicRegression(out_of_bounds="clip")
+            .fit(score[train], truth[train])
+            .predict(score[test])
+        )
     assert calibrated(frame) == pytest.approx(expected)
 
 
@@ -58,7 +62,9 @@ def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_
 
 
 def test_too_few_participants_are_refused():
-    with pytest.raises(UserError, match=r"4 participants with ratings and scores: too few .* at least 5"):
+    with pytest.raises(
+        UserError, match=r"4 participants with ratings and scores: too few .* at least 5"
+    ):
         calibrated(predictions(people=4))
 
 
@@ -68,7 +74,8 @@ def test_the_error_is_the_weighted_distance_of_the_levels():
     found = calibration_errors(frame, bootstrap)
     level = labels(frame["score"])
     by_hand = sum(
-        (level == k).mean() * abs(frame.loc[level == k, "ground_truth"].mean() - frame.loc[level == k, "score"].mean())
+        (level == k).mean()
+        * abs(frame.loc[level == k, "ground_truth"].mean() - frame.loc[level == k, "score"].mean())
         for k in np.unique(level)
     )
     assert found.loc["as given", "estimate"] == pytest.approx(by_hand)
@@ -84,7 +91,9 @@ def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
     for seed in range(60):
         frame = predictions(seed, people=40, shift=0.0)
         frame["score"] = np.clip(frame["score"], 2, 4)
-        frame["ground_truth"] = frame["score"] - 0.5 + np.random.default_rng(seed + 1000).normal(0, 0.5, len(frame))
+        frame["ground_truth"] = (
+            frame["score"] - 0.5 + np.random.default_rng(seed + 1000).normal(0, 0.5, len(frame))
+        )
         table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
         assert (table["low"] <= table["estimate"]).all()
         assert (table["estimate"] <= table["high"]).all()
@@ -141,7 +150,11 @@ def test_a_simulated_judge_stays_simulated(folder):
     [
         (given(people=3), "out", r"iter1\.xlsx: 3 participants with ratings and scores: too few"),
         (given().assign(participant=None), "out", "some rows have no PID or no TaskId"),
-        (given(), "given", r"given: holds model-prompt-iter1\.xlsx, which is to be calibrated\. Give another folder"),
+        (
+            given(),
+            "given",
+            r"given: holds model-prompt-iter1\.xlsx, which is to be calibrated\. Give another folder",
+        ),
     ],
     ids=["few", "nobody", "in place"],
 )
@@ -170,7 +183,12 @@ def judged(study, error, model="gpt-4o"):
     known = study.conversations
     truth = ground_truth(study.turns, known["conversation"]).to_numpy(dtype=float)
     return pd.DataFrame(
-        {"conversation": known["conversation"], "score": truth + error, "status": "ok", "model": model}
+        {
+            "conversation": known["conversation"],
+            "score": truth + error,
+            "status": "ok",
+            "model": model,
+        }
     ).astype({"status": object})
 
 
@@ -197,7 +215,9 @@ def test_intervals_resample_participants_with_all_their_conversations(study, boo
     first = (study.conversations["condition"] == "model-b").to_numpy()[known]
     codes, drawn = bootstrap.codes(study.conversations["participant"])[known], []
     for weights in bootstrap.weights()[:, codes]:
-        inside, outside = (np.average(error[known][side], weights=weights[side]) for side in (first, ~first))
+        inside, outside = (
+            np.average(error[known][side], weights=weights[side]) for side in (first, ~first)
+        )
         drawn.append(inside - outside)
     assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]))
 
@@ -211,11 +231,18 @@ def test_errors_are_means_over_the_runs_that_have_a_score(study, bootstrap):
 
 
 def named(study, conditions):
-    conversations = study.conversations.assign(condition=study.conversations["condition"].map(conditions))
+    conversations = study.conversations.assign(
+        condition=study.conversations["condition"].map(conditions)
+    )
     return study.__class__(**{**vars(study), "conversations": conversations})
 
 
-NAMES = {"model-a": "gpt-4o", "model-a-empathy-prompt": "GPT-4o + empathy", "model-b": "Llama-3", "model-c": "claude-3"}
+NAMES = {
+    "model-a": "gpt-4o",
+    "model-a-empathy-prompt": "GPT-4o + empathy",
+    "model-b": "Llama-3",
+    "model-c": "claude-3",
+}
 
 
 def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
@@ -231,11 +258,17 @@ def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
     ("model", "conditions", "reason"),
     [
         ("my-judge", NAMES, "no condition is of the family of the judge (my-judge)"),
-        ("gpt-4o", {name: name for name in NAMES}, "no condition is of the family of the judge (gpt-4o)"),
+        (
+            "gpt-4o",
+            {name: name for name in NAMES},
+            "no condition is of the family of the judge (gpt-4o)",
+        ),
         ("gemini-2.5-pro", NAMES, "no condition is of the family of the judge (gemini-2.5-pro)"),
     ],
 )
-def test_where_families_are_not_known_the_table_says_so(study, bootstrap, model, conditions, reason):
+def test_where_families_are_not_known_the_table_says_so(
+    study, bootstrap, model, conditions, reason
+):
     renamed = named(study, conditions)
     row = bias_table(renamed, {"1": judged(renamed, 0.1, model)}, bootstrap).loc["model family"]
     assert reason in row["reason"]
@@ -259,7 +292,9 @@ def test_families_are_known_by_names_and_never_guessed(name, family):
     assert family_of(name) == family
 
 
-def test_without_a_judge_each_factor_says_why_and_one_condition_is_nothing_to_compare(study, bootstrap):
+def test_without_a_judge_each_factor_says_why_and_one_condition_is_nothing_to_compare(
+    study, bootstrap
+):
     one = named(study, dict.fromkeys(NAMES, "only"))
     reason = bias_table(one, {"1": judged(one, 0.1)}, bootstrap).loc["condition", "reason"]
     assert reason == "nothing to compare"
@@ -270,8 +305,12 @@ def test_without_a_judge_each_factor_says_why_and_one_condition_is_nothing_to_co
 def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
     conditions = study.conversations["condition"].to_numpy(dtype=object, copy=True)
     conditions[:3] = "rare"
-    rare = study.__class__(**{**vars(study), "conversations": study.conversations.assign(condition=conditions)})
-    table = bias_table(rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap)
+    rare = study.__class__(
+        **{**vars(study), "conversations": study.conversations.assign(condition=conditions)}
+    )
+    table = bias_table(
+        rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap
+    )
     row = table.loc["condition: rare"]
     assert row["reason"] == "no interval: only 1 participant to resample"
     assert np.isnan(row["p"])

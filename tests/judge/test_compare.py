@@ -43,7 +43,9 @@ def compared(bootstrap):
 def folder(tmp_path):
     for judge, runs in JUDGES.items():
         for number, frame in enumerate(runs.values(), 1):
-            write_predictions(prediction_path(tmp_path, judge, "prompt", number), frame.assign(model=judge))
+            write_predictions(
+                prediction_path(tmp_path, judge, "prompt", number), frame.assign(model=judge)
+            )
     return tmp_path
 
 
@@ -59,13 +61,19 @@ def test_judges_are_measured_on_the_conversations_that_every_run_of_each_has(com
     assert compared.left_out.loc["near"].to_dict() == {"runs": 2, "left_out": 1, "lacking": 1}
     assert compared.left_out["left_out"].to_dict() == {"near": 1, "far": 1, "middle": 2}
     frame = JUDGES["middle"]["1"].drop(index=[3, 5])
-    pd.testing.assert_series_equal(compared.judges["middle"].mean["estimate"], run_metrics(frame)["estimate"])
+    pd.testing.assert_series_equal(
+        compared.judges["middle"].mean["estimate"], run_metrics(frame)["estimate"]
+    )
 
 
-def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_the_difference(compared, bootstrap):
+def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_the_difference(
+    compared, bootstrap
+):
     for metric in ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa"):
         row = compared.differences[metric].loc["near minus far"]
-        near, far = (compared.judges[judge].mean.loc[metric, "estimate"] for judge in ("near", "far"))
+        near, far = (
+            compared.judges[judge].mean.loc[metric, "estimate"] for judge in ("near", "far")
+        )
         assert row["estimate"] == pytest.approx(near - far, abs=1e-12)
     hits = {
         judge: np.mean(
@@ -83,7 +91,9 @@ def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_th
     for weights in bootstrap.weights():
         copied.append(np.repeat(apart.to_numpy(), weights[codes].astype(int)).mean())
     row = compared.differences["accuracy"].loc["near minus far"]
-    assert [row["low"], row["high"]] == pytest.approx(np.quantile(copied, [0.025, 0.975]), abs=1e-12)
+    assert [row["low"], row["high"]] == pytest.approx(
+        np.quantile(copied, [0.025, 0.975]), abs=1e-12
+    )
     assert row["p"] == resampled_p(np.array(copied))
 
 
@@ -98,14 +108,22 @@ def test_p_values_are_corrected_over_the_pairs_of_one_metric(compared):
 
 
 def test_coverage_is_over_all_conversations(compared):
-    assert compared.coverage["estimate"].to_dict() == {"near": 79 / 80, "far": 39 / 40, "middle": 1.0}
-    assert compared.differences["coverage"].loc["near minus far", "estimate"] == pytest.approx(1 / 80)
+    assert compared.coverage["estimate"].to_dict() == {
+        "near": 79 / 80,
+        "far": 39 / 40,
+        "middle": 1.0,
+    }
+    assert compared.differences["coverage"].loc["near minus far", "estimate"] == pytest.approx(
+        1 / 80
+    )
 
 
 def test_references_are_compared_with_judges_and_not_with_each_other(bootstrap):
     near, *references = JUDGES
     found = compare_judges(
-        {near: JUDGES[near]}, bootstrap, references={reference: JUDGES[reference] for reference in references}
+        {near: JUDGES[near]},
+        bootstrap,
+        references={reference: JUDGES[reference] for reference in references},
     )
     assert found.differences["accuracy"].index.tolist() == ["near minus far", "near minus middle"]
 
@@ -117,12 +135,20 @@ def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
     assert row["reason"] == "no interval: every resampling gives the same value"
 
 
-def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(bootstrap):
-    nameless, few = ({"1": run_of(3).drop(columns="participant")}, {"1": run_of(3, rows=6, people=3)})
+def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(
+    bootstrap,
+):
+    nameless, few = (
+        {"1": run_of(3).drop(columns="participant")},
+        {"1": run_of(3, rows=6, people=3)},
+    )
     found = compare_judges({"a": JUDGES["near"], "b": nameless}, bootstrap)
     assert found.differences["accuracy"]["low"].notna().all()
     three = ParticipantBootstrap(few["1"]["participant"], 100)
-    for runs, own, reason in ((nameless, None, "participants are not known"), (few, three, "only 3 participants to")):
+    for runs, own, reason in (
+        (nameless, None, "participants are not known"),
+        (few, three, "only 3 participants to"),
+    ):
         row = compare_judges({"a": runs, "b": runs}, own).differences["mean_absolute_error"].iloc[0]
         assert (row["estimate"], row["reason"].startswith(f"no interval: {reason}")) == (0, True)
         assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
@@ -135,7 +161,11 @@ def test_p_values_of_resamples():
     assert resampled_p(-one_below) == resampled_p(one_below)
     more = [resampled_p(np.r_[-np.ones(k), np.ones(999 - k)]) for k in range(0, 500, 50)]
     assert all(a < b for a, b in pairwise(more))
-    assert comparison.decided(np.array([0.0499, 0.05, np.nan]), 0.95).tolist() == [True, False, False]
+    assert comparison.decided(np.array([0.0499, 0.05, np.nan]), 0.95).tolist() == [
+        True,
+        False,
+        False,
+    ]
 
 
 # What is refused
@@ -143,14 +173,19 @@ def test_p_values_of_resamples():
 
 def test_one_judge_is_no_comparison(tmp_path):
     write_predictions(prediction_path(tmp_path, "m", "p", 1), run_of(1))
-    with pytest.raises(UserError, match=r"m-p: a comparison needs at least two judges\. .* --data DATA"):
+    with pytest.raises(
+        UserError, match=r"m-p: a comparison needs at least two judges\. .* --data DATA"
+    ):
         compare(tmp_path)
 
 
 OTHER = {
     "ground_truth": (1.5, r"ground truth of 1 conversation differs .* 'C7': .* 1\.5 in b, 1"),
     "participant": ("P1", r"'C7' is of different participants \(PID\) in different files"),
-    "conversation": ("D7", r"No conversation has a usable score of all 2 judges; a has the fewest \(1\)"),
+    "conversation": (
+        "D7",
+        r"No conversation has a usable score of all 2 judges; a has the fewest \(1\)",
+    ),
 }
 
 
@@ -167,7 +202,9 @@ def test_predictions_of_other_data_are_refused(column):
 def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so its conversations"):
+    with pytest.raises(
+        UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so its conversations"
+    ):
         compare(tmp_path)
     for name in "ab":
         text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
@@ -184,13 +221,21 @@ def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
     assert "3 judges on the same 38 of 40 conversations with ground truth" in said
     assert "near-prompt: without a usable score in some run: 1 of 40 conversations" in said
     assert "p by Holm over 3 pairs for each metric" in said
-    line = next(line for line in said.splitlines() if line.startswith("MAE") and "far-prompt minus near-prompt" in line)
+    line = next(
+        line
+        for line in said.splitlines()
+        if line.startswith("MAE") and "far-prompt minus near-prompt" in line
+    )
     assert line.split()[-1] == "near-prompt"  # less is better
 
 
 def test_json_holds_every_metric_of_every_judge_and_pair(folder):
     said = json.loads(call(folder, "--json").stdout)
-    assert [judge["name"] for judge in said["judges"]] == ["far-prompt", "middle-prompt", "near-prompt"]
+    assert [judge["name"] for judge in said["judges"]] == [
+        "far-prompt",
+        "middle-prompt",
+        "near-prompt",
+    ]
     assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
     assert set(said["differences"]) == {"coverage", *METRICS}
     row = said["differences"]["accuracy"]["far-prompt minus middle-prompt"]
@@ -202,14 +247,18 @@ def double_sums(scores):
     """Krippendorff's alpha by the sums of its definition."""
     units, values = list(scores.T), scores.ravel()
     n = len(values)
-    observed = sum(np.subtract.outer(unit, unit).__pow__(2).sum() / (len(unit) - 1) for unit in units) / n
+    observed = (
+        sum(np.subtract.outer(unit, unit).__pow__(2).sum() / (len(unit) - 1) for unit in units) / n
+    )
     expected = (np.subtract.outer(values, values) ** 2).sum() / (n * (n - 1))
     return 1 - observed / expected
 
 
 def test_krippendorffs_alpha_is_that_of_its_definition():
     scores = np.random.default_rng(4).integers(1, 6, (4, 30)).astype(float)
-    assert krippendorff_alpha(agreement_sums(scores).sum(axis=0)) == pytest.approx(double_sums(scores), abs=1e-12)
+    assert krippendorff_alpha(agreement_sums(scores).sum(axis=0)) == pytest.approx(
+        double_sums(scores), abs=1e-12
+    )
 
 
 # The judges of an edition, for its page
@@ -239,13 +288,19 @@ def found(edition, baselines, everybody):
 
 def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found):
     table = found.differences["spearman"]
-    assert table.index.tolist() == ["baseline: majority label", "baseline: own mean", "baseline: words per turn"]
+    assert table.index.tolist() == [
+        "baseline: majority label",
+        "baseline: own mean",
+        "baseline: words per turn",
+    ]
     assert table["key"].tolist()[1] == "compared_spearman_baseline-own-mean"
     assert table["method"].str.startswith("simulated judge: ").all()
     counts = found.counts.set_index("key")["estimate"]
     decided = table["p_holm"] < 0.05
     assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 2
-    outcomes = [counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")]
+    outcomes = [
+        counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")
+    ]
     assert sum(outcomes) == table["p_holm"].notna().sum()  # the majority label orders nothing
     assert table["key"].tolist()[0] == ""
 
@@ -265,7 +320,9 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
     assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert table["method"].str.startswith("simulated judge: ").all()
     names = found.people.index
-    runs = [frame.set_index("conversation").loc[names] for frame in edition["simulated-judge"].values()]
+    runs = [
+        frame.set_index("conversation").loc[names] for frame in edition["simulated-judge"].values()
+    ]
     truth = runs[0]["ground_truth"].round(9)  # equal means are ties
     scores = np.stack([run["score"].to_numpy(dtype=float) for run in runs])
     each = [spearmanr(score, truth).statistic for score in scores]
@@ -275,11 +332,17 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
 
 def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody):
     first, second = list(edition["simulated-judge"].items())[:2]
-    two, alone = Judges({"a": dict([first]), "b": dict([second])}, {}), Judges({"a": dict([first])}, {})
+    two, alone = (
+        Judges({"a": dict([first]), "b": dict([second])}, {}),
+        Judges({"a": dict([first])}, {}),
+    )
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
     assert set(comparison.jury_of_runs(two, pair)["reason"]) == {"one run of one judge is no jury"}
-    assert "a comparison needs at least two judges" in comparison.compare_edition(alone, "a", {}, everybody).reason
+    assert (
+        "a comparison needs at least two judges"
+        in comparison.compare_edition(alone, "a", {}, everybody).reason
+    )
 
 
 def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):

@@ -41,13 +41,24 @@ LARGEST = client.LARGEST_REPLY
 @pytest.mark.parametrize(
     "address",
     [
-        *("http://user:secret@localhost/v1", "http://user@localhost/v1", "https://host.example/v1?key=secret"),
-        *("https://host.example/v1#secret", "localhost:11434/v1", "http:///v1", "http://local host/v1"),
+        *(
+            "http://user:secret@localhost/v1",
+            "http://user@localhost/v1",
+            "https://host.example/v1?key=secret",
+        ),
+        *(
+            "https://host.example/v1#secret",
+            "localhost:11434/v1",
+            "http:///v1",
+            "http://local host/v1",
+        ),
         "http://localhost:secret/v1",
     ],
 )
 def test_unfit_addresses_are_refused_and_not_repeated(address):
-    with pytest.raises(UserError, match=r"--base-url (may hold no credentials|has to be an address)") as caught:
+    with pytest.raises(
+        UserError, match=r"--base-url (may hold no credentials|has to be an address)"
+    ) as caught:
         Address.of(address, {})
     assert not re.search("secret|user", str(caught.value))
 
@@ -58,8 +69,16 @@ LOCAL = "http://127.0.0.1:8000/v1"
 @pytest.mark.parametrize(
     ("address", "environ", "name"),
     [
-        ("https://host.example/v1", {"SENSE7_JUDGE_KEY": "a", "OPENAI_API_KEY": "b"}, "SENSE7_JUDGE_KEY"),
-        ("https://host.example/v1", {"SENSE7_JUDGE_KEY": " ", "OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
+        (
+            "https://host.example/v1",
+            {"SENSE7_JUDGE_KEY": "a", "OPENAI_API_KEY": "b"},
+            "SENSE7_JUDGE_KEY",
+        ),
+        (
+            "https://host.example/v1",
+            {"SENSE7_JUDGE_KEY": " ", "OPENAI_API_KEY": "b"},
+            "OPENAI_API_KEY",
+        ),
         (None, {"OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
         (LOCAL, {"OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
         (LOCAL, {}, ""),
@@ -80,7 +99,9 @@ def test_which_key_an_endpoint_is_sent(address, environ, name):
     assert "sk-" not in str(caught.value)
 
 
-def test_the_key_goes_into_its_header_and_without_one_there_is_none(server, study_of, tmp_path, monkeypatch):
+def test_the_key_goes_into_its_header_and_without_one_there_is_none(
+    server, study_of, tmp_path, monkeypatch
+):
     address = Address.of(f"{LOCAL}/chat/completions", {"OPENAI_API_KEY": KEY})
     assert address.address == LOCAL
     assert KEY not in repr(address)
@@ -123,14 +144,18 @@ def test_a_proxy_that_can_not_be_used_is_one_line_that_names_its_variable(
 def test_a_proxy_that_lets_nothing_through_is_one_sentence_without_its_password(
     scheme, server, study_of, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret-of-the-proxy@127.0.0.1:{server.port}")
+    monkeypatch.setenv(
+        f"{scheme}_proxy", f"http://user:secret-of-the-proxy@127.0.0.1:{server.port}"
+    )
     monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
     server.script = lambda asked: Answered(status=407, body=b"Proxy Authentication Required")
     outcome = ask(study_of(3), f"{scheme}://judge.example/v1", tmp_path)
     assert len(server.asked) == 1
     assert outcome.stopped.startswith("stopped after 1 of 3 calls: ")
     assert "HTTP 407" in outcome.stopped
-    assert not [text for text in [*texts_in(tmp_path), outcome.stopped] if "secret-of-the-proxy" in text]
+    assert not [
+        text for text in [*texts_in(tmp_path), outcome.stopped] if "secret-of-the-proxy" in text
+    ]
 
 
 # Replies: what they come to, and how often they are asked for
@@ -269,7 +294,9 @@ def test_what_replies_come_to_and_how_often_they_are_asked_for(server, study_of,
     study = study_of(len(answers))
     outcome = ask(study, server, tmp_path, give_up_after=99, concurrency=20)
     asked = Counter(map(number_of, server.asked))
-    for number, (row, wanted) in enumerate(zip(frame_of(outcome).itertuples(), expected, strict=True)):
+    for number, (row, wanted) in enumerate(
+        zip(frame_of(outcome).itertuples(), expected, strict=True)
+    ):
         attempts, status, score, reason = wanted
         assert (asked[number], row.status) == (attempts, status), answers[number]
         assert (None if math.isnan(row.score) else row.score) == score, answers[number]
@@ -277,11 +304,15 @@ def test_what_replies_come_to_and_how_often_they_are_asked_for(server, study_of,
     assert outcome.stopped == ""
     assert server.sent_endlessly < 2 * (LARGEST + 2**24), "but for what the system's buffers hold"
     # The next command asks for the failures alone.
-    failed = {number for number, row in enumerate(expected) if row[1] in ("api_error", "prompt_cut")}
+    failed = {
+        number for number, row in enumerate(expected) if row[1] in ("api_error", "prompt_cut")
+    }
     server.reset()
     again = ask(study, server, tmp_path)
     assert set(map(number_of, server.asked)) == failed
-    assert again.statuses == Counter(row[1] if number not in failed else "ok" for number, row in enumerate(expected))
+    assert again.statuses == Counter(
+        row[1] if number not in failed else "ok" for number, row in enumerate(expected)
+    )
 
 
 def test_a_server_that_is_not_there_is_an_error_with_its_reason(study_of, tmp_path):
@@ -313,7 +344,10 @@ def test_tokens_in_a_cache_count_and_a_low_count_is_one_warning_and_no_failure(
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (answered(error="Unexpected endpoint or method. (POST /chat/completions)"), "Unexpected endpoint"),
+        (
+            answered(error="Unexpected endpoint or method. (POST /chat/completions)"),
+            "Unexpected endpoint",
+        ),
         (answered(404, detail="Not Found"), "HTTP 404: Not Found"),
         (Answered(status=405, body=b"Method Not Allowed"), "HTTP 405: Method Not Allowed"),
         (
@@ -340,19 +374,33 @@ def test_at_another_address_the_first_call_is_the_last_and_the_address_is_named(
 def test_with_the_right_address_it_is_not_named_and_401_stops_as_well(server, study_of, tmp_path):
     server.script = lambda asked: refused("Incorrect API key", status=401)
     stopped = ask(study_of(3), server, tmp_path).stopped
-    assert (len(server.asked), "HTTP 401: Incorrect API key" in stopped, "likely cause" in stopped) == (1, True, False)
+    assert (
+        len(server.asked),
+        "HTTP 401: Incorrect API key" in stopped,
+        "likely cause" in stopped,
+    ) == (1, True, False)
 
 
 @pytest.mark.parametrize(
     ("path", "words", "advice"),
     [
         ("", "model 'judge' not found", "--model"),
-        ("/openai/deployments/judge", "The API deployment for this resource does not exist.", "--model"),
-        ("/openai/deployments/judge", "Resource not found", "/openai/v1, and the deployment as --model"),
+        (
+            "/openai/deployments/judge",
+            "The API deployment for this resource does not exist.",
+            "--model",
+        ),
+        (
+            "/openai/deployments/judge",
+            "Resource not found",
+            "/openai/v1, and the deployment as --model",
+        ),
         ("/api", "Not Found", "/api/chat/completions"),
     ],
 )
-def test_the_advice_after_404_names_no_address_that_is_wrong(path, words, advice, server, study_of, tmp_path):
+def test_the_advice_after_404_names_no_address_that_is_wrong(
+    path, words, advice, server, study_of, tmp_path
+):
     server.script = lambda asked: answered(404, error={"message": words})
     stopped = ask(study_of(2), server.address.removesuffix("/v1") + path, tmp_path).stopped
     assert len(server.asked) == 1
@@ -401,7 +449,10 @@ def test_a_certificate_that_nobody_trusts_is_one_sentence_and_one_that_the_user_
     with endpoint.Endpoint(certificate=CERTIFICATE) as secure:
         outcome = ask(study_of(2), secure, tmp_path / "no")
         assert secure.asked == []
-        assert "stopped after 1 of 2 calls: the endpoint's certificate is not trusted." in outcome.stopped
+        assert (
+            "stopped after 1 of 2 calls: the endpoint's certificate is not trusted."
+            in outcome.stopped
+        )
         assert "SSL_CERT_FILE" in outcome.stopped
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
         assert ssl.create_default_context().get_ca_certs(), "the platform reads the variable"
@@ -409,11 +460,15 @@ def test_a_certificate_that_nobody_trusts_is_one_sentence_and_one_that_the_user_
 
 
 def test_a_redirect_names_where_it_leads_and_is_not_followed(server, study_of, tmp_path):
-    there = (("Location", "https://user:secret@elsewhere.example/v2/chat/completions?token=secret"),)
+    there = (
+        ("Location", "https://user:secret@elsewhere.example/v2/chat/completions?token=secret"),
+    )
     server.script = lambda asked: Answered(status=308, headers=there)
     outcome = ask(study_of(5), server, tmp_path)
     assert len(server.asked) == 1
-    assert "HTTP 308: the endpoint redirects to https://elsewhere.example/v2, and" in outcome.stopped
+    assert (
+        "HTTP 308: the endpoint redirects to https://elsewhere.example/v2, and" in outcome.stopped
+    )
     assert outcome.stopped.endswith("give it as --base-url")
     assert "secret" not in outcome.stopped
     assert b"secret" not in (tmp_path / JOURNAL).read_bytes()
@@ -427,7 +482,10 @@ BODIES = [
     ({"error": {"details": [{"retryDelay": {"seconds": "12"}}]}}, 12),
     ({"error": {"retry_after": 3.5}}, 3.5),
     ({"retry_after_ms": 1500}, 1.5),
-    ("Rate limit reached: Limit 30000, Used 29000, Requested 2000. Please try again in 20s. Visit", 20),
+    (
+        "Rate limit reached: Limit 30000, Used 29000, Requested 2000. Please try again in 20s. Visit",
+        20,
+    ),
     ("Please try again in 6m0s.", 360),
     ("Please retry in 34.5s.", 34.5),
     ("Try again in 350ms", 0.35),
@@ -449,12 +507,22 @@ HEADERS = [
         90,
     ),
     (
-        {"x-ratelimit-reset-requests": "24h", "x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-tokens": "12s"},
+        {
+            "x-ratelimit-reset-requests": "24h",
+            "x-ratelimit-remaining-requests": "9",
+            "x-ratelimit-reset-tokens": "12s",
+        },
         12,
     ),
     ({"x-ratelimit-reset": str(int(NOW) + 30)}, 30),
     ({"x-ratelimit-reset": str((int(NOW) + 30) * 1000)}, 30),
-    ({"anthropic-ratelimit-tokens-reset": "2026-01-01T00:00:25Z", "anthropic-ratelimit-tokens-remaining": "0"}, 25),
+    (
+        {
+            "anthropic-ratelimit-tokens-reset": "2026-01-01T00:00:25Z",
+            "anthropic-ratelimit-tokens-remaining": "0",
+        },
+        25,
+    ),
     ({"RateLimit": "limit=100, remaining=0, reset=50"}, 50),
     ({"RateLimit": '"default";r=0;t=33'}, 33),
     ({"x-ratelimit-limit-tokens": "30000"}, None),
@@ -481,11 +549,15 @@ def test_a_wait_said_in_the_body_is_waited_for(server, study_of, tmp_path):
 # Parameters and prompts that an endpoint refuses
 
 
-@pytest.mark.parametrize("piece", ["1", "1,", "context length ", "1 + ", "9 > ", "try again in 1", "limit 1", "<title"])
+@pytest.mark.parametrize(
+    "piece", ["1", "1,", "context length ", "1 + ", "9 > ", "try again in 1", "limit 1", "<title"]
+)
 def test_no_refusal_takes_long_to_read(piece):
     times = []
     for count in (25_000, 100_000):
-        problem = NoCompletion("HTTP 400", {"error": {"message": f"model context length {piece * count}"}})
+        problem = NoCompletion(
+            "HTTP 400", {"error": {"message": f"model context length {piece * count}"}}
+        )
         begun = time.process_time()
         client.refusal_of(problem, {"max_tokens": 3000, "temperature": 0.0})
         asked_to_wait(429, {}, problem.body, problem.words)
@@ -515,8 +587,14 @@ def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in
     [
         (endpoint.error_body("Unsupported value", param="temperature"), "Give --omit temperature"),
         (endpoint.error_body("bad", param="seed"), "Leave out --param seed"),
-        (b'{"error": "Model grok does not support parameter presencePenalty."}', "Give --omit presence_penalty"),
-        (b'[{"error": {"code": 400, "message": "Unknown name \\"top_p\\": Cannot find field."}}]', "Give --omit top_p"),
+        (
+            b'{"error": "Model grok does not support parameter presencePenalty."}',
+            "Give --omit presence_penalty",
+        ),
+        (
+            b'[{"error": {"code": 400, "message": "Unknown name \\"top_p\\": Cannot find field."}}]',
+            "Give --omit top_p",
+        ),
         (
             b'{"detail": [{"loc": ["body", "frequency_penalty"], "msg": "not permitted", "input": {"seed": 1}}]}',
             "Give --omit frequency_penalty",
@@ -524,7 +602,9 @@ def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in
     ],
     ids=["OpenAI", "free", "xAI", "Gemini", "pydantic"],
 )
-def test_whatever_words_a_refusal_has_the_parameter_and_the_remedy_are_named(body, remedy, server, study_of, tmp_path):
+def test_whatever_words_a_refusal_has_the_parameter_and_the_remedy_are_named(
+    body, remedy, server, study_of, tmp_path
+):
     server.script = lambda asked: Answered(status=400, body=body)
     assert ask(study_of(3), server, tmp_path, param={"seed": 1}).stopped.endswith(remedy)
     assert len(server.asked) == 1
@@ -594,7 +674,10 @@ ENCODINGS = {
     "Bearer": base64_of("Bearer "),
     **{f"Base64 after {n}": base64_of("." * n, "?" * n) for n in range(4)},
     **{f"Base64 without padding after {n}": base64_of("." * n).rstrip("=") for n in range(3)},
-    **{f"URL-safe Base64 after {n}": base64_of("." * n, alphabet=base64.urlsafe_b64encode) for n in range(3)},
+    **{
+        f"URL-safe Base64 after {n}": base64_of("." * n, alphabet=base64.urlsafe_b64encode)
+        for n in range(3)
+    },
     "Base64 in JSON": base64_of("").replace("/", "\\/"),
     "capitals": HARD.upper(),
     "hexadecimal": HARD.encode().hex(),
@@ -609,7 +692,9 @@ ENCODINGS = {
     "split by lines": f"{HARD[:9]}\n{HARD[9:]}",
     "split by what is not seen": "\u200b".join(HARD),
 }
-assert {"/", "+"} <= set("".join(said for name, said in ENCODINGS.items() if name.startswith("Base64")))
+assert {"/", "+"} <= set(
+    "".join(said for name, said in ENCODINGS.items() if name.startswith("Base64"))
+)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -625,7 +710,9 @@ def texts_in(folder):
     for path in folder.rglob("*"):
         if path.is_file() and zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                yield from (archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
+                yield from (
+                    archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
+                )
         elif path.is_file():
             yield path.read_text("utf-8", "replace")
 
@@ -636,7 +723,9 @@ def test_the_key_is_nowhere_wherever_it_was_returned(server, study_of, tmp_path,
     answers = [
         completion(scored),
         completion(None, refusal=KEY),
-        answered(choices=[{"message": {"content": scored}, "finish_reason": KEY}], model=KEY, id=KEY),
+        answered(
+            choices=[{"message": {"content": scored}, "finish_reason": KEY}], model=KEY, id=KEY
+        ),
         refused(KEY),
         refused(KEY, "content_filter"),
         Answered(body=problem),
@@ -674,11 +763,22 @@ def test_a_key_in_another_form_is_withheld_with_its_text_and_half_a_key_at_a_cut
 
 
 def test_a_placeholder_for_a_key_is_a_word_like_others():
-    assert Address("http://localhost", key="ollama").without_key("the ollama server") == "the ollama server"
+    assert (
+        Address("http://localhost", key="ollama").without_key("the ollama server")
+        == "the ollama server"
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["\\" * 50_000, "%25" * 50_000, "&amp;" * 30_000, "sk-A/b+c" * 20_000, "0" * 100_000, "s<b>" * 30_000]
+    "text",
+    [
+        "\\" * 50_000,
+        "%25" * 50_000,
+        "&amp;" * 30_000,
+        "sk-A/b+c" * 20_000,
+        "0" * 100_000,
+        "s<b>" * 30_000,
+    ],
 )
 def test_no_text_takes_long_to_search_for_the_key(text):
     begun = time.process_time()

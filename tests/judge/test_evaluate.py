@@ -38,7 +38,14 @@ def csv(path, text):
 
 
 def test_of_a_folder_every_table_is_taken_in_the_order_of_runs(tmp_path):
-    for name in ("m-iter10.xlsx", "m-iter2.xlsx", "m-iter1.CSV", "notes.txt", "~$m-iter2.xlsx", ".hidden.csv"):
+    for name in (
+        "m-iter10.xlsx",
+        "m-iter2.xlsx",
+        "m-iter1.CSV",
+        "notes.txt",
+        "~$m-iter2.xlsx",
+        ".hidden.csv",
+    ):
         csv(tmp_path / name, "")
     (tmp_path / "deeper.csv").mkdir()
     csv(tmp_path / "deeper" / "m-iter3.xlsx", "")
@@ -67,7 +74,9 @@ def test_the_word_counts_anywhere_in_the_path(tmp_path):
 
 
 def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
-    first, second = (csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab")
+    first, second = (
+        csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab"
+    )
     monkeypatch.chdir(tmp_path)
     assert names_of(evaluate([first, first.parent, "a/m-iter1.csv"])) == ["m-iter1"]
     assert names_of(evaluate([first, second])) == [str(first), str(second)]
@@ -113,7 +122,16 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
         header, values = found.sections[0][1]
-        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman"]
+        assert header == [
+            "file",
+            "n",
+            "coverage",
+            "accuracy",
+            "macro F1",
+            "within 1",
+            "MAE",
+            "Spearman",
+        ]
         assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
             "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
@@ -129,15 +147,23 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
     means = [row[2] for row in found.sections[1][1][1:7]]
     assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
-    assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
-    assert found.over_files["mean"].loc["accuracy", "reason"] == "no interval: only 3 participants to resample"
+    assert (
+        "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs."
+        in found.notes
+    )
+    assert (
+        found.over_files["mean"].loc["accuracy", "reason"]
+        == "no interval: only 3 participants to resample"
+    )
 
 
 @pytest.mark.parametrize("policy", ["strict", "authors"])
 def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
     found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4, confidence=0.9)
     frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
-    bootstrap = bootstrap_module.ParticipantBootstrap(frames["model-prompt-iter1"]["participant"], 60, 4, 0.9)
+    bootstrap = bootstrap_module.ParticipantBootstrap(
+        frames["model-prompt-iter1"]["participant"], 60, 4, 0.9
+    )
     expected = metrics.OverRuns(frames, bootstrap, policy)
     pd.testing.assert_frame_equal(found.over_files["mean"], expected.mean)
     pd.testing.assert_frame_equal(found.over_files["spread"], expected.spread)
@@ -146,7 +172,14 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
     pd.testing.assert_frame_equal(found.over_files["stability"], metrics.stability(expected))
     mean, spread = (found.over_files[name].loc["spearman"] for name in ("mean", "spread"))
     interval = f"{mean['low']:.3f} to {mean['high']:.3f}"
-    shown = ["Spearman", str(mean["n"]), f"{mean['estimate']:.3f}", interval, f"{spread['estimate']:.3f}", ""]
+    shown = [
+        "Spearman",
+        str(mean["n"]),
+        f"{mean['estimate']:.3f}",
+        interval,
+        f"{spread['estimate']:.3f}",
+        "",
+    ]
     assert shown in found.sections[1][1]
     for file, frame in zip(found.files, frames.values(), strict=True):
         pd.testing.assert_frame_equal(file["coverage"], metrics.coverage(frame, bootstrap))
@@ -155,7 +188,9 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
 
 def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     session(tmp_path, runs=1, failures=4)
-    strict, authors = (evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors"))
+    strict, authors = (
+        evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors")
+    )
     assert strict.sections[0][1][1][1:3] == ["36", "0.900"]
     assert authors.sections[0][1][1][1:3] == ["40", "0.900"]
     estimates = strict.files[0]["bounds"]["estimate"]
@@ -182,7 +217,9 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     same = evaluate(tmp_path, draws=50)
     assert same.over_files["stability"].loc["same_label", "estimate"] == 1
     assert same.notes == []
-    other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7"))
+    other = frame.iloc[:-2].assign(
+        ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7")
+    )
     write_predictions(tmp_path / "c.xlsx", other)
     assert evaluate(tmp_path, draws=50).notes == [
         "c: 2 of the 40 conversations of all files are not in it.",
@@ -194,7 +231,12 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
 def test_the_json_has_every_figure_and_no_nan(tmp_path):
     found = evaluate(session(tmp_path, failures=2), draws=50, seed=9)
     content = json.loads(found.to_json(), parse_constant=pytest.fail)
-    assert (content["policy"], content["draws"], content["seed"], content["confidence"]) == ("strict", 50, 9, 0.95)
+    assert (content["policy"], content["draws"], content["seed"], content["confidence"]) == (
+        "strict",
+        50,
+        9,
+        0.95,
+    )
     assert [entry["name"] for entry in content["files"]] == names_of(found)
     first = content["files"][0]
     accuracy = found.files[0]["metrics"].loc["accuracy"]
@@ -218,17 +260,32 @@ def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
 
 
 def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
-    rows = [["<S2>4</S2>", 4.0, 4.0], ["<S2>10</S2>", 1.0, 4.0], ["<S2>4/5</S2>", 4.0, 4.0], ["<S2>six</S2>", 3.0, 3.0]]
-    write_sheets([Sheet("results", ["Output", "IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
+    rows = [
+        ["<S2>4</S2>", 4.0, 4.0],
+        ["<S2>10</S2>", 1.0, 4.0],
+        ["<S2>4/5</S2>", 4.0, 4.0],
+        ["<S2>six</S2>", 3.0, 3.0],
+    ]
+    write_sheets(
+        [Sheet("results", ["Output", "IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx"
+    )
     found = evaluate(tmp_path)
     assert (
         "a: doubtful readings: 2; the first: not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1."
         in found.notes
     )
-    counts = {name: row["estimate"] for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()}
+    counts = {
+        name: row["estimate"]
+        for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()
+    }
     assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (2, 2, 2)
-    assert [found.over_files["mean"].loc["accuracy", name] for name in ("estimate", "n")] == [1.0, 2]
-    assert evaluate(tmp_path, policy="authors").over_files["mean"].loc["accuracy", "estimate"] == 0.75
+    assert [found.over_files["mean"].loc["accuracy", name] for name in ("estimate", "n")] == [
+        1.0,
+        2,
+    ]
+    assert (
+        evaluate(tmp_path, policy="authors").over_files["mean"].loc["accuracy", "estimate"] == 0.75
+    )
 
 
 def test_a_scale_is_given_to_the_command(tmp_path):

@@ -65,7 +65,9 @@ def few(small):
 @pytest.fixture
 def frame(few):
     """Predictions of every conversation; the last one was refused."""
-    known = few.conversations[["conversation", "participant"]].assign(status="ok", model="asked-for")
+    known = few.conversations[["conversation", "participant"]].assign(
+        status="ok", model="asked-for"
+    )
     known["ground_truth"] = ground_truth(few.turns, known["conversation"]).to_numpy()
     known["score"] = [4.0, 5.0, 3.0, 4.5] * 12
     known.loc[47, ["score", "status"]] = [np.nan, "refusal"]
@@ -107,7 +109,10 @@ def test_runs_of_a_judge_are_told_from_other_judges(tmp_path, few, frame):
 
 
 def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_path, few, frame):
-    ((run,),) = (runs.values() for runs in read_runs(few, write(tmp_path / "p", frame.iloc[::-1].iloc[3:])).values())
+    ((run,),) = (
+        runs.values()
+        for runs in read_runs(few, write(tmp_path / "p", frame.iloc[::-1].iloc[3:])).values()
+    )
     for name in ("conversation", "participant"):
         assert run[name].tolist() == few.conversations[name].tolist()
     np.testing.assert_array_equal(run["score"], [*frame["score"].iloc[:45], np.nan, np.nan, np.nan])
@@ -116,19 +121,26 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
 
 def test_a_stray_file_is_refused(tmp_path, few, frame):
     (write(tmp_path / "p", frame) / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
-    with pytest.raises(UserError, match=r"notes\.csv: the column IS_EMPATHY is missing .* move it elsewhere"):
+    with pytest.raises(
+        UserError, match=r"notes\.csv: the column IS_EMPATHY is missing .* move it elsewhere"
+    ):
         read_runs(few, tmp_path / "p")
 
 
-def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(tmp_path, few, frame):
+def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(
+    tmp_path, few, frame
+):
     foreign = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
     with pytest.raises(
-        UserError, match=r"iter1\.xlsx: conversations that are not of this data set: 48 of 48.*'XT0001'"
+        UserError,
+        match=r"iter1\.xlsx: conversations that are not of this data set: 48 of 48.*'XT0001'",
     ):
         read_runs(few, foreign)
     before = frame.loc[2, "ground_truth"]
     frame.loc[2, "ground_truth"] = 1.0
-    said = rf"iter1\.xlsx: the ground truth of 1 conversation .*'T0003' \(1 there, {before:g} here\)"
+    said = (
+        rf"iter1\.xlsx: the ground truth of 1 conversation .*'T0003' \(1 there, {before:g} here\)"
+    )
     with pytest.raises(UserError, match=said):
         read_runs(few, write(tmp_path / "p", frame))
 
@@ -145,14 +157,25 @@ def test_the_detail_holds_both_policies_and_what_became_of_the_replies(tmp_path,
 
 def test_without_predictions_every_table_says_so(few, study, judges):
     found = detail(read_runs(few), "", bootstrap_of(few))
-    for name in ("mean", "spread", "authors", "coverage", "bounds", "calibration", "stability", "recognition"):
+    for name in (
+        "mean",
+        "spread",
+        "authors",
+        "coverage",
+        "bounds",
+        "calibration",
+        "stability",
+        "recognition",
+    ):
         table = getattr(found, name)
         assert set(table["reason"]) == {ABSENT}
         assert table[["estimate", "low", "high"]].isna().all(axis=None)
     assert {(fact["estimate"], fact["reason"]) for fact in facts({}, found)} == {(None, ABSENT)}
     table = judge_multiverse(few, {}, "", bootstrap_of(few))
     assert set(table["reason"]) == {ABSENT}
-    assert s7.robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
+    assert (
+        s7.robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,12 +186,18 @@ def test_without_predictions_every_table_says_so(few, study, judges):
         ("empathy_judge", (2, 3, 4, 5), "no"),
     ],
 )
-def test_levels_are_comparable_with_the_authors_prompt_and_where_all_five_are_common(prompt, levels, answer):
+def test_levels_are_comparable_with_the_authors_prompt_and_where_all_five_are_common(
+    prompt, levels, answer
+):
     truth = [float(level) for level in levels for _ in range(5)]
     people = [f"P{row % 5}" for row in range(len(truth))]
-    frame = pd.DataFrame({"ground_truth": truth, "score": truth, "participant": people, "status": "ok"})
+    frame = pd.DataFrame(
+        {"ground_truth": truth, "score": truth, "participant": people, "status": "ok"}
+    )
     frame["conversation"] = [f"C{row}" for row in range(len(truth))]
-    shown = detail({f"model-{prompt}": {"one": frame}}, f"model-{prompt}", ParticipantBootstrap(people, 50))
+    shown = detail(
+        {f"model-{prompt}": {"one": frame}}, f"model-{prompt}", ParticipantBootstrap(people, 50)
+    )
     found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
     assert found == {
         "judge_shown": f"model-{prompt}",
@@ -183,7 +212,9 @@ def test_level_and_length_without_words_or_scores_say_why(few, frame):
     found = detail(Judges({"a": {"a": known}}, {}), "a", bootstrap_of(few)).level_and_length
     assert found.loc["level_bias", "estimate"] == 0.5
     assert found.loc["length_spearman", "reason"] == "scores or lengths are all the same"
-    found = detail(Judges({"a": {"a": known.assign(score=np.nan)}}, {}), "a", bootstrap_of(few)).level_and_length
+    found = detail(
+        Judges({"a": {"a": known.assign(score=np.nan)}}, {}), "a", bootstrap_of(few)
+    ).level_and_length
     assert set(found["reason"]) == {"no conversation has both a score and a ground truth"}
 
 
@@ -207,7 +238,9 @@ def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, few
         np.testing.assert_array_equal(np.array(columns["ground-truth"], dtype=float), truth)
 
 
-def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(folder, small, monkeypatch):
+def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
+    folder, small, monkeypatch
+):
     before = content(folder)
 
     def full(*_arguments, **_options):
@@ -227,7 +260,11 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(fold
     ("file", "given", "said"),
     [
         ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*another --out"),
-        ("mine_judge/gpt-4o-empathy-iter1.xlsx", "mine_judge", r"mine_judge: holds gpt-4o-empathy-iter1\.xlsx, "),
+        (
+            "mine_judge/gpt-4o-empathy-iter1.xlsx",
+            "mine_judge",
+            r"mine_judge: holds gpt-4o-empathy-iter1\.xlsx, ",
+        ),
         ("other", "results_judge", "holds the word results"),
         ("a_judge", "a_judge", "can't be a folder"),
     ],
@@ -261,8 +298,13 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     said = evaluate(folder, draws=50).text()
     assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
     assert ABOUT_SIMULATED in said
-    real = parse_sheets({name: sheet for name, sheet in small.sheets.items() if name != "Synthetic"}, name="mine")
-    with pytest.raises(UserError, match=r"iter1.xlsx: predictions of a simulated judge, .* not synthetic.* Take the"):
+    real = parse_sheets(
+        {name: sheet for name, sheet in small.sheets.items() if name != "Synthetic"}, name="mine"
+    )
+    with pytest.raises(
+        UserError,
+        match=r"iter1.xlsx: predictions of a simulated judge, .* not synthetic.* Take the",
+    ):
         read_runs(real, folder)
 
 
@@ -274,19 +316,30 @@ def test_as_csv_it_is_recognized_too(folder, few):
     assert list(read_runs(few, folder)) == ["simulated judge: other"]
 
 
-def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_so(folder, few, frame):
+def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_so(
+    folder, few, frame
+):
     write(folder, frame.assign(model="simulated-user"), "simulated-user")
     judges = read_runs(few, folder)
     assert (list(judges), list(judges.simulated)) == ([JUDGE, "simulated-user-empathy"], [JUDGE])
     for judge in judges:
         found = detail(judges, judge, bootstrap_of(few), assistant_words(few))
-        tables = (found.mean, found.spread, found.authors, found.coverage, found.bounds, found.calibration)
+        tables = (
+            found.mean,
+            found.spread,
+            found.authors,
+            found.coverage,
+            found.bounds,
+            found.calibration,
+        )
         for table in (*tables, found.stability, found.level_and_length):
             assert set(table["method"].str.startswith("simulated judge: ")) == {judge == JUDGE}
     assert simulated_files(folder) == []
 
 
-def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_does_not(tmp_path, small, judges):
+def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_does_not(
+    tmp_path, small, judges
+):
     assert {name: len(runs) for name, runs in judges.items()} == {JUDGE: 10}
     copy = tmp_path / "mine.xlsx"
     copy.write_bytes((DATA / "synthetic.xlsx").read_bytes())
@@ -327,7 +380,9 @@ def truth_of(study, way):
     if way != "all ratings pooled":
         return pd.Series(labels(truth), truth.index) if way == "the same as a level" else truth
     seven, of = study.turns[list(DIMENSION_NAMES)], study.turns["conversation"]
-    pooled = (seven.sum(axis=1).groupby(of).sum() / seven.notna().sum(axis=1).groupby(of).sum()).reindex(truth.index)
+    pooled = (
+        seven.sum(axis=1).groupby(of).sum() / seven.notna().sum(axis=1).groupby(of).sum()
+    ).reindex(truth.index)
     # The order of a sum parts no equal values, and none from the authors' own.
     pooled = pooled.round(12)
     return pooled.mask((pooled - truth).abs() <= 1e-9, truth)
@@ -346,7 +401,10 @@ def by_scipy(study, judges, choice):
     if choice["runs"].startswith("median"):
         scores = scores.median(axis=1).to_frame()
     return np.mean(
-        [spearmanr(score.round(9), truth.round(9), nan_policy="omit").statistic for _, score in scores.items()]
+        [
+            spearmanr(score.round(9), truth.round(9), nan_policy="omit").statistic
+            for _, score in scores.items()
+        ]
     )
 
 
@@ -380,7 +438,9 @@ def test_constant_scores_have_no_correlation_and_few_participants_no_interval(st
 
 IDS = ("participant", "conversation")
 RESULTS = {
-    "baselines": lambda study: pd.concat({name: one.predictions for name, one in baseline_predictions(study).items()}),
+    "baselines": lambda study: pd.concat(
+        {name: one.predictions for name, one in baseline_predictions(study).items()}
+    ),
     "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
     "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
     "words": lambda study: assistant_words(study).to_frame(),
@@ -399,13 +459,17 @@ def two_studies():
     for old in sorted(pd.unique(study.conversations[list(IDS)].to_numpy().ravel()), reverse=True):
         new[old] = str(uuid.UUID(bytes=generator.bytes(16), version=4))
     frames = {
-        name: frame.assign(**{column: frame[column].map(new).astype(object) for column in IDS if column in frame})
+        name: frame.assign(
+            **{column: frame[column].map(new).astype(object) for column in IDS if column in frame}
+        )
         for name, frame in vars(study).items()
         if isinstance(frame, pd.DataFrame) and name in FRAMES
     }
     other = replace(study, **frames)
     for name in IDS:
-        orders = [pd.factorize(one.conversations[name], sort=True)[0].tolist() for one in (study, other)]
+        orders = [
+            pd.factorize(one.conversations[name], sort=True)[0].tolist() for one in (study, other)
+        ]
         assert orders[0] != orders[1]
     return study, other, {other: old for old, other in new.items()}
 
@@ -414,6 +478,10 @@ def two_studies():
 def test_no_result_depends_on_how_ids_sort(name):
     first, second, back = two_studies()
     expected, found = (RESULTS[name](study) for study in (first, second))
-    found = found.rename(index=back).map(lambda cell: back.get(cell, cell) if isinstance(cell, str) else cell)
+    found = found.rename(index=back).map(
+        lambda cell: back.get(cell, cell) if isinstance(cell, str) else cell
+    )
     assert len(found)
-    pd.testing.assert_frame_equal(found, expected, check_exact=True, check_dtype=False, check_index_type=False)
+    pd.testing.assert_frame_equal(
+        found, expected, check_exact=True, check_dtype=False, check_index_type=False
+    )

@@ -46,7 +46,9 @@ def run_of(seed=1, rows=60, people=8, missing=0.1, error=1.0):
 
 
 def bootstrap_of(*frames, draws=40, seed=3):
-    return ParticipantBootstrap(pd.concat([frame["participant"] for frame in frames]), draws=draws, seed=seed)
+    return ParticipantBootstrap(
+        pd.concat([frame["participant"] for frame in frames]), draws=draws, seed=seed
+    )
 
 
 def scored(truth, score):
@@ -74,8 +76,12 @@ def copies_of(frame, bootstrap):
 
 
 def test_metrics_that_r_has_not_and_where_a_label_is_missing_are_those_of_scikit_learn():
-    frame = run_of(missing=0).assign(ground_truth=lambda rows: rows["ground_truth"].clip(1, 4.4))  # no label 5
-    truth, predicted = (np.clip(np.round(frame[name]), 1, 5).astype(int) for name in ("ground_truth", "score"))
+    frame = run_of(missing=0).assign(
+        ground_truth=lambda rows: rows["ground_truth"].clip(1, 4.4)
+    )  # no label 5
+    truth, predicted = (
+        np.clip(np.round(frame[name]), 1, 5).astype(int) for name in ("ground_truth", "score")
+    )
     five = [1, 2, 3, 4, 5]
     found = metrics_of(frame)
     table = confusion_matrix(truth, predicted, labels=five)
@@ -114,16 +120,22 @@ def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people,
     bootstrap = bootstrap_of(frame, draws=8, seed=seed)
     complete = frame.dropna()
     drawn = pd.DataFrame(Run(frame, bootstrap).drawn).drop(columns="coverage")
-    for (_, values), copied in zip(drawn.iloc[1:].iterrows(), copies_of(complete, bootstrap), strict=True):
+    for (_, values), copied in zip(
+        drawn.iloc[1:].iterrows(), copies_of(complete, bootstrap), strict=True
+    ):
         recomputed = metrics_of(copied)
-        assert values.to_numpy() == pytest.approx(recomputed[values.index].to_numpy(), abs=1e-12, nan_ok=True)
+        assert values.to_numpy() == pytest.approx(
+            recomputed[values.index].to_numpy(), abs=1e-12, nan_ok=True
+        )
 
 
 def test_rho_does_not_depend_on_how_much_fits_into_memory_at_once(monkeypatch):
     frame = run_of(rows=100)
     bootstrap = bootstrap_of(frame, draws=ranks_module._LONG_ROW + 50)
     whole = run_metrics(frame, bootstrap)
-    monkeypatch.setattr(ranks_module, "_MOST_NUMBERS", 1)  # one draw at a time, whose sums are NumPy's
+    monkeypatch.setattr(
+        ranks_module, "_MOST_NUMBERS", 1
+    )  # one draw at a time, whose sums are NumPy's
     pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), whole)
 
 
@@ -185,7 +197,9 @@ def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
             filled = score.copy()
             for row in np.flatnonzero(known & np.isnan(score)):
                 candidates = [1.0, 2.5, 3.5, 5.0, truth[row]]
-                filled[row] = chosen(candidates, key=lambda one: metrics_of(scored([truth[row]], [one]))[name])
+                filled[row] = chosen(
+                    candidates, key=lambda one: metrics_of(scored([truth[row]], [one]))[name]
+                )
             bounds.append(metrics_of(scored(truth, filled))[name])
             assert found.loc[f"{name}_{end}", "estimate"] == pytest.approx(bounds[-1], abs=1e-12)
         assert min(bounds) - 1e-12 <= metrics_of(scored(truth, random))[name] <= max(bounds) + 1e-12
@@ -200,7 +214,9 @@ def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
     tables = pd.DataFrame({name: one.mean["estimate"] for name, one in found.each.items()})
     assert list(tables) == ["1", "2", "3", "4"]
     assert found.mean["estimate"].to_numpy() == pytest.approx(tables.mean(axis=1).to_numpy())
-    assert found.spread["estimate"].to_numpy() == pytest.approx(tables.std(axis=1, ddof=1).to_numpy())
+    assert found.spread["estimate"].to_numpy() == pytest.approx(
+        tables.std(axis=1, ddof=1).to_numpy()
+    )
     assert (found.spread["n"] == 4).all()
     assert (OverRuns(runs[:1]).spread["reason"] == "one run has no spread").all()
     assert found.spread[["low", "high"]].isna().all(axis=None)
@@ -213,7 +229,9 @@ def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
     bootstrap = bootstrap_of(*runs, draws=30)
     found = OverRuns(runs, bootstrap).mean
     copies = zip(*(copies_of(frame, bootstrap) for frame in runs), strict=True)
-    means = pd.DataFrame([pd.concat([metrics_of(rows) for rows in draw], axis=1).mean(axis=1) for draw in copies])
+    means = pd.DataFrame(
+        [pd.concat([metrics_of(rows) for rows in draw], axis=1).mean(axis=1) for draw in copies]
+    )
     for name in ("accuracy", "macro_f1", "spearman", "quadratic_kappa"):
         expected = means[name].quantile([0.025, 0.975]).tolist()
         assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
@@ -237,7 +255,9 @@ def test_answers_about_one_conversation_are_matched_by_its_id():
     first = scored([3.0] * 4, [4.0, 2.0, 3.0, NAN]).assign(conversation=list("ABCD"))
     second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
     found = stability(OverRuns([first, second]))
-    assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx([2 / 3, 3])  # A and C
+    assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx(
+        [2 / 3, 3]
+    )  # A and C
 
 
 def test_the_interval_of_stability_resamples_participants():
@@ -246,7 +266,9 @@ def test_the_interval_of_stability_resamples_participants():
     bootstrap = bootstrap_of(runs[0], draws=200)
     found = stability(OverRuns(runs, bootstrap)).loc["same_label"]
     same = runs[0].assign(
-        same=[np.round(a) == np.round(b) for a, b in zip(*(run["score"] for run in runs), strict=True)]
+        same=[
+            np.round(a) == np.round(b) for a, b in zip(*(run["score"] for run in runs), strict=True)
+        ]
     )
     shares = [rows["same"].mean() for rows in copies_of(same, bootstrap)]
     assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
@@ -274,14 +296,18 @@ def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
     frames = [run_of(seed, rows=100) for seed in (1, 2)]
     bootstrap = bootstrap_of(*frames, draws=100)
     found = calibration(OverRuns(frames, bootstrap, policy))
-    pooled = pd.concat([frame.assign(score=counted_scores(frame, policy)) for frame in frames]).dropna()
+    pooled = pd.concat(
+        [frame.assign(score=counted_scores(frame, policy)) for frame in frames]
+    ).dropna()
     predicted = np.clip(np.round(pooled["score"]), 1, 5)
     for level in range(1, 6):
         chosen = pooled[predicted == level]
         assert found.loc[level, "n"] == len(chosen)
         assert found.loc[level, "estimate"] == pytest.approx(chosen["ground_truth"].mean())
         means = [rows["ground_truth"].mean() for rows in copies_of(chosen, bootstrap)]
-        assert found.loc[level, ["low", "high"]].tolist() == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist())
+        assert found.loc[level, ["low", "high"]].tolist() == pytest.approx(
+            np.quantile(means, [0.025, 0.975]).tolist()
+        )
 
 
 def test_a_level_that_is_never_predicted_says_so():
@@ -305,7 +331,9 @@ def test_without_rows_every_metric_says_why_it_is_missing():
     ):
         assert found["estimate"].isna().all()
         assert (found["reason"] != "").all()
-    assert (missing_bounds(empty, bootstrap)["reason"] == "no conversation has a ground truth").all()
+    assert (
+        missing_bounds(empty, bootstrap)["reason"] == "no conversation has a ground truth"
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -314,13 +342,20 @@ def test_without_rows_every_metric_says_why_it_is_missing():
         ([3.0], [4.0], "spearman", "only one conversation has both a score and a ground truth"),
         ([3.0, 4.0], [4.0, 4.0], "spearman", "every score is the same"),
         ([3.0, 3.0], [4.0, 2.0], "spearman", "ground truth is the same everywhere"),
-        ([3.0, 3.1], [3.0, 2.9], "quadratic_kappa", "ground truth and scores are all at the same level"),
+        (
+            [3.0, 3.1],
+            [3.0, 2.9],
+            "quadratic_kappa",
+            "ground truth and scores are all at the same level",
+        ),
         ([3.0, 3.1], [4.0, 2.0], "sensitivity_4", "no conversation has the ground truth 4"),
         ([3.0, 3.1], [4.0, 2.0], "specificity_3", "every conversation has the ground truth 3"),
     ],
 )
 def test_a_metric_that_is_undefined_says_why(truth, score, name, reason):
-    found = run_metrics(scored(truth, score).assign(participant="P1"), ParticipantBootstrap(["P1"], draws=20))
+    found = run_metrics(
+        scored(truth, score).assign(participant="P1"), ParticipantBootstrap(["P1"], draws=20)
+    )
     assert np.isnan(found.loc[name, "estimate"])
     assert found.loc[name, "reason"] == reason
 
@@ -362,26 +397,41 @@ def youden_by_hand(truth, score):
         inside = [given for known, given in zip(truth, score, strict=True) if known == level]
         others = [given for known, given in zip(truth, score, strict=True) if known != level]
         defined = bool(inside) and bool(others)
-        found.append(inside.count(level) / len(inside) - others.count(level) / len(others) if defined else NAN)
+        found.append(
+            inside.count(level) / len(inside) - others.count(level) / len(others)
+            if defined
+            else NAN
+        )
     return found
 
 
 def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
     truth = run_of(1, rows=240, missing=0)["ground_truth"]
-    frames = [run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)]
+    frames = [
+        run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)
+    ]
     bootstrap = bootstrap_of(*frames, draws=60)
     found = recognition(OverRuns(frames, bootstrap))
 
     def by_hand(chosen):
-        rounded = np.clip(np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5).tolist()
+        rounded = np.clip(
+            np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5
+        ).tolist()
         return np.mean([youden_by_hand(*pair) for pair in rounded], axis=0)
 
     np.testing.assert_allclose(found["estimate"], by_hand(frames), atol=1e-12)
-    drawn = np.array([by_hand(copies) for copies in zip(*(copies_of(one, bootstrap) for one in frames), strict=True)])
+    drawn = np.array(
+        [
+            by_hand(copies)
+            for copies in zip(*(copies_of(one, bootstrap) for one in frames), strict=True)
+        ]
+    )
     for place, level in enumerate(range(1, 6)):
         column = drawn[:, place][np.isfinite(drawn[:, place])]
         expected = np.quantile(column, [0.005, 0.995])
-        np.testing.assert_allclose(found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12
+        )
     assert found["method"].str.contains("99% percentile interval").all()
 
 
@@ -411,7 +461,12 @@ def test_a_judge_without_skill_seldom_recognizes_a_level():
         generator = np.random.default_rng(seed)
         frame = run_of(seed, rows=150, people=40, missing=0)
         frame["score"] = generator.permutation(frame["score"].to_numpy())
-        wrong += levels_recognized(recognition(OverRuns([frame], bootstrap_of(frame, draws=300))))["estimate"] > 0
+        wrong += (
+            levels_recognized(recognition(OverRuns([frame], bootstrap_of(frame, draws=300))))[
+                "estimate"
+            ]
+            > 0
+        )
     assert wrong / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
 
 

@@ -89,7 +89,10 @@ def by_normal_probabilities(counts, share):
     cuts, jumps = noise_ceiling.level_thresholds(counts), (p[:-1] + p[1:]) / 2
     spread = (1 - (p**3).sum()) / 12
     # The rank of c is P(X < c) with X independent: 1[c - X > 0], whose correlation with y is sqrt(s / 2).
-    one = sum(jump * covariance_above(0, cut, np.sqrt(share / 2)) for jump, cut in zip(jumps, cuts, strict=True))
+    one = sum(
+        jump * covariance_above(0, cut, np.sqrt(share / 2))
+        for jump, cut in zip(jumps, cuts, strict=True)
+    )
     return one / np.sqrt(spread / 12)
 
 
@@ -109,21 +112,30 @@ def by_adaptive_integration(counts, share, statistic):
         return statistic(np.diff([0, *below, 1])) * stats.norm.pdf(content)
 
     edges = np.linspace(-8.5, 8.5, 35)
-    return sum(integrate.quad(integrand, *ends, epsabs=1e-9, limit=100)[0] for ends in itertools.pairwise(edges))
+    return sum(
+        integrate.quad(integrand, *ends, epsabs=1e-9, limit=100)[0]
+        for ends in itertools.pairwise(edges)
+    )
 
 
 @pytest.mark.parametrize("counts", [SPREADS["skewed"], SPREADS["a level in the middle absent"]])
 @pytest.mark.parametrize("share", [0.29, 0.95])
 def test_what_the_best_judge_gets_is_that_of_adaptive_integration(counts, share):
-    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), [share])["accuracy"].iloc[0]
-    assert found == pytest.approx(by_adaptive_integration(counts, share, lambda p: p.max()), abs=QUADRATURE)
+    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), [share])[
+        "accuracy"
+    ].iloc[0]
+    assert found == pytest.approx(
+        by_adaptive_integration(counts, share, lambda p: p.max()), abs=QUADRATURE
+    )
 
 
 @settings(max_examples=10, deadline=None)
 @given(counts_strategy)
 def test_ceilings_rise_with_the_content_from_chance_to_what_ties_leave(counts):
     p = np.array(counts) / sum(counts)
-    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), np.linspace(0, 1, 21))
+    curve = noise_ceiling.ceiling_curve(
+        noise_ceiling.level_thresholds(counts), np.linspace(0, 1, 21)
+    )
     assert (np.diff(curve, axis=0) > -2 * QUADRATURE).all()
     nothing, all_of_it = curve.iloc[0], curve.iloc[-1]
     assert nothing[["spearman_untied", "spearman"]].tolist() == [0, 0]
@@ -152,7 +164,9 @@ def test_the_content_share_needed_is_the_inverse_of_the_curve(rho):
 
 
 def correlations(**judges):
-    return pd.DataFrame.from_dict(judges, orient="index", columns=["estimate", "low", "high"], dtype=float)
+    return pd.DataFrame.from_dict(
+        judges, orient="index", columns=["estimate", "low", "high"], dtype=float
+    )
 
 
 def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is_none(study):
@@ -172,7 +186,12 @@ def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is
 
 @pytest.mark.parametrize(
     ("kind", "verified", "own"),
-    [("official", True, True), ("official", False, False), ("synthetic", True, False), ("", False, False)],
+    [
+        ("official", True, True),
+        ("official", False, False),
+        ("synthetic", True, False),
+        ("", False, False),
+    ],
 )
 def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(kind, verified, own):
     provenance = SimpleNamespace(kind=kind, verified=verified) if kind else None
@@ -186,10 +205,15 @@ def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(ki
 def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(study):
     study = replace(study, provenance=None)
     known = study.conversations[["conversation", "participant"]]
-    known = known.assign(ground_truth=ground_truth(study.turns, known["conversation"]).to_numpy()).dropna()
+    known = known.assign(
+        ground_truth=ground_truth(study.turns, known["conversation"]).to_numpy()
+    ).dropna()
     generator = np.random.default_rng(5)
     runs = {run: known.assign(score=generator.integers(1, 6, size=len(known))) for run in "12"}
-    judges = {"other": {"1": known.assign(score=labels(known["ground_truth"]).astype(float))}, "some": runs}
+    judges = {
+        "other": {"1": known.assign(score=labels(known["ground_truth"]).astype(float))},
+        "some": runs,
+    }
     found = noise_ceiling.judge_results(study, judges)["estimate"]
     assert found.index.tolist() == ["published classifier (on other data)", "other", "some"]
     ranked = known["ground_truth"].round(9)  # equal means are ties
@@ -210,7 +234,8 @@ def test_keys_hold_no_name_of_a_judge_and_without_one_its_need_says_why(study):
     own = dict.fromkeys(("a/b <c>", "x, by y", "baseline: words per turn"), (0.3, np.nan, np.nan))
     judges = pd.concat([noise_ceiling.judge_results(study, {}), correlations(**own)])
     assert noise_ceiling.shares_needed(judges, study)["key"].tolist() == [
-        f"ceiling_needed_{who}_spearman_untied" for who in ("published", "judge_1", "judge_2", "words_per_turn")
+        f"ceiling_needed_{who}_spearman_untied"
+        for who in ("published", "judge_1", "judge_2", "words_per_turn")
     ]
     needed = noise_ceiling.shares_needed(noise_ceiling.judge_results(study, {}), study).iloc[-1]
     assert needed["key"] == "ceiling_needed_judge_1_spearman_untied"
@@ -220,8 +245,12 @@ def test_keys_hold_no_name_of_a_judge_and_without_one_its_need_says_why(study):
 def test_what_is_recorded_of_the_curve_are_two_points():
     curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["skewed"]))
     table = noise_ceiling.curve_estimates(curve, 100)
-    assert table["estimate"].tolist() == [curve.loc[s, m] for m in ("spearman", "accuracy") for s in (0.3, 0.6)]
-    assert table["key"].tolist() == [f"ceiling_{m}_at_{p}" for m in ("spearman", "accuracy") for p in (30, 60)]
+    assert table["estimate"].tolist() == [
+        curve.loc[s, m] for m in ("spearman", "accuracy") for s in (0.3, 0.6)
+    ]
+    assert table["key"].tolist() == [
+        f"ceiling_{m}_at_{p}" for m in ("spearman", "accuracy") for p in (30, 60)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -247,12 +276,23 @@ def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3,
     generator = np.random.default_rng(seed)
     kinds = len(means)
     cells = [
-        (person, kind) for person in range(people) for kind in range(kinds) if not between or person % kinds == kind
+        (person, kind)
+        for person in range(people)
+        for kind in range(kinds)
+        if not between or person % kinds == kind
     ]
     cell = np.repeat(np.arange(len(cells)), per_cell)
     who, kind = np.array(cells)[cell].T
-    person, interaction = sds[0] * generator.standard_normal(people), sds[1] * generator.standard_normal(len(cells))
-    level = np.array(means)[kind] + person[who] + interaction[cell] + sds[2] * generator.standard_normal(len(cell))
+    person, interaction = (
+        sds[0] * generator.standard_normal(people),
+        sds[1] * generator.standard_normal(len(cells)),
+    )
+    level = (
+        np.array(means)[kind]
+        + person[who]
+        + interaction[cell]
+        + sds[2] * generator.standard_normal(len(cell))
+    )
     counts = generator.integers(1, 2 * turns, size=len(cell))
     of = np.repeat(np.arange(len(cell)), counts)
     names = pd.DataFrame(
@@ -262,7 +302,9 @@ def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3,
             "condition": [f"M{number}" for number in kind],
         }
     )
-    frame = names.iloc[of].reset_index(drop=True).assign(overall=np.nan, **dict.fromkeys(SEVEN, np.nan))
+    frame = (
+        names.iloc[of].reset_index(drop=True).assign(overall=np.nan, **dict.fromkeys(SEVEN, np.nan))
+    )
     frame["Affective"] = level[of] + sds[3] * generator.standard_normal(len(of))
     study = study_of(turns=frame, conversations=names.assign(topic=None))
     return study, bootstrap_of(study)
@@ -279,7 +321,9 @@ def test_bounds_are_what_the_planted_variances_leave(between):
     turns = (1 / study.turns["conversation"].value_counts()).mean()
     whole = np.var([2.6, 3.0, 3.4]) + person + interaction + conversation + turn * turns
     found = noise_ceiling.content_shares(study, bootstrap, draws=5).bounds["estimate"].iloc[0]
-    assert found == pytest.approx(1 - (person + between * interaction) / whole, abs=0.06 if between else 0.04)
+    assert found == pytest.approx(
+        1 - (person + between * interaction) / whole, abs=0.06 if between else 0.04
+    )
 
 
 @pytest.fixture(scope="module")
@@ -294,9 +338,15 @@ def copied_out(study, bootstrap, draw):
         for copy in range(times):
             for frame, kept in ((study.conversations, conversations), (study.turns, turns)):
                 own = frame[frame["participant"] == person]
-                kept.append(own.assign(**{name: own[name] + f"-{copy}" for name in ("participant", "conversation")}))
+                kept.append(
+                    own.assign(
+                        **{name: own[name] + f"-{copy}" for name in ("participant", "conversation")}
+                    )
+                )
     return replace(
-        study, conversations=pd.concat(conversations, ignore_index=True), turns=pd.concat(turns, ignore_index=True)
+        study,
+        conversations=pd.concat(conversations, ignore_index=True),
+        turns=pd.concat(turns, ignore_index=True),
     )
 
 
@@ -309,7 +359,9 @@ def test_in_a_draw_bound_and_ceilings_are_those_of_the_participants_taken(refere
         copy = copied_out(reference, bootstrap, draw)
         once = noise_ceiling.content_shares(copy, bootstrap_of(copy, 1), draws=1)
         assert shares.drawn[draw + 1] == pytest.approx(once.bounds["estimate"].iloc[0], abs=1e-4)
-        ceilings.append(noise_ceiling.ceilings_at_bound(copy, bootstrap_of(copy, 1), once)["estimate"])
+        ceilings.append(
+            noise_ceiling.ceilings_at_bound(copy, bootstrap_of(copy, 1), once)["estimate"]
+        )
     low, high = np.quantile(ceilings, [0.025, 0.975], axis=0)
     np.testing.assert_allclose(many["low"], low, atol=2e-4)
     np.testing.assert_allclose(many["high"], high, atol=2e-4)
@@ -319,11 +371,19 @@ def test_ceilings_at_the_bound_are_those_of_the_curve(reference):
     bootstrap = bootstrap_of(reference)
     shares = noise_ceiling.content_shares(reference, bootstrap, draws=20)
     table = noise_ceiling.ceilings_at_bound(reference, bootstrap, shares)
-    curve = noise_ceiling.ceiling_curve(noise_ceiling.study_thresholds(reference), [shares.bounds["estimate"].iloc[0]])
-    np.testing.assert_allclose(table["estimate"], curve.iloc[0][["spearman", "accuracy"]], atol=1e-12)
+    curve = noise_ceiling.ceiling_curve(
+        noise_ceiling.study_thresholds(reference), [shares.bounds["estimate"].iloc[0]]
+    )
+    np.testing.assert_allclose(
+        table["estimate"], curve.iloc[0][["spearman", "accuracy"]], atol=1e-12
+    )
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
-    assert table["method"].str.endswith("95% percentile interval, 20 resamplings of participants").all()
+    assert (
+        table["method"]
+        .str.endswith("95% percentile interval, 20 resamplings of participants")
+        .all()
+    )
     assert table["key"].tolist() == ["ceiling_at_bound_spearman", "ceiling_at_bound_accuracy"]
 
 
@@ -337,10 +397,19 @@ def test_one_condition_has_no_part():
 
 NOTHING = dict.fromkeys(DIMENSION_NAMES)
 EDGES = {
-    "no ground truth": ({"messages": NOTHING}, "no ground truth of a conversation in this data set"),
+    "no ground truth": (
+        {"messages": NOTHING},
+        "no ground truth of a conversation in this data set",
+    ),
     "one participant": ({"tasks": {"PID": "P1"}}, "there is one participant only"),
-    "one conversation each": ({"tasks": {"PID": ["P1", "P2", "P3", "P4"]}}, "no participant has two rated"),
-    "constant": ({"messages": {name: [None, "good"] * 8 for name in SEVEN}}, "the ratings do not vary"),
+    "one conversation each": (
+        {"tasks": {"PID": ["P1", "P2", "P3", "P4"]}},
+        "no participant has two rated",
+    ),
+    "constant": (
+        {"messages": {name: [None, "good"] * 8 for name in SEVEN}},
+        "the ratings do not vary",
+    ),
     "no condition": ({"tasks": {"Model": None}}, ""),
     "one turn each": ({"turns": 1, "conversations": 8, "participants": 3}, ""),
 }
@@ -353,21 +422,36 @@ def test_what_can_not_be_computed_says_why(minimal_sheets, case):
     bootstrap = bootstrap_of(study)
     shares = noise_ceiling.content_shares(study, bootstrap)
     assert shares.bounds["reason"].iloc[0].startswith(reason)
-    at_bound, judges = noise_ceiling.ceilings_at_bound(study, bootstrap, shares), noise_ceiling.judge_results(study, {})
+    at_bound, judges = (
+        noise_ceiling.ceilings_at_bound(study, bootstrap, shares),
+        noise_ceiling.judge_results(study, {}),
+    )
     for table in (shares.bounds, at_bound):
         assert (table.loc[table["low"].isna(), "reason"] != "").all()
     for table in (shares.bounds, at_bound, noise_ceiling.shares_needed(judges, study)):
         assert (table.loc[table["estimate"].isna(), "reason"] != "").all()
         assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
     curve = noise_ceiling.ceiling_curve(noise_ceiling.study_thresholds(study))
-    shown = ceiling_curves(curve, judges["estimate"], name="ceiling", caption="n.", bound=shares.bounds.iloc[0])
+    shown = ceiling_curves(
+        curve, judges["estimate"], name="ceiling", caption="n.", bound=shares.bounds.iloc[0]
+    )
     assert isinstance(shown, Sentence if curve["spearman"].isna().any() else Figure)
     assert "nan" not in str(getattr(shown, "alt", shown)).casefold()
 
 
 def test_without_a_bound_the_caption_says_why():
     curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["even"]))
-    bound = pd.Series({"estimate": np.nan, "low": np.nan, "high": np.nan, "reason": "there is one participant only"})
+    bound = pd.Series(
+        {
+            "estimate": np.nan,
+            "low": np.nan,
+            "high": np.nan,
+            "reason": "there is one participant only",
+        }
+    )
     figure = ceiling_curves(curve, {}, name="ceiling", caption="n = 5.", bound=bound)
-    assert figure.caption == "n = 5. No upper bound of the content share: there is one participant only."
+    assert (
+        figure.caption
+        == "n = 5. No upper bound of the content share: there is one participant only."
+    )
     assert "Upper bound" not in figure.alt

@@ -56,9 +56,14 @@ def test_another_model_is_one_note_a_run_and_in_the_evaluation(server, study_of,
 
 def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path):
     first = {}
-    server.script = lambda asked: completion(*[first.setdefault(number_of(asked), asked.number)] * 2)
+    server.script = lambda asked: completion(
+        *[first.setdefault(number_of(asked), asked.number)] * 2
+    )
     outcome = ask(study_of(4), server, tmp_path, runs=3)
-    assert [remark.partition(":")[0] for remark in outcome.remarks if "cache" in remark] == ["run 2", "run 3"]
+    assert [remark.partition(":")[0] for remark in outcome.remarks if "cache" in remark] == [
+        "run 2",
+        "run 3",
+    ]
     report = evaluate(tmp_path, draws=10)
     assert len(report.files) == 1
     assert sum("no further run" in note for note in report.notes) == 2
@@ -67,7 +72,11 @@ def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path)
 @pytest.mark.parametrize("ids", ["one for all", "none repeated", "texts differ"])
 def test_ids_that_say_nothing_make_no_note(ids, server, study_of, tmp_path):
     def script(asked):
-        number = {"one for all": 0, "none repeated": asked.number, "texts differ": number_of(asked)}[ids]
+        number = {
+            "one for all": 0,
+            "none repeated": asked.number,
+            "texts differ": number_of(asked),
+        }[ids]
         return completion(number, asked.number)
 
     server.script = script

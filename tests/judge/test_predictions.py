@@ -38,7 +38,9 @@ def run_of(length=3, **columns):
         }
     ).astype({"conversation": object, "participant": object, "status": object})
     for name, values in columns.items():
-        frame[name] = pd.Series(values if isinstance(values, list) else [values] * length, dtype=object)
+        frame[name] = pd.Series(
+            values if isinstance(values, list) else [values] * length, dtype=object
+        )
     return frame.astype({"score": float})
 
 
@@ -74,7 +76,9 @@ names = st.text(st.one_of(st.sampled_from("ab-%./~ :\\"), st.characters()), min_
 
 @settings(max_examples=200, deadline=None)
 @given(names, names, st.integers(1, 10**6), st.sampled_from([1, 60]))
-def test_model_prompt_and_run_can_be_read_from_the_name_and_long_ones_stay_different(model, prompt, run, times):
+def test_model_prompt_and_run_can_be_read_from_the_name_and_long_ones_stay_different(
+    model, prompt, run, times
+):
     path = prediction_path("session", model * times, prompt * times, run)
     found = re.fullmatch(r"(.*)-([^-]*)-iter([0-9]+)", path.stem)
     if "~" not in path.stem:
@@ -93,17 +97,48 @@ def test_the_authors_columns_come_first_in_their_order_and_everything_comes_back
     texts = ("reasoning", "chat", "prompt", "output", "reason", "model", "prompt_sha256")
     frame = run_of(
         2,
-        **{name: f"some {name}" for name in (*texts, "system_fingerprint", "response_id", "finish_reason")},
+        **{
+            name: f"some {name}"
+            for name in (*texts, "system_fingerprint", "response_id", "finish_reason")
+        },
         returned_model="some model",
-        **{"seconds": 0.125, "run": 3.0, "input_tokens": 1200.0, "output_tokens": 40.0, "altered": ""},
+        **{
+            "seconds": 0.125,
+            "run": 3.0,
+            "input_tokens": 1200.0,
+            "output_tokens": 40.0,
+            "altered": "",
+        },
     )[list(FRAME_COLUMNS)]
     assert write_predictions(path, frame) == []
     cells = cells_of(path)
-    authors = ["CoT", "TaskId", "PID", "IS_EMPATHY", "Chat", "OnlyChat", "Prompt", "Output", "Processing Time", "Model"]
+    authors = [
+        "CoT",
+        "TaskId",
+        "PID",
+        "IS_EMPATHY",
+        "Chat",
+        "OnlyChat",
+        "Prompt",
+        "Output",
+        "Processing Time",
+        "Model",
+    ]
     assert list(cells) == list(COLUMNS)
     assert list(cells)[:11] == [*authors, "ground-truth"]
     assert [cells[title][1] for title in authors] == [
-        *("some reasoning", "C1", "P1", 2, "some chat", "some chat", "some prompt", "some output", 0.125, "some model")
+        *(
+            "some reasoning",
+            "C1",
+            "P1",
+            2,
+            "some chat",
+            "some chat",
+            "some prompt",
+            "some output",
+            0.125,
+            "some model",
+        )
     ]
     assert (cells["policy"], cells["run"]) == (["strict"] * 2, [3, 3])
     read = read_predictions(path)
@@ -134,16 +169,31 @@ def test_the_policy_says_what_an_unusable_reply_counts_and_the_status_remains(pa
 
 
 cell_texts = st.text(
-    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("_x0DA=<r>/\r\n\t\x00\x1f")), max_size=30
+    st.one_of(
+        st.characters(exclude_categories=["Cs"]), st.sampled_from("_x0DA=<r>/\r\n\t\x00\x1f")
+    ),
+    max_size=30,
 ).filter(lambda text: text and "\ufffe" not in text and "\uffff" not in text)
-cell_texts |= st.sampled_from(["=1+1", "_x000D_", "a\r\nb", "<r>x</r>", "http://a.b", "007", "nan", "\x00\x1b", " a "])
-numbers = st.floats(1, 5).filter(lambda number: number != 3)  # a 3 beside a text without a score is the default
+cell_texts |= st.sampled_from(
+    ["=1+1", "_x000D_", "a\r\nb", "<r>x</r>", "http://a.b", "007", "nan", "\x00\x1b", " a "]
+)
+numbers = st.floats(1, 5).filter(
+    lambda number: number != 3
+)  # a 3 beside a text without a score is the default
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(cell_texts, cell_texts, numbers, numbers), min_size=1, max_size=4))
 def test_texts_and_numbers_come_back_as_they_were(path, rows):
-    columns = dict(zip(("output", "prompt", "score", "ground_truth"), map(list, zip(*rows, strict=True)), strict=True))
+    columns = dict(
+        zip(
+            ("output", "prompt", "score", "ground_truth"),
+            map(list, zip(*rows, strict=True)),
+            strict=True,
+        )
+    )
     assert write_predictions(path, run_of(len(rows), **columns)) == []
     read = read_predictions(path).frame
     assert {name: read[name].tolist() for name in columns} == columns
@@ -163,7 +213,9 @@ def test_a_text_beyond_the_limit_of_a_cell_is_cut_with_a_mark_and_said(path, cha
     assert read["altered"].tolist() == ["", *["Prompt: cut at the limit of a cell"] * 2]
 
 
-def test_characters_that_no_cell_can_hold_are_replaced_and_said_also_when_the_file_is_written_again(path):
+def test_characters_that_no_cell_can_hold_are_replaced_and_said_also_when_the_file_is_written_again(
+    path,
+):
     said = write_predictions(path, run_of(2, output=["half \ud83d of \uffff", "fine"]))
     assert said == ["a.xlsx: column Output: replaced characters that no cell can hold; rows: 1"]
     for _ in range(2):
@@ -216,22 +268,33 @@ SAID = {
 @pytest.mark.parametrize("policy", ["strict", "authors"])
 def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path, policy):
     replies = [read_reply(text) for text in SAID]
-    both = {rule: [row[place] for row in SAID.values()] for place, rule in enumerate(("strict", "authors"))}
-    read = {name: [getattr(reply, name) for reply in replies] for name in ("score", "status", "reason", *READ_COLUMNS)}
+    both = {
+        rule: [row[place] for row in SAID.values()]
+        for place, rule in enumerate(("strict", "authors"))
+    }
+    read = {
+        name: [getattr(reply, name) for reply in replies]
+        for name in ("score", "status", "reason", *READ_COLUMNS)
+    }
     write_predictions(path, run_of(len(SAID), **read, output=list(SAID)), policy=policy)
     assert cells_of(path)["IS_EMPATHY"] == both[policy]
     frame = read_predictions(path).frame
     for rule, scores in both.items():
         np.testing.assert_array_equal(counted_scores(frame, rule), np.array(scores, dtype=float))
     assert frame["doubtful"].tolist() == [False, True, True, True, True, False, False]
-    assert frame["reason"][1] == "not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1"
+    assert (
+        frame["reason"][1]
+        == "not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1"
+    )
     if policy == "authors":  # the same as others write it: some of its columns are not there
         other = path.with_suffix(".csv")
         bare = pd.read_excel(path, engine="openpyxl").drop(columns=["status", "reason", "policy"])
         bare.to_csv(other, index=False)
         found = read_predictions(other)
         for rule, scores in both.items():
-            np.testing.assert_array_equal(counted_scores(found.frame, rule), np.array(scores, dtype=float))
+            np.testing.assert_array_equal(
+                counted_scores(found.frame, rule), np.array(scores, dtype=float)
+            )
         assert found.notes == [
             "IS_EMPATHY: 2 rows with the default 3 of an unusable reply, as the column Output shows",
             "IS_EMPATHY: 3 rows with a number of an unusable reply, as the column Output shows; "
@@ -246,7 +309,12 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
             {
                 "IS_EMPATHY": [1.0, None, None, 4.0],
                 "status": ["ok", "parse_failure", "parse_failure", "ok"],
-                "Output": ["<S2>10</S2>", "<S2>no</S2><S2>2</S2>", "<think><S2></S2></think><S2>5</S2>", "<S2>4</S2>"],
+                "Output": [
+                    "<S2>10</S2>",
+                    "<S2>no</S2><S2>2</S2>",
+                    "<think><S2></S2></think><S2>5</S2>",
+                    "<S2>4</S2>",
+                ],
             },
             ["parse_failure", "parse_failure", "ok", "ok"],
             [None, None, 5, 4],
@@ -293,7 +361,10 @@ def test_files_with_statuses_are_read_by_both_rules(foreign, given, statuses, st
         (["rated 4", "rated 3"], [4.0, 3.0]),  # replies of another form: nothing is known
         (["<S2>5</S2>", "none"], [4.0, 3.0]),  # scores that are not those of the replies
         (["<S2>4</S2>", "none"], [4.0, 2.0]),  # no default, wherever it comes from
-        (["<S2>4</S2>", "a" * 32_767], [4.0, 3.0]),  # cut at the limit of a cell, perhaps with its score
+        (
+            ["<S2>4</S2>", "a" * 32_767],
+            [4.0, 3.0],
+        ),  # cut at the limit of a cell, perhaps with its score
         ([None, None], [4.0, 3.0]),
     ],
 )
@@ -309,13 +380,19 @@ def test_a_three_is_a_score_where_the_replies_do_not_show_otherwise(foreign, out
 @pytest.mark.parametrize(
     ("scores", "seen", "option"),
     [
-        ([85.0, 40.0, 3.0], "85.0 is no score .* as are 2 of 3; the scores run from 3 to 85", "0-100"),
+        (
+            [85.0, 40.0, 3.0],
+            "85.0 is no score .* as are 2 of 3; the scores run from 3 to 85",
+            "0-100",
+        ),
         ([0.85, 0.4], "0.85 is no score", "0-1"),
         ([0.0, 4.0], "0.0 is no score", "0-4"),
         ([6.0, 5.0], "6.0 is no score", "1-7"),
     ],
 )
-def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(foreign, scores, seen, option):
+def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(
+    foreign, scores, seen, option
+):
     path = foreign(scores)
     with pytest.raises(UserError, match=seen) as caught:
         read_predictions(path)
@@ -344,7 +421,10 @@ def test_a_declared_scale_is_rescaled_linearly(foreign, scale, given, scores):
 
 def test_what_judge_run_writes_is_on_its_own_scale_also_where_another_is_declared(path, foreign):
     write_predictions(path, run_of(2))
-    assert read_predictions(path, score_scale=ScoreScale.of("0-100")).frame["score"].tolist() == [1, 2]
+    assert read_predictions(path, score_scale=ScoreScale.of("0-100")).frame["score"].tolist() == [
+        1,
+        2,
+    ]
     with pytest.raises(UserError, match="Write them on the scale from 1 to 5"):
         read_predictions(foreign([85.0], status=["ok"]))
 
@@ -361,15 +441,23 @@ def test_what_is_no_scale_is_refused(text):
 def test_a_comma_separated_file_is_read_alike(tmp_path):
     path = tmp_path / "model-prompt-iter7.csv"
     header = "\ufeffTaskId,PID,IS_EMPATHY,ground-truth,Output\r\n"
-    path.write_bytes((header + '007,P1,4,4.5,"two\r\nlines, and ""quotes"""\r\nNA,P2,,nan,\r\n').encode())
+    path.write_bytes(
+        (header + '007,P1,4,4.5,"two\r\nlines, and ""quotes"""\r\nNA,P2,,nan,\r\n').encode()
+    )
     read = read_predictions(path)
     assert read.frame["conversation"].tolist() == ["007", "NA"]
-    np.testing.assert_array_equal(read.frame[["score", "ground_truth"]], [[4, 4.5], [np.nan, np.nan]])
+    np.testing.assert_array_equal(
+        read.frame[["score", "ground_truth"]], [[4, 4.5], [np.nan, np.nan]]
+    )
     assert read.frame["output"].tolist() == ['two\r\nlines, and "quotes"', None]
     assert read.frame["status"].tolist() == ["ok", UNSTATED]
     assert (read.frame["run"] == 7).all()
-    assert read.notes == ["ground-truth: 1 cell not a number, counted as missing; the first is 'nan' in row 3"]
-    path.write_bytes(b"TaskId;IS_EMPATHY;ground-truth\nC1;4;3.5\n")  # as spreadsheets write it in Europe
+    assert read.notes == [
+        "ground-truth: 1 cell not a number, counted as missing; the first is 'nan' in row 3"
+    ]
+    path.write_bytes(
+        b"TaskId;IS_EMPATHY;ground-truth\nC1;4;3.5\n"
+    )  # as spreadsheets write it in Europe
     assert read_predictions(path).frame.loc[0, ["score", "ground_truth"]].tolist() == [4, 3.5]
 
 
@@ -412,19 +500,43 @@ TWICE = r"sheet results, column TaskId: 'A' is in rows 2, 4 \(2 TaskIds are ther
 @pytest.mark.parametrize(
     ("header", "rows", "message"),
     [
-        (["TaskId", "ground-truth"], [["C", 1.0]], r"the column IS_EMPATHY is missing \(columns present: TaskId"),
-        (["IS_EMPATHY"], [[1.0]], "the column ground-truth is missing.*Add it or name it exactly ground-truth"),
+        (
+            ["TaskId", "ground-truth"],
+            [["C", 1.0]],
+            r"the column IS_EMPATHY is missing \(columns present: TaskId",
+        ),
+        (
+            ["IS_EMPATHY"],
+            [[1.0]],
+            "the column ground-truth is missing.*Add it or name it exactly ground-truth",
+        ),
         (["is_empathy", "ground-truth"], [[1.0, 1.0]], "the column IS_EMPATHY is missing"),
-        (["IS_EMPATHY", " IS_EMPATHY", "ground-truth"], [[1.0] * 3], "the column IS_EMPATHY is there 2 times. Remove"),
+        (
+            ["IS_EMPATHY", " IS_EMPATHY", "ground-truth"],
+            [[1.0] * 3],
+            "the column IS_EMPATHY is there 2 times. Remove",
+        ),
         (["TaskId", "IS_EMPATHY", "ground-truth"], [[name, 1.0, 1.0] for name in "ABAB"], TWICE),
         (
             ["IS_EMPATHY", "ground-truth", "status"],
             [[1.0, 1.0, "fine"]],
             "row 2: 'fine' is no status. Write one",
         ),
-        (["IS_EMPATHY", "ground-truth", "status"], [[1.0, 1.0, None]], "column status, row 2: blank is no status"),
-        (["IS_EMPATHY", "ground-truth"], [[4.0, 5.000000000000001], [4.0, 62.0]], "ground-truth, row 3: 62 is off the"),
-        (["IS_EMPATHY", "ground-truth"], [[4.0, 0.5]], "ground-truth, row 2: 0.5 is off the scale from 1 to 5"),
+        (
+            ["IS_EMPATHY", "ground-truth", "status"],
+            [[1.0, 1.0, None]],
+            "column status, row 2: blank is no status",
+        ),
+        (
+            ["IS_EMPATHY", "ground-truth"],
+            [[4.0, 5.000000000000001], [4.0, 62.0]],
+            "ground-truth, row 3: 62 is off the",
+        ),
+        (
+            ["IS_EMPATHY", "ground-truth"],
+            [[4.0, 0.5]],
+            "ground-truth, row 2: 0.5 is off the scale from 1 to 5",
+        ),
     ],
 )
 def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(path, header, rows, message):

@@ -35,7 +35,9 @@ ALL = dict.fromkeys(RATING_NAMES, 4)
 
 
 def ask(study, server, folder, **options):
-    return judged.ask(study, server, folder, **{"prompt": None, "unit": "turn", "rating": "all"} | options)
+    return judged.ask(
+        study, server, folder, **{"prompt": None, "unit": "turn", "rating": "all"} | options
+    )
 
 
 def cells_of(path, sheet="ratings"):
@@ -53,7 +55,9 @@ def test_a_turn_is_asked_about_with_what_was_said_up_to_it_and_nothing_after(stu
     assert units["source"].tolist() == ["C1", "C1", "C2", "C2", "C3", "C3"]
     for number, chat in enumerate(units["chat"]):
         said = [message["content"] for message in json.loads(chat)]
-        assert said == [f"Message {n} of conversation {number // 2}." for n in range(2 + 2 * (number % 2))]
+        assert said == [
+            f"Message {n} of conversation {number // 2}." for n in range(2 + 2 * (number % 2))
+        ]
 
 
 def test_one_call_asks_for_all_ratings_with_a_schema(server, study_of, tmp_path):
@@ -69,7 +73,9 @@ def test_one_call_asks_for_all_ratings_with_a_schema(server, study_of, tmp_path)
 
 @pytest.mark.parametrize("unit", ["conversation", "turn"])
 @pytest.mark.parametrize("rating", ["overall", "Interest", "all"])
-def test_every_unit_and_rating_has_its_own_question_file_and_truth(server, unit, rating, study_of, tmp_path):
+def test_every_unit_and_rating_has_its_own_question_file_and_truth(
+    server, unit, rating, study_of, tmp_path
+):
     study = study_of(3, 2)
     standard = (unit, rating) == ("conversation", "overall")
     server.script = lambda asked: endpoint.GOOD if standard else endpoint.rates(asked)
@@ -84,9 +90,13 @@ def test_every_unit_and_rating_has_its_own_question_file_and_truth(server, unit,
         with Journal.reading(tmp_path / "out") as journal:
             assert journal.content["asked"].keys().isdisjoint({"unit", "rating"})
     elif unit == "turn":
-        truth = study.turns.set_index(["conversation", "turn"])["overall" if rating == "all" else rating]
+        truth = study.turns.set_index(["conversation", "turn"])[
+            "overall" if rating == "all" else rating
+        ]
         places = (name.split(".turn") for name in frame["conversation"])
-        assert frame["ground_truth"].tolist() == [truth.loc[conversation, int(turn)] for conversation, turn in places]
+        assert frame["ground_truth"].tolist() == [
+            truth.loc[conversation, int(turn)] for conversation, turn in places
+        ]
 
 
 def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
@@ -118,7 +128,9 @@ def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(server, study_of,
         names = [f"C{conversation}.turn{turn}" for conversation in (1, 2) for turn in (1, 2)]
         samples = [json.loads(log.read(f"samples/{name}_epoch_1.json")) for name in names]
     for name in RATING_NAMES:
-        assert [sample["scores"][name]["value"] for sample in samples] == cells_of(path)[f"{name} judge"]
+        assert [sample["scores"][name]["value"] for sample in samples] == cells_of(path)[
+            f"{name} judge"
+        ]
 
 
 def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
@@ -136,12 +148,17 @@ def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
     ("options", "said"),
     [
         ({"unit": "message"}, "--unit message: there is no such unit. Choose conversation or turn"),
-        ({"rating": "interest"}, "--rating interest: there is no such rating. Choose one of overall, Affective"),
+        (
+            {"rating": "interest"},
+            "--rating interest: there is no such rating. Choose one of overall, Affective",
+        ),
         ({"policy": "authors"}, "the authors' rule reads no ratings"),
         ({"shots": 5}, "--shots: examples have a score of a whole conversation"),
     ],
 )
-def test_unfit_options_are_refused_before_anything_is_written(server, options, said, study_of, tmp_path):
+def test_unfit_options_are_refused_before_anything_is_written(
+    server, options, said, study_of, tmp_path
+):
     with pytest.raises(UserError) as caught:
         ask(study_of(2, 2), server, tmp_path / "out", **options)
     assert said in str(caught.value)
@@ -149,11 +166,15 @@ def test_unfit_options_are_refused_before_anything_is_written(server, options, s
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(server, study_of, tmp_path):
+def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
+    server, study_of, tmp_path
+):
     server.script = endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))
     outcome = ask(study_of(2, 2), server, tmp_path / "out")
     assert outcome.stopped.endswith("Give --omit response_format")
-    assert ask(study_of(2, 2), server, tmp_path / "out", omit=["response_format"]).statuses == Counter(ok=4)
+    assert ask(
+        study_of(2, 2), server, tmp_path / "out", omit=["response_format"]
+    ).statuses == Counter(ok=4)
 
 
 # How it is read
@@ -164,11 +185,20 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
     [
         ("", "the reply is empty"),
         ("four", "the reply is not one JSON object in which each rating stands once"),
-        ('{"overall": 4} {"overall": 5}', "the reply is not one JSON object in which each rating stands once"),
-        ('{"overall": 4, "overall": 5, "Interest": 3}', "the reply is not one JSON object in which each"),
+        (
+            '{"overall": 4} {"overall": 5}',
+            "the reply is not one JSON object in which each rating stands once",
+        ),
+        (
+            '{"overall": 4, "overall": 5, "Interest": 3}',
+            "the reply is not one JSON object in which each",
+        ),
         ("[4, 3]", "the reply is JSON, but no object"),
         ('{"overall": 4}', "Interest is missing, which is no whole level"),
-        ('{"overall": 4, "Interest": "four"}', 'Interest is "four", which is no whole level from 1 to 5'),
+        (
+            '{"overall": 4, "Interest": "four"}',
+            'Interest is "four", which is no whole level from 1 to 5',
+        ),
         ('{"overall": 4, "Interest": 4.5}', "Interest is 4.5, which is no whole level"),
         ('{"overall": 4, "Interest": "4.5"}', 'Interest is "4.5", which is no whole level'),
         ('{"overall": 4, "Interest": true}', "Interest is true, which is no whole level"),
@@ -186,11 +216,21 @@ def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(t
     assert why.startswith(reason)
 
 
-@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```", "<think>{{}} or 4?</think>\n{}", " \n{}\n"])
+@pytest.mark.parametrize(
+    "form", ["{}", "```json\n{}\n```", "<think>{{}} or 4?</think>\n{}", " \n{}\n"]
+)
 def test_thinking_and_a_fence_are_no_obstacle(form):
     said = {"reasoning": "Kind.", "overall": 4, "Interest": NOT_APPLICABLE}
-    text = form.replace("{}", json.dumps(said), 1) if "{{" not in form else form.format(json.dumps(said))
-    assert read_levels(text, ("overall", "Interest")) == ({"overall": 4, "Interest": NOT_APPLICABLE}, "", "Kind.")
+    text = (
+        form.replace("{}", json.dumps(said), 1)
+        if "{{" not in form
+        else form.format(json.dumps(said))
+    )
+    assert read_levels(text, ("overall", "Interest")) == (
+        {"overall": 4, "Interest": NOT_APPLICABLE},
+        "",
+        "Kind.",
+    )
 
 
 @pytest.mark.parametrize("level", ["4", "4.0", '"4"', '"4.0"', '" 4 "'])
@@ -203,7 +243,9 @@ def test_a_whole_number_and_that_none_applies_are_read_however_servers_write_the
 
 
 @settings(max_examples=30)
-@given(text=st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+@given(
+    text=st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps)
+)
 def test_no_text_breaks_the_reading(text):
     levels, reason, _ = read_levels(text, ("overall",))
     assert bool(levels) != bool(reason)
@@ -237,7 +279,9 @@ def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study
     assert frame["status"].eq("not_applicable").all()
 
 
-@pytest.mark.parametrize(("cell", "said"), [(6, "'6' is no level"), ("N/A", "'N/A' is no level from 1 to 5. Write a")])
+@pytest.mark.parametrize(
+    ("cell", "said"), [(6, "'6' is no level"), ("N/A", "'N/A' is no level from 1 to 5. Write a")]
+)
 def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, said, study_of, tmp_path):
     server.script = endpoint.rates
     path = ask(study_of(1, 2), server, tmp_path / "out").paths[0]
@@ -268,7 +312,9 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
     ratings = ratings_of(2)
     bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
     found = by_rating({"run": ratings}, bootstrap)["Interest"]
-    expected = run_metrics(ratings.rename(columns={"person": "ground_truth", "judge": "score"}), bootstrap)
+    expected = run_metrics(
+        ratings.rename(columns={"person": "ground_truth", "judge": "score"}), bootstrap
+    )
     for column in ("estimate", "low", "high", "n"):
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
 
@@ -277,14 +323,37 @@ def test_evaluation_reports_every_rating(server, minimal_sheets, tmp_path):
     said = {"Content": judged.said_in(12, 2)}
     write_sheets(minimal_sheets(conversations=12, turns=2, messages=said), tmp_path / "data.xlsx")
     server.script = endpoint.rates
-    arguments = ["run", "--data", str(tmp_path / "data.xlsx"), "--base-url", server.address, "--model", "judge"]
-    arguments += ["--unit", "turn", "--rating", "all", "--out", str(tmp_path / "out"), "--runs", "2"]
+    arguments = [
+        "run",
+        "--data",
+        str(tmp_path / "data.xlsx"),
+        "--base-url",
+        server.address,
+        "--model",
+        "judge",
+    ]
+    arguments += [
+        "--unit",
+        "turn",
+        "--rating",
+        "all",
+        "--out",
+        str(tmp_path / "out"),
+        "--runs",
+        "2",
+    ]
     said = CliRunner().invoke(judge_commands, arguments)
     assert said.exit_code == 0, said.output
     assert len(server.asked) == 48
-    assert [Path(path).name for path in said.stdout.split()] == [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
+    assert [Path(path).name for path in said.stdout.split()] == [
+        f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)
+    ]
     assert "Rate the last message" in server.asked[0].prompt
-    said = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"]).stdout
+    said = (
+        CliRunner()
+        .invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"])
+        .stdout
+    )
     for name in RATING_NAMES:
         assert f"\n{name} " in said
     found = evaluate(tmp_path / "out", draws=50)

@@ -20,7 +20,10 @@ def inside_first(tag, text):
 
     def find(word, start):
         for place in range(start, len(text) - len(word) + 1):
-            if all(chr(ord(c) | 32) == w if c.isascii() else False for c, w in zip(text[place:], word, strict=False)):
+            if all(
+                chr(ord(c) | 32) == w if c.isascii() else False
+                for c, w in zip(text[place:], word, strict=False)
+            ):
                 return place
         return None
 
@@ -48,7 +51,9 @@ TAGS = ["<S2>", "</S2>", "<s2>", "</s2>", "<S0>", "</s0>", "<\u017f2>", "<S2", "
 NUMBERS = ["4.5", "5.9", "10", "3-4", "2.", "0.5", "1.2.3", "4.\u0665"]
 DIGITS = ["\uff14", "\u0664", "\u00b2"]  # full-width, Arabic, superscript: none counts
 pieces = st.lists(
-    st.sampled_from(TAGS + NUMBERS + DIGITS) | st.text("0123456789.,/-<> \n\x00", max_size=5) | st.text(max_size=3),
+    st.sampled_from(TAGS + NUMBERS + DIGITS)
+    | st.text("0123456789.,/-<> \n\x00", max_size=5)
+    | st.text(max_size=3),
     max_size=9,
 ).map("".join)
 texts = pieces | pieces.map(lambda text: f"<S2>{text}</S2>")
@@ -83,34 +88,145 @@ INSIDE = {
     **{"1": (1, 1, 1), "04": (4, 4, 4), " 4.5\n": (4.5, 4.5, 4), "5.0": (5, 5, 5)},
     **{"1.5": (1.5, 1.5, 2), "2.5": (2.5, 2.5, 2), "3.5": (3.5, 3.5, 4)},
     # One number on the scale among any words: doubtful.
-    **{"Score: 4": (4, 4), "4.": (4, 4), "**4**": (4, 4), "4, since it listens": (4, 4), "\u5f97\u52064\u5206": (4, 4)},
-    **{"4/5": (4, 4), "4 / 5": (4, 4), "4.5/5": (4.5, 4.5), "3 out of 5": (3, 3), "3 of 5 stars": (3, 3)},
+    **{
+        "Score: 4": (4, 4),
+        "4.": (4, 4),
+        "**4**": (4, 4),
+        "4, since it listens": (4, 4),
+        "\u5f97\u52064\u5206": (4, 4),
+    },
+    **{
+        "4/5": (4, 4),
+        "4 / 5": (4, 4),
+        "4.5/5": (4.5, 4.5),
+        "3 out of 5": (3, 3),
+        "3 of 5 stars": (3, 3),
+    },
     **{"4 (4/5)": (4, 4)},
     # Not one number on the scale: no score, doubtful where the authors read one.
-    **{"10": (None, 1, 1), "7.5": (None, 5, 5), "0.5": (None, 5, 5), "9.25": (None, 2, 2), "5.9": (None, 5.9, 5)},
-    **{"3-4": (None, 3), "-2": (None, 2), "3,5": (None, 3), "Score (1-5): 4": (None, 1), "Level 2: 5": (None, 2)},
-    **{"85/100": (None, 5), "99.5": (None, 5), "100": (None, 1), "40%": (None, 4), "4 %": (None, 4), "8/10": (None, 1)},
-    **{"4/10": (None, 4), "1,000": (None, 1), "\u22122": (None, 2), "Score -2": (None, 2), "+4": (None, 4)},
-    **{"Score-4": (None, 4), "<3": (None, 3), "at least \u2265 4": (None, 4), "3 or 4": (None, 3), "3..5": (None, 3)},
-    **{"4 5": (None, 4), "4/4": (None, 4), "4/50": (None, 4), "4/5/5": (None, 4), "of 5": (None, 5), "4,0": (None, 4)},
-    **{"4e1": (None, 4), "4x": (None, 4), "1.2.3": (None, 1.2), ".5": (None, 5), "3\u00bd": (None, 3)},
-    **{"4\u00b2": (None, 4), "4 \uff15": (None, 4), "4.\u0665": (None, 4), "4. 5": (None, 4), "4.x": (None, 4)},
+    **{
+        "10": (None, 1, 1),
+        "7.5": (None, 5, 5),
+        "0.5": (None, 5, 5),
+        "9.25": (None, 2, 2),
+        "5.9": (None, 5.9, 5),
+    },
+    **{
+        "3-4": (None, 3),
+        "-2": (None, 2),
+        "3,5": (None, 3),
+        "Score (1-5): 4": (None, 1),
+        "Level 2: 5": (None, 2),
+    },
+    **{
+        "85/100": (None, 5),
+        "99.5": (None, 5),
+        "100": (None, 1),
+        "40%": (None, 4),
+        "4 %": (None, 4),
+        "8/10": (None, 1),
+    },
+    **{
+        "4/10": (None, 4),
+        "1,000": (None, 1),
+        "\u22122": (None, 2),
+        "Score -2": (None, 2),
+        "+4": (None, 4),
+    },
+    **{
+        "Score-4": (None, 4),
+        "<3": (None, 3),
+        "at least \u2265 4": (None, 4),
+        "3 or 4": (None, 3),
+        "3..5": (None, 3),
+    },
+    **{
+        "4 5": (None, 4),
+        "4/4": (None, 4),
+        "4/50": (None, 4),
+        "4/5/5": (None, 4),
+        "of 5": (None, 5),
+        "4,0": (None, 4),
+    },
+    **{
+        "4e1": (None, 4),
+        "4x": (None, 4),
+        "1.2.3": (None, 1.2),
+        ".5": (None, 5),
+        "3\u00bd": (None, 3),
+    },
+    **{
+        "4\u00b2": (None, 4),
+        "4 \uff15": (None, 4),
+        "4.\u0665": (None, 4),
+        "4. 5": (None, 4),
+        "4.x": (None, 4),
+    },
     **dict.fromkeys(["0", "6", "four", "", "\uff14", "\u0664"], (None, None)),
     # So many of five, said in different ways.
-    **dict.fromkeys(["4 von 5", "4 sur 5", "4 de 5", "4 \u0438\u0437 5", "4 ud af 5", "4 out of a possible 5"], (4, 4)),
-    **dict.fromkeys(["4 points out of 5", "4 von 5 Punkten", "4 out of five", "4 (max 5)", "4 / 5 - kind"], (4, 4)),
-    **{"4\u5206\uff08\u6ee1\u52065\u5206\uff09": (4, 4), "5\u70b9\u6e80\u70b9\u4e2d4\u70b9": (4, 5)},
+    **dict.fromkeys(
+        ["4 von 5", "4 sur 5", "4 de 5", "4 \u0438\u0437 5", "4 ud af 5", "4 out of a possible 5"],
+        (4, 4),
+    ),
+    **dict.fromkeys(
+        ["4 points out of 5", "4 von 5 Punkten", "4 out of five", "4 (max 5)", "4 / 5 - kind"],
+        (4, 4),
+    ),
+    **{
+        "4\u5206\uff08\u6ee1\u52065\u5206\uff09": (4, 4),
+        "5\u70b9\u6e80\u70b9\u4e2d4\u70b9": (4, 5),
+    },
     # Words that announce a score, and remarks behind it.
-    **dict.fromkeys(["I would give it a 4", "Bewertung: 4", "good (4)", "4 (good)", "four (4)"], (4, 4)),
-    **dict.fromkeys(['{"score": 4}', "\\boxed{4}", "<b>4</b>", "4. It asks two kind questions"], (4, 4)),
+    **dict.fromkeys(
+        ["I would give it a 4", "Bewertung: 4", "good (4)", "4 (good)", "four (4)"], (4, 4)
+    ),
+    **dict.fromkeys(
+        ['{"score": 4}', "\\boxed{4}", "<b>4</b>", "4. It asks two kind questions"], (4, 4)
+    ),
     # A number of something else.
-    **{"vier von 5": (None, 5), "quatre sur 5": (None, 5), "\u56db\u5206\uff08\u6ee1\u52065\u5206\uff09": (None, 5)},
-    **{"max 5": (None, 5), "5 max": (None, 5), "on a scale of 5": (None, 5), "N/A - only 1 message": (None, 1)},
-    **{"2 messages": (None, 2), "4 of 5 messages": (None, 4), "Turn 3": (None, 3), "Messages: 3": (None, 3)},
-    **{"less than 3": (None, 3), "unter 3": (None, 3), "4 or more": (None, 4), "4 (at least)": (None, 4)},
-    **{"not 5": (None, 5), "keine 3": (None, 3), "4+": (None, 4), "~4": (None, 4), "4 bis 5": (None, 4)},
-    **{"4 a 5": (None, 4), "4 out of ten": (None, 4), "3, maybe four": (None, 3), "4.5.2024": (None, 4.5)},
-    **{"May 4": (None, 4), "4. May": (None, 4), "04.05.": (None, 4.05), "4:30": (None, 4), "4 (Score: 3)": (None, 4)},
+    **{
+        "vier von 5": (None, 5),
+        "quatre sur 5": (None, 5),
+        "\u56db\u5206\uff08\u6ee1\u52065\u5206\uff09": (None, 5),
+    },
+    **{
+        "max 5": (None, 5),
+        "5 max": (None, 5),
+        "on a scale of 5": (None, 5),
+        "N/A - only 1 message": (None, 1),
+    },
+    **{
+        "2 messages": (None, 2),
+        "4 of 5 messages": (None, 4),
+        "Turn 3": (None, 3),
+        "Messages: 3": (None, 3),
+    },
+    **{
+        "less than 3": (None, 3),
+        "unter 3": (None, 3),
+        "4 or more": (None, 4),
+        "4 (at least)": (None, 4),
+    },
+    **{
+        "not 5": (None, 5),
+        "keine 3": (None, 3),
+        "4+": (None, 4),
+        "~4": (None, 4),
+        "4 bis 5": (None, 4),
+    },
+    **{
+        "4 a 5": (None, 4),
+        "4 out of ten": (None, 4),
+        "3, maybe four": (None, 3),
+        "4.5.2024": (None, 4.5),
+    },
+    **{
+        "May 4": (None, 4),
+        "4. May": (None, 4),
+        "04.05.": (None, 4.05),
+        "4:30": (None, 4),
+        "4 (Score: 3)": (None, 4),
+    },
 }
 """What stands inside <S2> -> the score by the strict rule, by the authors', and its level."""
 
@@ -142,9 +258,29 @@ OF_FIVE = [
     " \u0438\u0437 5",
     " of five",
 ]
-BEFORE = ["", "Score: ", "Final rating = ", "I would give it a ", "**", "(", "Note : ", "\u8bc4\u5206\uff1a"]
+BEFORE = [
+    "",
+    "Score: ",
+    "Final rating = ",
+    "I would give it a ",
+    "**",
+    "(",
+    "Note : ",
+    "\u8bc4\u5206\uff1a",
+]
 BEHIND = ["", ".", " - it listens", "\n\nIt listens.", ", since it listens", " (good)", "**"]
-OTHERS = ["less than ", "more than ", "not ", "at least ", "up to ", "max ", "only ", "unter ", "plus de ", "menos de "]
+OTHERS = [
+    "less than ",
+    "more than ",
+    "not ",
+    "at least ",
+    "up to ",
+    "max ",
+    "only ",
+    "unter ",
+    "plus de ",
+    "menos de ",
+]
 COUNTED = [
     " messages",
     " turns",
@@ -242,13 +378,22 @@ MARKS = {
     "Kimi": ("◁think▷", "◁/think▷"),
     "Cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
     "OpenThoughts": ("<|begin_of_thought|>", "<|end_of_thought|><|begin_of_solution|>"),
-    "DeepSeek's tokens": ("<\uff5cbegin\u2581of\u2581thought\uff5c>", "<\uff5cend\u2581of\u2581thought\uff5c>"),
+    "DeepSeek's tokens": (
+        "<\uff5cbegin\u2581of\u2581thought\uff5c>",
+        "<\uff5cend\u2581of\u2581thought\uff5c>",
+    ),
     "Step": ("<|THINK_START|>", "<|THINK_END|>"),
     "Solar": ("<|think:start|>", "<|think:end|>"),
     "Solar Open": ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
     "Apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
-    "gpt-oss": ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
-    "gpt-oss, JSON": ("<|channel|>commentary<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
+    "gpt-oss": (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final<|message|>",
+    ),
+    "gpt-oss, JSON": (
+        "<|channel|>commentary<|message|>",
+        "<|channel|>final <|constrain|>json<|message|>",
+    ),
     "gpt-oss without tokens": ("analysisWe see: ", "assistantfinal"),
     "Gemma": ("<|channel>thought\n", "<channel|>"),
     "Granite": ("Here is my thought process: ", "Here is my response:"),
@@ -286,7 +431,9 @@ def test_marks_of_thinking_that_an_answer_quotes_are_words(family):
         assert read_reply(quoting).score == 4
         assert read_reply(f"<think>Short.</think>{quoting}").score == 4
         assert read_reply(f"{WHOLE} It shows {mark}").score == 4
-        levels, reason, _ = read_levels(json.dumps({"reasoning": f"It shows {mark}", "overall": 4}), ("overall",))
+        levels, reason, _ = read_levels(
+            json.dumps({"reasoning": f"It shows {mark}", "overall": 4}), ("overall",)
+        )
         assert (levels, reason) == ({"overall": 4}, "")
     if family in PHRASES:
         assert read_reply(f"{MARKS[family][0]}{WHOLE}").score == 4
@@ -337,22 +484,47 @@ ENDINGS = {
 
 @pytest.mark.parametrize("kind", ENDINGS)
 def test_words_for_how_a_reply_ended_are_those_of_many_servers(kind):
-    assert {word: ending(word) for word in ENDINGS[kind].split()} == dict.fromkeys(ENDINGS[kind].split(), kind)
+    assert {word: ending(word) for word in ENDINGS[kind].split()} == dict.fromkeys(
+        ENDINGS[kind].split(), kind
+    )
     expected = {"": "ok", CUT: "ok", FILTERED: "refusal", FAILED: "api_error"}[kind]
-    assert {read_reply(WHOLE, finish_reason=word).status for word in ENDINGS[kind].split()} == {expected}
+    assert {read_reply(WHOLE, finish_reason=word).status for word in ENDINGS[kind].split()} == {
+        expected
+    }
 
 
 def test_refusals_and_errors_are_those_that_the_endpoint_calls_so():
     refused = read_reply("<S2>4</S2>", refusal="I can't help with that.")
-    assert (refused.reason, refused.authors_score) == ("I can't help with that.; the authors' rule reads 4", 4)
+    assert (refused.reason, refused.authors_score) == (
+        "I can't help with that.; the authors' rule reads 4",
+        4,
+    )
     assert "content filter" in read_reply("<S2>4</S2>", finish_reason="content_filter").reason
-    failed = read_reply("<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests")
-    assert (failed.status, failed.score, failed.reason) == ("api_error", None, "429 too many requests")
+    failed = read_reply(
+        "<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests"
+    )
+    assert (failed.status, failed.score, failed.reason) == (
+        "api_error",
+        None,
+        "429 too many requests",
+    )
     assert read_reply(None, error="").reason == "the request failed"
 
 
 @pytest.mark.parametrize(
-    "piece", ["<S2>", "<S2>4</S2>", "<think>", "</think>", "</think>{", "4 ", "4/5 ", "4 of     ", "score ", WHOLE]
+    "piece",
+    [
+        "<S2>",
+        "<S2>4</S2>",
+        "<think>",
+        "</think>",
+        "</think>{",
+        "4 ",
+        "4/5 ",
+        "4 of     ",
+        "score ",
+        WHOLE,
+    ],
 )
 def test_a_long_reply_takes_no_time(piece):
     begun = time.process_time()

@@ -26,17 +26,24 @@ def content_by_hand(content):
         return "pending"
     words = [""]
     for character in content:
-        if unicodedata.category(character) in ("Zs", "Zl", "Zp") or character in "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85":
+        if (
+            unicodedata.category(character) in ("Zs", "Zl", "Zp")
+            or character in "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85"
+        ):
             words.append("")
         else:
             words[-1] += character
     return " ".join(word for word in words if word)
 
 
-spaced = st.text(st.sampled_from(' \t\r\n\u00a0\u2003\u2028\u3000\x1c\x85\u200bab"\\/{}🙂\ud800=<>'), max_size=12)
+spaced = st.text(
+    st.sampled_from(' \t\r\n\u00a0\u2003\u2028\u3000\x1c\x85\u200bab"\\/{}🙂\ud800=<>'), max_size=12
+)
 rows = st.lists(
     st.tuples(
-        st.sampled_from(["user", "assistant", "error", "Error", "USER", "error ", "System", None, ""]),
+        st.sampled_from(
+            ["user", "assistant", "error", "Error", "USER", "error ", "System", None, ""]
+        ),
         st.none() | st.just(math.nan) | spaced | st.text(),
     ),
     max_size=6,
@@ -48,38 +55,58 @@ rows = st.lists(
 def test_a_chat_is_the_compact_json_of_its_rows_but_errors(rows):
     chat = chat_json(rows)
     expected = [
-        {"role": (role or "").lower(), "content": content_by_hand(content)} for role, content in rows if role != "error"
+        {"role": (role or "").lower(), "content": content_by_hand(content)}
+        for role, content in rows
+        if role != "error"
     ]
     assert chat == json.dumps(expected, ensure_ascii=False, separators=(",", ":"))
 
 
-def test_every_conversation_of_tasks_has_its_chat_in_the_order_of_the_file(minimal_sheets, tmp_path):
+def test_every_conversation_of_tasks_has_its_chat_in_the_order_of_the_file(
+    minimal_sheets, tmp_path
+):
     odd = ["=SUM(1)", "_x000D_ and\ra return", "NA", None, "007", "1e5", "nan", "#N/A"]
     said = {
         "TaskId": ["C2", "C1", "C2", "C2", *["C3"] * 8],
-        "MessageId": [3.0, 1.0, 1.0, 2.0, *map(float, range(8))],  # which is not the order of the rows
+        "MessageId": [
+            3.0,
+            1.0,
+            1.0,
+            2.0,
+            *map(float, range(8)),
+        ],  # which is not the order of the rows
         "Role": ["user", "user", "assistant", "error", *["user", "assistant"] * 4],
         "Content": ["first", "other", "second", "left out", *odd],
         "EmpathyOverall": [None] * 12,
     }
     write_sheets(minimal_sheets(messages=said), tmp_path / "study.xlsx")
     found = chats(parse_sheets(read_sheets(tmp_path / "study.xlsx")))
-    contents = {name: [entry["content"] for entry in json.loads(chat)] for name, chat in found.items()}
+    contents = {
+        name: [entry["content"] for entry in json.loads(chat)] for name, chat in found.items()
+    }
     shown = ["=SUM(1)", "_x000D_ and a return", "NA", "pending", "007", "1e5", "nan", "#N/A"]
     assert contents == {"C1": ["other"], "C2": ["first", "second"], "C3": shown, "C4": []}
 
 
 # The prompt
 
-pieces = st.lists(st.one_of(st.sampled_from(["{chat}", "~~EXAMPLES~~"]), st.text("ab {}~\n", max_size=5)), max_size=8)
+pieces = st.lists(
+    st.one_of(st.sampled_from(["{chat}", "~~EXAMPLES~~"]), st.text("ab {}~\n", max_size=5)),
+    max_size=8,
+)
 
 
 @settings(max_examples=200)
 @given(pieces, pieces.map("".join), pieces.map("".join))
 def test_data_change_nothing_outside_their_placeholder(template, chat, examples):
     """Filled piece by piece, also if the data hold placeholders."""
-    template = ["~~EXAMPLES~~", *(piece if piece in ("{chat}", "~~EXAMPLES~~") else "|" for piece in template)]
-    expected = "".join({"{chat}": chat, "~~EXAMPLES~~": examples}.get(piece, piece) for piece in template)
+    template = [
+        "~~EXAMPLES~~",
+        *(piece if piece in ("{chat}", "~~EXAMPLES~~") else "|" for piece in template),
+    ]
+    expected = "".join(
+        {"{chat}": chat, "~~EXAMPLES~~": examples}.get(piece, piece) for piece in template
+    )
     assert Prompt("any", "".join(template)).fill(chat, examples) == expected
 
 
@@ -89,7 +116,10 @@ def test_the_bundled_prompt_has_the_taxonomy_and_asks_for_what_is_read_from_the_
     for mark in ("{chat}", "~~EXAMPLES~~", "<S0>", "</S0>", "<S2>", "</S2>"):
         assert prompt.text.count(mark) == 1
     for number, dimension in enumerate(DIMENSIONS, 1):
-        assert f"\n{number}. {dimension.title.capitalize()}: it {dimension.definition}.\n" in prompt.text
+        assert (
+            f"\n{number}. {dimension.title.capitalize()}: it {dimension.definition}.\n"
+            in prompt.text
+        )
     for number, level in enumerate(LEVELS, 1):
         assert f"\n{number} = {level}\n" in prompt.text
 
@@ -138,16 +168,25 @@ def test_the_request_is_the_authors_and_nothing_else(server, study_of, tmp_path)
             "frequency_penalty": 0.0,
         }
         # As texts: to JSON 0 and 0.0 are two ways to write a number, and the authors' is 0.0.
-        assert json.dumps(bodies[f"Rate this: {chat}"], sort_keys=True) == json.dumps(expected, sort_keys=True)
+        assert json.dumps(bodies[f"Rate this: {chat}"], sort_keys=True) == json.dumps(
+            expected, sort_keys=True
+        )
 
 
 def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path):
-    given = parse_parameters(["max_completion_tokens=500", 'reasoning={"effort": "low"}', "seed=null", "top_p=0.5"])
+    given = parse_parameters(
+        ["max_completion_tokens=500", 'reasoning={"effort": "low"}', "seed=null", "top_p=0.5"]
+    )
     options = {"param": given, "omit": ["presence_penalty"]}
     ask(study_of(1), server, tmp_path / "free", **options)
-    (free,) = ({n: v for n, v in one.body.items() if n not in ("model", "messages")} for one in server.asked)
+    (free,) = (
+        {n: v for n, v in one.body.items() if n not in ("model", "messages")}
+        for one in server.asked
+    )
     assert free == given | {"temperature": 0.0, "frequency_penalty": 0.0}
-    with pytest.raises(UserError, match=r'asked something else \(request: {"seed": null} there, {"seed": 1} now'):
+    with pytest.raises(
+        UserError, match=r'asked something else \(request: {"seed": null} there, {"seed": 1} now'
+    ):
         ask(study_of(1), server, tmp_path / "free", **options | {"param": given | {"seed": 1}})
 
 
@@ -176,13 +215,24 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, said):
         ({"policy": "kind"}, "There is no policy 'kind'. Choose strict or authors"),
         ({"model": " "}, "The model has no name"),
         ({"shots": 5}, "has no ~~EXAMPLES~~"),
-        ({"param": {"seed": 1}, "omit": ["seed"]}, "seed: is left out by --omit and given by --param"),
-        ({"omit": ["temprature"]}, "--omit temprature: is no parameter of the requests. Choose of frequency_penalty"),
-        ({"omit": ["max_tokens"]}, "--omit max_tokens: a reply needs a limit of tokens. Give the other name"),
+        (
+            {"param": {"seed": 1}, "omit": ["seed"]},
+            "seed: is left out by --omit and given by --param",
+        ),
+        (
+            {"omit": ["temprature"]},
+            "--omit temprature: is no parameter of the requests. Choose of frequency_penalty",
+        ),
+        (
+            {"omit": ["max_tokens"]},
+            "--omit max_tokens: a reply needs a limit of tokens. Give the other name",
+        ),
         ({"folder": "my_results"}, "the path holds the word results"),
     ],
 )
-def test_unfit_options_are_refused_before_anything_is_written_or_sent(options, said, server, study_of, tmp_path):
+def test_unfit_options_are_refused_before_anything_is_written_or_sent(
+    options, said, server, study_of, tmp_path
+):
     folder = tmp_path / options.get("folder", "out")
     with pytest.raises(UserError) as caught:
         plan_for(study_of(2), server, folder, **{n: v for n, v in options.items() if n != "folder"})

@@ -47,14 +47,19 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
     study = study_of(4, Content=["The same."] * 8)  # asked about each, all the same
     server.script = lambda asked: Answered(finish="length")
     outcome = ask(study, server, tmp_path, runs=3)
-    assert [path.name for path in outcome.paths] == [f"judge-brief-iter{run}.xlsx" for run in (1, 2, 3)]
+    assert [path.name for path in outcome.paths] == [
+        f"judge-brief-iter{run}.xlsx" for run in (1, 2, 3)
+    ]
     outputs = []
     for run in (1, 2, 3):
         frame = frame_of(outcome, run)
         outputs += frame["output"].tolist()
         for name in ("conversation", "participant"):
             assert frame[name].tolist() == study.conversations[name].tolist()
-        assert frame["ground_truth"].tolist() == ground_truth(study.turns, frame["conversation"]).tolist()
+        assert (
+            frame["ground_truth"].tolist()
+            == ground_truth(study.turns, frame["conversation"]).tolist()
+        )
         assert frame["chat"].tolist() == chats(study).tolist()
         expected = {
             "returned_model": endpoint.MODEL_RETURNED,
@@ -67,21 +72,32 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
             "model": "judge",
             "status": "ok",
         }
-        assert {name: set(frame[name]) for name in expected} == {name: {value} for name, value in expected.items()}
+        assert {name: set(frame[name]) for name in expected} == {
+            name: {value} for name, value in expected.items()
+        }
         assert (frame["seconds"] > 0).all()
         assert frame["reasoning"].str.fullmatch(r"Reasoning \d+\.").all()
     assert len(set(outputs)) == 12
-    assert {kept.response_id for kept in kept_in(tmp_path).values()} == {f"chatcmpl-{n}" for n in range(1, 13)}
+    assert {kept.response_id for kept in kept_in(tmp_path).values()} == {
+        f"chatcmpl-{n}" for n in range(1, 13)
+    }
 
 
-def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_call_by_call(server, study_of, tmp_path):
+def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_call_by_call(
+    server, study_of, tmp_path
+):
     server.latency, told = 0.1, []
     plan = plan_for(study_of(6), server, tmp_path, runs=2, prices=Price(1.0, 10.0), concurrency=5)
-    carry_out(plan, progress=lambda tally: told.append((tally.done, tally.total, tally.cost, tally.line())))
+    carry_out(
+        plan,
+        progress=lambda tally: told.append((tally.done, tally.total, tally.cost, tally.line())),
+    )
     assert server.most_at_once == 5
     assert [one[:2] for one in told] == [(done, 12) for done in range(1, 13)]
     assert told[-1][2] == pytest.approx(12 * (200 * 1.0 + 30 * 10.0) / 1e6)
-    assert re.match(r"12/12 calls, [\d.]+ a second; ok 12; 2,400 \+ 360 tokens; cost 0\.01$", told[-1][3])
+    assert re.match(
+        r"12/12 calls, [\d.]+ a second; ok 12; 2,400 \+ 360 tokens; cost 0\.01$", told[-1][3]
+    )
 
 
 # Resuming
@@ -109,10 +125,15 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
         ({"prompt": Prompt("brief", "Rate that: {chat}")}, "prompt: "),
         ({"shots": 3, "prompt": Prompt("brief", "Rate this: {chat}~~EXAMPLES~~")}, "shots: "),
         ({"words": "Other words."}, "requests: "),
-        ({"server": "https://host.example/v1"}, "endpoint: http://localhost/v1 there, https://host.example/v1 now"),
+        (
+            {"server": "https://host.example/v1"},
+            "endpoint: http://localhost/v1 there, https://host.example/v1 now",
+        ),
     ],
 )
-def test_a_session_that_would_ask_something_else_is_refused(changed, named, server, study_of, tmp_path, monkeypatch):
+def test_a_session_that_would_ask_something_else_is_refused(
+    changed, named, server, study_of, tmp_path, monkeypatch
+):
     ask(study_of(2), server, tmp_path)
     monkeypatch.setenv("SENSE7_JUDGE_KEY", "sk-any-0123456789")
     study, server_now = study_of(2, words=changed.pop("words", "")), changed.pop("server", server)
@@ -129,7 +150,9 @@ def test_an_endpoint_on_this_machine_may_change_its_port(server, study_of, tmp_p
         assert other.asked == []
 
 
-def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(server, study_of, tmp_path):
+def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(
+    server, study_of, tmp_path
+):
     plan = plan_for(study_of(1), server, tmp_path)
     assert list(tmp_path.iterdir()) == [], "a plan writes nothing"
     with Journal.open(tmp_path), pytest.raises(UserError, match="another session is at work"):
@@ -142,7 +165,9 @@ def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(server,
 
 
 @pytest.mark.parametrize("name", ["judge-brief-iter1.xlsx", f"{LOGS}/judge-brief-iter1.eval"])
-def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(name, server, study_of, tmp_path):
+def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
+    name, server, study_of, tmp_path
+):
     ask(study_of(2), server, tmp_path)
     asked, path = len(server.asked), tmp_path / name
     written = path.read_bytes()
@@ -180,7 +205,10 @@ def test_a_session_of_a_version_that_did_not_note_what_it_wrote_is_written_again
 def test_an_answer_is_never_replaced_and_a_failure_is(server, study_of, tmp_path):
     plan = plan_for(study_of(1), server, tmp_path)
     (name,) = plan.questions.units
-    failed, answered = Answer(name, 1, error="HTTP 500"), Answer(name, 1, output="\u00fc\ud83d<S2>4</S2>")
+    failed, answered = (
+        Answer(name, 1, error="HTTP 500"),
+        Answer(name, 1, output="\u00fc\ud83d<S2>4</S2>"),
+    )
     with Journal.open(tmp_path) as opened:
         opened.begin(plan.asked, plan.about, plan.questions, 1)
         assert opened.pending(1) == [(name, 1)]
@@ -195,7 +223,11 @@ def test_an_answer_is_never_replaced_and_a_failure_is(server, study_of, tmp_path
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        (JOURNAL, "no database, and long enough to be read as the head of one" * 9, "is no journal of a session"),
+        (
+            JOURNAL,
+            "no database, and long enough to be read as the head of one" * 9,
+            "is no journal of a session",
+        ),
         ("journal.jsonl", "{}", "holds a session of an earlier version"),
     ],
 )
@@ -209,7 +241,10 @@ def test_what_is_no_journal_is_refused(name, content, said, server, study_of, tm
     ("change", "said"),
     [
         (f"PRAGMA user_version = {journal.VERSION + 1}", "written by another version of sense7"),
-        ("UPDATE replies SET content = json_set(content, '$.of_a_later_version', 1)", "the answer of run 1 .*version"),
+        (
+            "UPDATE replies SET content = json_set(content, '$.of_a_later_version', 1)",
+            "the answer of run 1 .*version",
+        ),
         ("UPDATE replies SET content = '[1'", "the answer of run 1 .*version"),
         ("UPDATE asked SET content = '{}'", "what was asked .*version"),
     ],
@@ -224,11 +259,16 @@ def test_a_journal_of_another_version_is_refused_in_words(change, said, server, 
 
 
 @pytest.mark.parametrize("share", [0.02, 0.25, 0.5, 0.75, 0.99])
-def test_a_journal_that_was_cut_short_is_refused_and_nothing_is_asked_again(share, server, study_of, tmp_path):
+def test_a_journal_that_was_cut_short_is_refused_and_nothing_is_asked_again(
+    share, server, study_of, tmp_path
+):
     ask(study_of(30), server, tmp_path)
     content = (tmp_path / JOURNAL).read_bytes()
     (tmp_path / JOURNAL).write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(UserError, match=r"journal\.sqlite: (?:.*damaged|.*changed since).* [Cc]hoose another folder"):
+    with pytest.raises(
+        UserError,
+        match=r"journal\.sqlite: (?:.*damaged|.*changed since).* [Cc]hoose another folder",
+    ):
         ask(study_of(30), server, tmp_path)
     assert len(server.asked) == 30
 
@@ -250,7 +290,9 @@ def test_answers_to_another_request_are_refused(server, study_of, tmp_path):
         plan_for(study_of(3), server, tmp_path)
 
 
-def test_when_answers_can_not_be_kept_no_more_are_asked_for(server, study_of, tmp_path, monkeypatch):
+def test_when_answers_can_not_be_kept_no_more_are_asked_for(
+    server, study_of, tmp_path, monkeypatch
+):
     def full(self):
         raise UserError("No space left on device")
 
@@ -260,7 +302,9 @@ def test_when_answers_can_not_be_kept_no_more_are_asked_for(server, study_of, tm
     assert len(server.asked) <= 4
 
 
-def test_no_worker_asks_again_before_the_disk_has_its_answer(server, study_of, tmp_path, monkeypatch):
+def test_no_worker_asks_again_before_the_disk_has_its_answer(
+    server, study_of, tmp_path, monkeypatch
+):
     at_once, on_disk, sync = 8, [0], Journal.sync
 
     def count(self):
@@ -309,7 +353,9 @@ def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bou
     assert Counter(number_of(asked) for asked in server.asked) == Counter(range(20))
 
 
-def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(server, study_of, tmp_path, monkeypatch):
+def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(
+    server, study_of, tmp_path, monkeypatch
+):
     def no_lock(*_, **__):
         raise OSError(errno.ENOLCK, "no locks")
 
@@ -329,7 +375,9 @@ def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study
             carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
     else:
         (tmp_path / JOURNAL).write_text("")
-    with pytest.raises(UserError, match=r"no file of predictions yet: .* Give its `sense7 judge run` again\."):
+    with pytest.raises(
+        UserError, match=r"no file of predictions yet: .* Give its `sense7 judge run` again\."
+    ):
         evaluate(tmp_path)
 
 
@@ -354,23 +402,36 @@ def test_logs_open_in_inspect_and_hold_every_sample_and_the_metrics(server, stud
         scores = frame["score"].astype(object).where(frame["score"].notna(), "none").tolist()
         assert [sample.scores["empathy"].value for sample in log.samples] == scores
         assert [sample.metadata["status"] for sample in log.samples] == ["ok", "refusal", "ok"]
-        assert [sample.target for sample in log.samples] == [f"{truth:g}" for truth in frame["ground_truth"]]
+        assert [sample.target for sample in log.samples] == [
+            f"{truth:g}" for truth in frame["ground_truth"]
+        ]
         assert log.samples[0].messages[1].text.startswith("Rate this: [{")
         assert log.stats.model_usage["judge"].input_tokens == 600
         assert (log.results.total_samples, log.results.completed_samples) == (3, 3)
         (score,) = log.results.scores
-        assert (score.name, score.scorer, score.scored_samples, score.unscored_samples) == ("empathy", "empathy", 2, 1)
+        assert (score.name, score.scorer, score.scored_samples, score.unscored_samples) == (
+            "empathy",
+            "empathy",
+            2,
+            1,
+        )
         expected = run_metrics(frame)["estimate"].dropna().to_dict()
         assert {name: metric.value for name, metric in score.metrics.items()} == expected
         # What the viewer lists is what inspect_ai would make of the samples.
-        assert read_eval_log_sample_summaries(log.location) == [sample.summary() for sample in log.samples]
+        assert read_eval_log_sample_summaries(log.location) == [
+            sample.summary() for sample in log.samples
+        ]
 
 
 def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(server, study_of, tmp_path):
-    half = json.dumps({"choices": [{"message": {"content": "\ud83d<S2>5</S2>\x00"}, "finish_reason": "stop"}]}).encode()
+    half = json.dumps(
+        {"choices": [{"message": {"content": "\ud83d<S2>5</S2>\x00"}, "finish_reason": "stop"}]}
+    ).encode()
     study, names = study_of(2), ["../a b/ü", "x" * 300]
     for frame in (study.conversations, study.messages, study.turns):
-        frame["conversation"] = frame["conversation"].replace(dict(zip(["C1", "C2"], names, strict=True)))
+        frame["conversation"] = frame["conversation"].replace(
+            dict(zip(["C1", "C2"], names, strict=True))
+        )
     server.script = lambda asked: Answered(body=half)
     frame = frame_of(ask(study, server, tmp_path))
     assert frame["conversation"].tolist() == names
@@ -387,8 +448,12 @@ def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(server, study_o
 def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkeypatch):
     reached, looked_up = set(), set()
     connect, lookup = socket.socket.connect, socket.getaddrinfo
-    monkeypatch.setattr(socket.socket, "connect", lambda self, to: (reached.add(to), connect(self, to))[1])
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *a, **k: (looked_up.add(host), lookup(host, *a, **k))[1])
+    monkeypatch.setattr(
+        socket.socket, "connect", lambda self, to: (reached.add(to), connect(self, to))[1]
+    )
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda host, *a, **k: (looked_up.add(host), lookup(host, *a, **k))[1]
+    )
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     ask(study_of(2), server, tmp_path)
     assert {to for to in reached if isinstance(to, tuple)} == {("127.0.0.1", server.port)}
@@ -399,7 +464,9 @@ def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs
     server, study_of, tmp_path, monkeypatch
 ):
     code = "import sys\nsys.modules['inspect_ai'] = sys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
-    code += "import sense7.cli.judge, sense7.judge.batch, sense7.judge.session, sense7.judge.report\n"
+    code += (
+        "import sense7.cli.judge, sense7.judge.batch, sense7.judge.session, sense7.judge.report\n"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="make judge"):
@@ -412,7 +479,9 @@ def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs
 def test_the_estimate_counts_what_is_left(server, study_of, tmp_path):
     study = study_of(4)
     first = plan_for(study, server, tmp_path, runs=2, prices=Price(2.0, 8.0)).estimate
-    tokens = 2 * sum(-(-len(f"Rate this: {chat}You are a helpful AI assistant") // 4) for chat in chats(study))
+    tokens = 2 * sum(
+        -(-len(f"Rate this: {chat}You are a helpful AI assistant") // 4) for chat in chats(study)
+    )
     assert (first.calls, first.input_tokens) == (8, tokens)
     assert first.cost_range == pytest.approx((tokens * 2e-6, tokens * 2e-6 + 8 * 3000 * 8e-6))
     ask(study, server, tmp_path, limit=2, runs=2)
@@ -424,7 +493,9 @@ def test_the_estimate_counts_what_is_left(server, study_of, tmp_path):
 
 
 def test_when_a_session_asks_first(server, study_of, tmp_path):
-    known = plan_for(study_of(4), server, tmp_path, prices=Price(0.0, 1e3)).estimate  # at most 12.00
+    known = plan_for(
+        study_of(4), server, tmp_path, prices=Price(0.0, 1e3)
+    ).estimate  # at most 12.00
     unknown = plan_for(study_of(4), server, tmp_path, runs=300).estimate
     assert "up to 12.00, more than 10.00" in known.needs_consent(near=True)
     assert "1,200 calls of unknown cost" in unknown.needs_consent(near=False)
@@ -439,18 +510,25 @@ def test_when_a_session_asks_first(server, study_of, tmp_path):
 
 @pytest.mark.parametrize("fault", [None, ERROR_500, RATE_LIMITED, Answered(dropped=True)])
 def test_the_first_call_is_sent_alone_until_it_has_an_answer(fault, server, study_of, tmp_path):
-    server.script, server.latency = lambda asked: fault if fault and asked.number <= 2 else GOOD, 0.1
+    server.script, server.latency = (
+        lambda asked: fault if fault and asked.number <= 2 else GOOD,
+        0.1,
+    )
     assert ask(study_of(8), server, tmp_path, backoff=0.05, concurrency=8).statuses == Counter(ok=8)
     alone = server.asked[: 3 if fault else 1]
     assert len({asked.prompt for asked in alone}) == 1
-    assert server.asked[len(alone)].at - alone[-1].at >= 0.1, "the others follow when the first is answered"
+    assert server.asked[len(alone)].at - alone[-1].at >= 0.1, (
+        "the others follow when the first is answered"
+    )
 
 
 def test_an_overrun_endpoint_is_sent_fewer_at_once_and_that_is_said(server, study_of, tmp_path):
     lines, bad = [], Answered(status=429, body=endpoint.error_body("Too many requests at once"))
     server.script, server.latency = lambda asked: bad if len(server.under_way) > 2 else GOOD, 0.02
     options = {"concurrency": 8, "retries": 50, "backoff": 0.05}
-    assert ask(study_of(30), server, tmp_path, say=lines.append, **options).statuses == Counter(ok=30)
+    assert ask(study_of(30), server, tmp_path, say=lines.append, **options).statuses == Counter(
+        ok=30
+    )
     assert lines[0].startswith("HTTP 429 without a time to wait: 4 requests at once from now on")
     assert len(server.asked) - 30 < 60
     assert set(server.times_answered().values()) == {1}
@@ -477,7 +555,9 @@ def test_the_endpoint_is_waited_for_as_long_as_it_asks_by_its_own_clock(server, 
     assert all(0.95 <= second - first < 10 for first, second in waits)
 
 
-def test_a_wait_that_the_endpoint_asks_for_is_said_once_when_it_begins(server, study_of, tmp_path, monkeypatch):
+def test_a_wait_that_the_endpoint_asks_for_is_said_once_when_it_begins(
+    server, study_of, tmp_path, monkeypatch
+):
     monkeypatch.setattr(session, "WORTH_SAYING", 0.5)
     lines = []
     server.script = lambda asked: endpoint.rate_limited(1) if asked.time == 1 else GOOD
@@ -493,8 +573,12 @@ def test_a_silent_endpoint_is_given_up(server, study_of, tmp_path):
     server.script = lambda asked: Answered(wait=30)
     outcome = ask(study_of(30), server, tmp_path, timeout=2, retries=5, concurrency=10)
     assert 10 <= len(server.asked) < 20
-    said = re.fullmatch(r"stopped after (\d+) of 30 calls: 10 replies in a row could not.*", outcome.stopped)
-    assert len(server.asked) <= int(said[1]) < 20, "what was called off before it reached the endpoint counts"
+    said = re.fullmatch(
+        r"stopped after (\d+) of 30 calls: 10 replies in a row could not.*", outcome.stopped
+    )
+    assert len(server.asked) <= int(said[1]) < 20, (
+        "what was called off before it reached the endpoint counts"
+    )
     reasons = frame_of(outcome)["reason"].str.partition(":")[0].value_counts().to_dict()
     assert reasons.pop("not asked") == 30 - int(said[1])
     assert reasons.pop("no answer within 2 seconds (--timeout)") >= 10
@@ -512,10 +596,19 @@ def test_the_time_of_a_call_is_that_of_all_its_attempts(server, study_of, tmp_pa
 
 
 USELESS = {
-    "parse_failure": (Answered(text="\x1b[31mNo\nscore: " + "x" * 1000), "): '\\x1b[31mNo score: xx"),
+    "parse_failure": (
+        Answered(text="\x1b[31mNo\nscore: " + "x" * 1000),
+        "): '\\x1b[31mNo score: xx",
+    ),
     "refusal": (Answered(text=None, refusal="I can't."), "I can't."),
-    "truncated": (Answered(text="<S0>So", finish="length"), "cut off at the limit of tokens before a usable score"),
-    "api_error": (Answered(status=401, body=endpoint.error_body("wrong key")), "HTTP 401: wrong key"),
+    "truncated": (
+        Answered(text="<S0>So", finish="length"),
+        "cut off at the limit of tokens before a usable score",
+    ),
+    "api_error": (
+        Answered(status=401, body=endpoint.error_body("wrong key")),
+        "HTTP 401: wrong key",
+    ),
 }
 
 
@@ -535,15 +628,22 @@ def test_after_so_many_unusable_replies_in_a_row_no_more_are_sent_and_every_row_
     frame = frame_of(outcome)
     assert Counter(frame["status"]) == Counter({"ok": 3, status: sent - 3, "not_asked": 30 - sent})
     assert frame["reason"].eq(f"not asked: {outcome.stopped}").sum() == 30 - sent
-    assert np.isnan(counted_scores(frame, "authors")).sum() == 30 - sent, "never asked is no failure"
+    assert np.isnan(counted_scores(frame, "authors")).sum() == 30 - sent, (
+        "never asked is no failure"
+    )
     # The same command asks for the rest, and keeps what was answered.
     server.script = lambda asked: GOOD
     again = ask(study_of(30), server, tmp_path)
     kept = 0 if status == "api_error" else sent - 3
-    assert (again.statuses, again.stopped) == (Counter({"ok": 30 - kept} | ({status: kept} if kept else {})), "")
+    assert (again.statuses, again.stopped) == (
+        Counter({"ok": 30 - kept} | ({status: kept} if kept else {})),
+        "",
+    )
 
 
-def test_unusable_replies_below_that_number_end_nothing_but_a_run_of_them_is_named(server, study_of, tmp_path):
+def test_unusable_replies_below_that_number_end_nothing_but_a_run_of_them_is_named(
+    server, study_of, tmp_path
+):
     server.script = lambda asked: Answered(text="No.") if asked.number <= 5 else GOOD
     outcome = ask(study_of(5), server, tmp_path, runs=2, concurrency=1)
     assert (len(server.asked), outcome.stopped) == (10, "")
@@ -552,10 +652,14 @@ def test_unusable_replies_below_that_number_end_nothing_but_a_run_of_them_is_nam
     ]
     server.reset(lambda asked: GOOD if asked.number % 3 == 1 else Answered(status=404))
     outcome = ask(study_of(30), server, tmp_path / "among", concurrency=1)
-    assert outcome.statuses == Counter(ok=10, api_error=20), "failures among answers do not end the session"
+    assert outcome.statuses == Counter(ok=10, api_error=20), (
+        "failures among answers do not end the session"
+    )
 
 
-def test_giving_up_ends_the_calls_that_wait_and_keeps_the_replies_under_way(server, study_of, tmp_path):
+def test_giving_up_ends_the_calls_that_wait_and_keeps_the_replies_under_way(
+    server, study_of, tmp_path
+):
     def script(asked):
         number = number_of(asked)
         if number == 0:
@@ -565,17 +669,23 @@ def test_giving_up_ends_the_calls_that_wait_and_keeps_the_replies_under_way(serv
         return Answered(wait=0.8) if number == 4 else ERROR_500
 
     server.script = script
-    outcome = ask(study_of(40), server, tmp_path, concurrency=30, give_up_after=3, backoff=2, retries=5)
+    outcome = ask(
+        study_of(40), server, tmp_path, concurrency=30, give_up_after=3, backoff=2, retries=5
+    )
     useless = [one.at for one in server.asked if 1 <= number_of(one) <= 3]
     assert max(one.at for one in server.asked) < max(useless) + 1.5
     assert outcome.statuses["ok"] == 2, "what was under way is paid for, and kept"
     assert outcome.statuses["not_asked"] >= 5
 
 
-def test_replies_under_way_are_not_waited_for_longer_than_that(server, study_of, tmp_path, monkeypatch):
+def test_replies_under_way_are_not_waited_for_longer_than_that(
+    server, study_of, tmp_path, monkeypatch
+):
     monkeypatch.setattr(session, "LAST_REPLIES", 0.3)
     useless, begun = Answered(text="no"), time.monotonic()
-    server.script = lambda asked: GOOD if asked.number == 1 else useless if asked.number <= 4 else Answered(wait=20)
+    server.script = lambda asked: (
+        GOOD if asked.number == 1 else useless if asked.number <= 4 else Answered(wait=20)
+    )
     outcome = ask(study_of(12), server, tmp_path, give_up_after=3, concurrency=8)
     assert time.monotonic() - begun < 15
     assert outcome.statuses["parse_failure"] == 3
@@ -585,7 +695,13 @@ def test_replies_under_way_are_not_waited_for_longer_than_that(server, study_of,
 
 
 def test_at_thirty_per_cent_faults_nothing_is_lost_doubled_or_guessed(server, study_of, tmp_path):
-    faults = (ERROR_500, RATE_LIMITED, Answered(wait=30), Answered(dropped=True), Answered(body=b'{"error": "busy"}'))
+    faults = (
+        ERROR_500,
+        RATE_LIMITED,
+        Answered(wait=30),
+        Answered(dropped=True),
+        Answered(body=b'{"error": "busy"}'),
+    )
     useless = (Answered(text="NUMBER: no score"), Answered(text=None, refusal="NUMBER: no"))
 
     def script(asked):
@@ -595,7 +711,9 @@ def test_at_thirty_per_cent_faults_nothing_is_lost_doubled_or_guessed(server, st
         return useless[chance // 100 % 2] if chance % 10 == 3 else GOOD
 
     server.script, study = script, study_of(12)
-    for _ in range(4):  # a call that brought nothing in its time is asked for again by the next command
+    for _ in range(
+        4
+    ):  # a call that brought nothing in its time is asked for again by the next command
         outcome = ask(study, server, tmp_path, runs=4, concurrency=8, retries=8, timeout=2)
         if not outcome.statuses["api_error"]:
             break

@@ -31,7 +31,14 @@ def command(server, workbook, tmp_path):
     """The start of a command that asks about so many conversations, in the folder ``out`` if no other is given."""
 
     def build(conversations, out="out"):
-        given = ["--data", workbook(conversations), "--model", "judge", "--base-url", server.address]
+        given = [
+            "--data",
+            workbook(conversations),
+            "--model",
+            "judge",
+            "--base-url",
+            server.address,
+        ]
         return ["run", *given, "--out", tmp_path / out, "--retries", 1, "--backoff", 0.01]
 
     return build
@@ -46,13 +53,22 @@ def invoked(*arguments, code=0):
 
 
 @pytest.mark.parametrize(
-    "at_once", [50, pytest.param(10, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)]
+    "at_once",
+    [50, pytest.param(10, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)],
 )
-def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(at_once, server, command, tmp_path):
-    answered, killed, arguments = 40, threading.Event(), [*command(60), "--runs", 20, "--concurrency", at_once]
+def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(
+    at_once, server, command, tmp_path
+):
+    answered, killed, arguments = (
+        40,
+        threading.Event(),
+        [*command(60), "--runs", 20, "--concurrency", at_once],
+    )
 
     def script(asked):
-        if asked.number == at_once + answered:  # so each answer so far made room for one more request
+        if (
+            asked.number == at_once + answered
+        ):  # so each answer so far made room for one more request
             process.kill()
             killed.set()
         return GOOD if asked.number <= answered else Answered(wait=600)
@@ -91,20 +107,29 @@ def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command
     assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
 
 
-def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(server, command, monkeypatch):
+def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
+    server, command, monkeypatch
+):
     monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
     server.script = lambda asked: Answered(text=f"\x1b]0;title\x07{KEY} [bold]no\nscore")
     for _ in range(2):  # the second sends nothing, and says the same
         err = invoked(*command(3), code=1).stderr
-        assert err.splitlines()[-1].startswith("sense7: run 1: none of 3 replies could be used; the last: parse_")
+        assert err.splitlines()[-1].startswith(
+            "sense7: run 1: none of 3 replies could be used; the last: parse_"
+        )
         assert "[key] [bold]no score" in err
         assert "\x1b" not in err
         assert KEY not in err
     assert len(server.asked) == 3
     said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
-    assert "stops          after 2 replies in a row that cannot be used (--give-up-after)" in said.stderr
+    assert (
+        "stops          after 2 replies in a row that cannot be used (--give-up-after)"
+        in said.stderr
+    )
     assert "sense7: stopped after 2 of 3 calls: 2 replies in a row could not be used" in said.stderr
-    assert said.stderr.splitlines()[-1].endswith("1 without an answer; the same command asks for these again")
+    assert said.stderr.splitlines()[-1].endswith(
+        "1 without an answer; the same command asks for these again"
+    )
 
 
 def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
@@ -113,8 +138,13 @@ def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, com
     assert "Give --param max_completion_tokens=3000" in said
     assert "5 without an answer; corrected in this way, the command asks for these again" in said
     said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
-    assert "parameters     the authors', without max_tokens and with max_completion_tokens=3000" in said
-    too_long = endpoint.error_body("the request exceeds the available context size (4096 tokens), try increasing it")
+    assert (
+        "parameters     the authors', without max_tokens and with max_completion_tokens=3000"
+        in said
+    )
+    too_long = endpoint.error_body(
+        "the request exceeds the available context size (4096 tokens), try increasing it"
+    )
     server.script = lambda asked: Answered(status=400, body=too_long)
     said = invoked(*command(5, "cut"), code=1).stderr
     assert "5 longer than the context of the model, and without a score" in said
@@ -122,8 +152,13 @@ def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, com
     options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
     assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr
     evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
-    assert "never asked: 9 conversations, without a score and not in n under any policy" in evaluated.stdout
-    evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json")
+    assert (
+        "never asked: 9 conversations, without a score and not in n under any policy"
+        in evaluated.stdout
+    )
+    evaluated = invoked(
+        "evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json"
+    )
     assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 3
 
 
@@ -149,27 +184,51 @@ def recorded(edition, predictions, data="synthetic"):
     """Execute the page's notebook; gives its recorded values."""
     path, provenance = sources.resolve(data)
     sources.copy_for_edition(path, provenance, edition / "data")
-    given = {"data": f"../data/{provenance.file}", "results": "../results", "predictions": predictions, "draws": 200}
+    given = {
+        "data": f"../data/{provenance.file}",
+        "results": "../results",
+        "predictions": predictions,
+        "draws": 200,
+    }
     jobs = {"19-judge": plan(ROOT, given, provenance.sha256)["19-judge"]}
     execute.run(jobs, edition, edition / "cache", workers=1)
-    return {value["key"]: value for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))}
+    return {
+        value["key"]: value
+        for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))
+    }
 
 
 def test_what_a_judge_answered_stands_on_its_page(tmp_path):
     out = tmp_path / "asked"
     with endpoint.Endpoint(answer) as server:
-        asked = ("--model", "judge", "--base-url", server.address, "--data", "synthetic", "--out", out, "--yes")
+        asked = (
+            "--model",
+            "judge",
+            "--base-url",
+            server.address,
+            "--data",
+            "synthetic",
+            "--out",
+            out,
+            "--yes",
+        )
         sense7_judge("run", *asked, "--runs", 1, "--limit", 40)
         sense7_judge("run", *asked, "--runs", 2, "--limit", 60)
     assert len(server.asked) == 120, "what the first session was answered is not asked again"
-    evaluated = json.loads(sense7_judge("evaluate", out, "--draws", 200, "--json"))["over_files"]["mean"]
+    evaluated = json.loads(sense7_judge("evaluate", out, "--draws", 200, "--json"))["over_files"][
+        "mean"
+    ]
     values = recorded(tmp_path / "edition", str(out))
     assert values["judge_shown"]["estimate"] == "judge-empathy"
     for metric in ("accuracy", "spearman", "macro_f1", "within_one", "mean_absolute_error"):
-        assert values[f"judge_{metric}"]["estimate"] == pytest.approx(evaluated[metric]["estimate"], abs=1e-12)
+        assert values[f"judge_{metric}"]["estimate"] == pytest.approx(
+            evaluated[metric]["estimate"], abs=1e-12
+        )
         assert values[f"judge_{metric}"]["n"] == evaluated[metric]["n"]
     # The page's share is of all conversations of the study, also of those that were never asked about.
-    assert values["judge_coverage"]["estimate"] == pytest.approx(evaluated["coverage"]["estimate"] * 60 / 672)
+    assert values["judge_coverage"]["estimate"] == pytest.approx(
+        evaluated["coverage"]["estimate"] * 60 / 672
+    )
     assert values["judge_count_parse_failure"]["estimate"] > 0
     doubtful = sum(read_predictions(path).frame["doubtful"].sum() for path in out.glob("*.xlsx"))
     assert values["judge_count_doubtful"]["estimate"] == doubtful > 0

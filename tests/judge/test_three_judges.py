@@ -61,7 +61,9 @@ def test_every_published_value_stands_once_and_is_reproduced(agreement):
     for measure in ("spearman", "kappa"):
         found = agreement.set_index(keys)[f"{measure}_published"].sort_index()
         pd.testing.assert_series_equal(found, published[measure], check_names=False)
-        assert agreement[measure].round(2).tolist() == pytest.approx(agreement[f"{measure}_published"].tolist())
+        assert agreement[measure].round(2).tolist() == pytest.approx(
+            agreement[f"{measure}_published"].tolist()
+        )
         hundredths = 100 * agreement[measure]  # none depends on how a half is rounded
         assert (hundredths - np.floor(hundredths) - 0.5).abs().min() > 1e-3
 
@@ -71,20 +73,32 @@ def test_computed_values_are_those_of_scipy_and_scikit_learn(groups, agreement):
         both = [groups[row.corpus, row.question][name] for name in (row.first, row.second)]
         assert row.spearman == pytest.approx(spearmanr(*both).statistic, abs=1e-12)
         classes = (np.rint(100 * one).astype(int) for one in both)
-        assert row.kappa == pytest.approx(cohen_kappa_score(*classes, weights="quadratic"), abs=1e-12)
+        assert row.kappa == pytest.approx(
+            cohen_kappa_score(*classes, weights="quadratic"), abs=1e-12
+        )
         assert row.n == 50
 
 
 def test_reproduced_values_are_counted(agreement):
     """By steps of the scale, 93 kappas of 126 stay: known answer, computed independently of the project."""
     counts = {row["key"]: row for row in three_judges.reproduced(agreement)}
-    apart = [(agreement[f"{measure}_published"] - agreement[measure]).abs().max() for measure in ("spearman", "kappa")]
+    apart = [
+        (agreement[f"{measure}_published"] - agreement[measure]).abs().max()
+        for measure in ("spearman", "kappa")
+    ]
     assert counts["kumar_largest_difference"]["estimate"] == f"{max(apart):.5f}"
     for measure in ("spearman", "kappa"):
-        for corpus, n in {"empatheticdialogues": 18, "epitome": 18, "lend_an_ear": 36, "perceived_empathy": 54}.items():
+        for corpus, n in {
+            "empatheticdialogues": 18,
+            "epitome": 18,
+            "lend_an_ear": 36,
+            "perceived_empathy": 54,
+        }.items():
             count = counts[f"kumar_{measure}_{corpus}"]
             assert (count["estimate"], count["n"]) == (n, n)
-    assert [counts[f"kumar_{name}"]["estimate"] for name in ("values_reproduced", "kappa_steps_equal")] == [252, 93]
+    assert [
+        counts[f"kumar_{name}"]["estimate"] for name in ("values_reproduced", "kappa_steps_equal")
+    ] == [252, 93]
 
 
 def test_a_value_that_is_not_the_same_counts_as_not_reproduced(judged, agreement):
@@ -97,7 +111,8 @@ def test_a_value_that_is_not_the_same_counts_as_not_reproduced(judged, agreement
     assert missed["estimate"] == missed["n"] - 1
     for other in ({"experts": judged[list(EXPERTS)].mean(axis=1)}, {"llm": judged["gpt"]}):
         counts = {
-            row["key"]: row for row in three_judges.reproduced(three_judges.agreement_table(judged.assign(**other)))
+            row["key"]: row
+            for row in three_judges.reproduced(three_judges.agreement_table(judged.assign(**other)))
         }
         assert counts["kumar_values_reproduced"]["estimate"] < 242
 
@@ -113,12 +128,17 @@ def copied_out(judged, bootstrap, draw):
 
 def test_corpora_are_resampled_whole_independently_and_by_the_seed(judged, bootstrap):
     def weights_of(bootstrap):
-        return [bootstrap.weights()[:, bootstrap.codes(own.unique())] for own in bootstrap.corpora.values()]
+        return [
+            bootstrap.weights()[:, bootstrap.codes(own.unique())]
+            for own in bootstrap.corpora.values()
+        ]
 
     weights, other = weights_of(bootstrap), weights_of(CorpusBootstrap(judged, DRAWS, 2))
     assert list(bootstrap.corpora) == judged["corpus"].unique().tolist()
     assert all((own.sum(axis=1) == 50).all() for own in weights)
-    assert not any(np.array_equal(first, second) for first, second in combinations([*weights, *other], 2))
+    assert not any(
+        np.array_equal(first, second) for first, second in combinations([*weights, *other], 2)
+    )
     assert np.array_equal(CorpusBootstrap(judged, DRAWS, 1).weights(), bootstrap.weights())
 
 
@@ -147,7 +167,9 @@ def test_statistics_are_those_of_their_definitions(groups, statistics):
                 assert values[asked][0] == pytest.approx(naive(group, name, rater), abs=1e-12)
 
 
-def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(judged, bootstrap, statistics):
+def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(
+    judged, bootstrap, statistics
+):
     """Copying out the conversations of every resample gives the same limits: of one corpus, and of a difference."""
     drawn = {name: [] for name in MEASURES}
     for draw in range(DRAWS):
@@ -155,31 +177,51 @@ def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(j
         own = [group for _, group in rows.groupby("question")]
         for name, found in drawn.items():
             raters = ("gemini", "expert") if name in {"left_out", "error"} else ("gemini", "claude")
-            found.append([np.mean([naive(group, name, rater) for group in own]) for rater in raters])
+            found.append(
+                [np.mean([naive(group, name, rater) for group in own]) for rater in raters]
+            )
     for name, found in drawn.items():
         means = np.array(found)
-        row = statistics[name].by_corpus()["Gemini 2.5 Pro"].loc["EPITOME", ["low", "high"]].astype(float)
+        row = (
+            statistics[name]
+            .by_corpus()["Gemini 2.5 Pro"]
+            .loc["EPITOME", ["low", "high"]]
+            .astype(float)
+        )
         np.testing.assert_allclose(row, np.quantile(means[:, 0], [0.025, 0.975]), atol=1e-12)
         other = "expert" if name in {"left_out", "error"} else "claude"
         (difference,) = statistics[name].minus([("gemini", other)]).by_corpus().values()
         row = difference.loc["EPITOME", ["low", "high"]].astype(float)
-        np.testing.assert_allclose(row, np.quantile(means[:, 0] - means[:, 1], [0.025, 0.975]), atol=1e-12)
+        np.testing.assert_allclose(
+            row, np.quantile(means[:, 0] - means[:, 1], [0.025, 0.975]), atol=1e-12
+        )
 
 
 def test_tables_count_every_question_once_and_say_what_was_resampled(statistics, tables):
     for name in MEASURES:
         by_corpus = statistics[name].by_corpus()
-        for (rater, drawn), (title, table) in zip(statistics[name].drawn.items(), by_corpus.items(), strict=True):
+        for (rater, drawn), (title, table) in zip(
+            statistics[name].drawn.items(), by_corpus.items(), strict=True
+        ):
             own = pd.Series({asked: values[0] for asked, values in drawn.items()})
             expected = [*own.groupby(level=0, sort=False).mean(), own.mean()]
             assert title == three_judges.NAMES.get(rater, rater)
             assert table.index.tolist() == [*CORPORA.values(), ALL]
             assert table["estimate"].tolist() == pytest.approx(expected, abs=1e-12)
             assert table["n"].tolist() == [50, 50, 50, 50, 200]
-    for table in (table for part in tables.values() for table in part.values() if isinstance(table, pd.DataFrame)):
+    for table in (
+        table
+        for part in tables.values()
+        for table in part.values()
+        if isinstance(table, pd.DataFrame)
+    ):
         known = table["low"].notna()
         assert set(COLUMNS) <= set(table.columns)
-        assert table.loc[known, "method"].str.contains(f"{DRAWS} resamplings of conversations within each corpus").all()
+        assert (
+            table.loc[known, "method"]
+            .str.contains(f"{DRAWS} resamplings of conversations within each corpus")
+            .all()
+        )
         assert (table.loc[~known, "reason"] != "").all()
         assert not any("_" in name for name in table.index)
     keys = [row["key"] for row in keyed_rows(tables)]
@@ -205,44 +247,75 @@ def test_the_medians_are_those_that_were_published(tables, agreement):
 
 def test_differences_and_gains_of_a_jury_are_those_of_nearness(judged, groups, tables):
     mean = {
-        rater: np.mean([naive(group, "left_out", rater) for group in groups.values()]) for rater in (*JUDGES, "jury")
+        rater: np.mean([naive(group, "left_out", rater) for group in groups.values()])
+        for rater in (*JUDGES, "jury")
     }
-    pd.testing.assert_series_equal(judged["jury"], judged[["gpt", "claude", "gemini"]].mean(axis=1), check_names=False)
-    differences, gains = tables["more"]["differences"], tables["more"]["gains"].set_index("key")["estimate"]
+    pd.testing.assert_series_equal(
+        judged["jury"], judged[["gpt", "claude", "gemini"]].mean(axis=1), check_names=False
+    )
+    differences, gains = (
+        tables["more"]["differences"],
+        tables["more"]["gains"].set_index("key")["estimate"],
+    )
     row = differences.loc["GPT-4o minus Claude 3.7 Sonnet"]
     assert row["estimate"] == pytest.approx(mean["gpt"] - mean["claude"], abs=1e-12)
     assert row["key"] == "real_difference_spearman_gpt_minus_claude"
     np.testing.assert_allclose(differences["p_holm"], holm(differences["p"]))
-    sums = [agreement_sums(group[list(JUDGES)].to_numpy(dtype=float).T).sum(axis=0) for group in groups.values()]
+    sums = [
+        agreement_sums(group[list(JUDGES)].to_numpy(dtype=float).T).sum(axis=0)
+        for group in groups.values()
+    ]
     alpha = tables["more"]["alpha"].iloc[0]
     assert (alpha["key"], alpha["n"]) == ("real_jury_alpha", 200)
-    assert alpha["estimate"] == pytest.approx(np.mean(krippendorff_alpha(np.array(sums))))  # oracle: test_compare.py
+    assert alpha["estimate"] == pytest.approx(
+        np.mean(krippendorff_alpha(np.array(sums)))
+    )  # oracle: test_compare.py
     models = [mean[judge] for judge in JUDGES]
-    assert gains["real_jury_mean_over_mean_spearman"] == pytest.approx(mean["jury"] - np.mean(models))
+    assert gains["real_jury_mean_over_mean_spearman"] == pytest.approx(
+        mean["jury"] - np.mean(models)
+    )
     assert gains["real_jury_mean_over_best_spearman"] == pytest.approx(mean["jury"] - max(models))
 
 
-@pytest.mark.parametrize(("judge", "accuracy"), [("gpt", 0.5267), ("claude", 0.5733), ("gemini", 0.6533)])
+@pytest.mark.parametrize(
+    ("judge", "accuracy"), [("gpt", 0.5267), ("claude", 0.5733), ("gemini", 0.6533)]
+)
 def test_the_accuracy_that_others_computed(tables, judge, accuracy):
     """Computed independently of this project, by the official conventions: see data/README.md."""
     row = tables["accuracy"][JUDGES[judge]].loc["accuracy"]
-    assert (row["n"], row["estimate"].round(4), row["unit"]) == (150, accuracy, "share of experts' scores")
+    assert (row["n"], row["estimate"].round(4), row["unit"]) == (
+        150,
+        accuracy,
+        "share of experts' scores",
+    )
 
 
 # The alternative annotator test
 
 
 @pytest.mark.parametrize(("kind", "own"), [("experts", None), ("person", PERSON)])
-def test_advantage_and_winning_rate_are_those_of_the_test_on_each_question(groups, statistics, tables, kind, own):
+def test_advantage_and_winning_rate_are_those_of_the_test_on_each_question(
+    groups, statistics, tables, kind, own
+):
     """Of the test itself: tests/estimators."""
-    asked = {name: group for name, group in groups.items() if own is None or group[own].notna().all()}
+    asked = {
+        name: group for name, group in groups.items() if own is None or group[own].notna().all()
+    }
     tests = [
-        alternative_test(wins(group["claude"], group[list(EXPERTS)].to_numpy(), own and group[own].to_numpy()), EPSILON)
+        alternative_test(
+            wins(group["claude"], group[list(EXPERTS)].to_numpy(), own and group[own].to_numpy()),
+            EPSILON,
+        )
         for group in asked.values()
     ]
-    rejected = benjamini_yekutieli(np.concatenate([test.p for test in tests], axis=-1)).reshape(-1, 3)
+    rejected = benjamini_yekutieli(np.concatenate([test.p for test in tests], axis=-1)).reshape(
+        -1, 3
+    )
     rate = rejected.mean(axis=1)
-    for measure, expected in (("advantage", [test.advantage.mean() for test in tests]), ("rate", rate)):
+    for measure, expected in (
+        ("advantage", [test.advantage.mean() for test in tests]),
+        ("rate", rate),
+    ):
         values = statistics[f"{measure}_{kind}"].drawn["claude"]
         assert list(values) == list(asked)
         assert [drawn[0] for drawn in values.values()] == pytest.approx(expected)
@@ -320,7 +393,10 @@ def test_why_there_is_no_interval_or_no_correlation(conversations, reason, shown
 )
 def test_a_verdict_follows_the_interval(judged, low, high, words):
     row = {"estimate": 0.0, "low": low, "high": high, "n": 200, "method": "difference; interval"}
-    gaps = {f"{model} minus expert left out": pd.DataFrame(row, index=[ALL]) for model in JUDGES.values()}
+    gaps = {
+        f"{model} minus expert left out": pd.DataFrame(row, index=[ALL])
+        for model in JUDGES.values()
+    }
     found = {row["key"]: row["estimate"] for row in three_judges.facts(judged, {"gaps": gaps})}
     assert {found[f"three_judges_standing_{judge}"] for judge in JUDGES} == {words}
     assert found["three_judges_questions"] == 21

@@ -14,7 +14,14 @@ from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.judge.judges import write_simulated
 from sense7.judge.reply import read_reply
-from sense7.simulate import JudgeParameters, Parameters, describe_parameters, draw, simulate, truth_text
+from sense7.simulate import (
+    JudgeParameters,
+    Parameters,
+    describe_parameters,
+    draw,
+    simulate,
+    truth_text,
+)
 from sense7.simulate.implied import BATCHES, implied_values, statistics_of
 from sense7.simulate.judge import (
     KINDS,
@@ -42,14 +49,29 @@ from sense7.workbook.xlsx import read_sheets
         ({"turn_sd": -0.1}, r"turn_sd is -0.1; accepted: a number from 0 to 3"),
         ({"turn_sd": float("nan")}, r"turn_sd is nan"),
         ({"participants": 1.5}, r"participants is 1.5; accepted: a whole number from 1 to 100,000"),
-        ({"conversations": 50}, r"conversations is 50; accepted: at least one a participant \(109\)"),
+        (
+            {"conversations": 50},
+            r"conversations is 50; accepted: at least one a participant \(109\)",
+        ),
         ({"unrated_conversations": 672}, r"unrated_conversations is 672"),
-        ({"conditions": "model-a"}, r"conditions is 'model-a'; accepted: a list of 1 to 12 different names"),
+        (
+            {"conditions": "model-a"},
+            r"conditions is 'model-a'; accepted: a list of 1 to 12 different names",
+        ),
         ({"conditions": ["a", "a"]}, r"conditions is \['a', 'a'\]"),
-        ({"conditions": ["a", "b"]}, r"condition_effects .* 2 numbers, one for each of the conditions"),
+        (
+            {"conditions": ["a", "b"]},
+            r"condition_effects .* 2 numbers, one for each of the conditions",
+        ),
         ({"condition_effects": {"model-x": 0}}, r"condition_effects\.model-x is 0; .*model-a"),
-        ({"condition_effects": {"model-b": 9}}, r"condition_effects\[1\] is 9; accepted: a number from -3 to 3"),
-        ({"applicability": 0.5}, r"applicability is 0.5; accepted: a list with a number from 0 to 1"),
+        (
+            {"condition_effects": {"model-b": 9}},
+            r"condition_effects\[1\] is 9; accepted: a number from -3 to 3",
+        ),
+        (
+            {"applicability": 0.5},
+            r"applicability is 0.5; accepted: a list with a number from 0 to 1",
+        ),
         ({"applicability": [0.5] * 6}, r"7 numbers, one for each of the dimensions"),
         ({"thresholds": [1, 1, 2, 3]}, r"thresholds .* ascending"),
         ({"topics": ["the weather"]}, r"topics is \['the weather'\]; .*Working from home"),
@@ -60,7 +82,10 @@ from sense7.workbook.xlsx import read_sheets
         ({"post_trough_weight": 0.9}, r"post_end_weight is 0.15; accepted: at most 1 together"),
         ({"characteristics": ["Age"], "characteristic_effects": [0]}, r"names other than PID, Age"),
         ({"judge_signals": 1}, r"no parameter judge_signals\. Did you mean judge_signal"),
-        ({"judge_refusal_rate": 1.0}, r"judge_truncation_rate is 0.006; accepted: at most 1 together"),
+        (
+            {"judge_refusal_rate": 1.0},
+            r"judge_truncation_rate is 0.006; accepted: at most 1 together",
+        ),
     ],
 )
 def test_refusals_name_parameter_value_and_range(mapping, said):
@@ -69,11 +94,15 @@ def test_refusals_name_parameter_value_and_range(mapping, said):
 
 
 def test_mapping_changes_only_the_named_entries():
-    changed = Parameters.from_mapping({"applicability": {"Relational": 0.2}, "condition_effects": {"model-b": 1}})
+    changed = Parameters.from_mapping(
+        {"applicability": {"Relational": 0.2}, "condition_effects": {"model-b": 1}}
+    )
     assert changed.applicability == (*Parameters().applicability[:6], 0.2)
     assert changed.condition_effects[1] == 1.0
     new = {"conditions": ["x", "y"], "condition_slopes": [0, 0], "condition_desired_slopes": [0, 0]}
-    assert Parameters.from_mapping(new | {"condition_effects": {"y": 1, "x": 0}}).condition_effects == (0.0, 1.0)
+    assert Parameters.from_mapping(
+        new | {"condition_effects": {"y": 1, "x": 0}}
+    ).condition_effects == (0.0, 1.0)
     with pytest.raises(UserError, match="missing: x"):
         Parameters.from_mapping(new | {"condition_effects": {"y": 1}})
 
@@ -96,9 +125,20 @@ def test_every_parameter_is_documented():
 
 def test_no_systematic_effect_is_left_in_the_null_world():
     null = Parameters().without_effects()
-    for name in ("condition_effects", "condition_slopes", "topic_effects", "characteristic_effects"):
+    for name in (
+        "condition_effects",
+        "condition_slopes",
+        "topic_effects",
+        "characteristic_effects",
+    ):
         assert not any(getattr(null, name)), name
-    assert null.continuity_drop == null.expectation_drop == null.importance_effect == null.desired_effect == 0
+    assert (
+        null.continuity_drop
+        == null.expectation_drop
+        == null.importance_effect
+        == null.desired_effect
+        == 0
+    )
     assert null.participant_sd == Parameters().participant_sd
 
 
@@ -149,7 +189,9 @@ def test_variance_parts_are_those_put_in():
     # The ends of the scale take some 4% away; four draws have standard errors of about 0.0017.
     values = [statistics_of(draw(CENTRED, np.random.default_rng(seed), 20)) for seed in range(4)]
     for key, sd in (("variance_participant", 0.3), ("variance_participant_condition", 0.2)):
-        assert np.mean([value[key] for value in values]) == pytest.approx(0.96 * sd**2, abs=0.008), key
+        assert np.mean([value[key] for value in values]) == pytest.approx(
+            0.96 * sd**2, abs=0.008
+        ), key
 
 
 def test_unmet_expectation_lowers_post_task_ratings():
@@ -167,10 +209,26 @@ def test_unmet_expectation_lowers_post_task_ratings():
     [
         {"participants": 1, "conversations": 1, "unrated_conversations": 0},
         {"participants": 5, "conversations": 9, "unrated_turn_rate": 1},
-        {"participants": 5, "conversations": 9, "failure_probability": 1, "overall_applicability": 0},
+        {
+            "participants": 5,
+            "conversations": 9,
+            "failure_probability": 1,
+            "overall_applicability": 0,
+        },
         {"participants": 5, "conversations": 9, "thresholds": (-10, -9, -8, -7)},
-        {"participants": 5, "conversations": 9, "turns_minimum": 1, "turns_maximum": 1, "turns_mean": 1},
-        {"participants": 5, "conversations": 9, "characteristics": (), "characteristic_effects": ()},
+        {
+            "participants": 5,
+            "conversations": 9,
+            "turns_minimum": 1,
+            "turns_maximum": 1,
+            "turns_mean": 1,
+        },
+        {
+            "participants": 5,
+            "conversations": 9,
+            "characteristics": (),
+            "characteristic_effects": (),
+        },
         {"participants": 5, "conversations": 9, "design": "between"},
     ],
 )
@@ -239,10 +297,16 @@ def test_files_are_what_the_sheets_and_the_truth_say(small, tmp_path):
 
 def test_embedded_files_are_those_that_the_defaults_give_today_and_small(default, tmp_path):
     """Every number and word of the simulation is compared with the one that is committed."""
-    workbook, judge = data_file("synthetic.xlsx"), data_file("synthetic.xlsx").with_name("synthetic_judge")
+    workbook, judge = (
+        data_file("synthetic.xlsx"),
+        data_file("synthetic.xlsx").with_name("synthetic_judge"),
+    )
     assert read_sheets(workbook) == default.sheets
     write_simulated(default, tmp_path / "again")
-    embedded, again = ({path.name: path.read_bytes() for path in at.iterdir()} for at in (judge, tmp_path / "again"))
+    embedded, again = (
+        {path.name: path.read_bytes() for path in at.iterdir()}
+        for at in (judge, tmp_path / "again")
+    )
     assert embedded == again
     assert workbook.stat().st_size < 3e6
     assert data_file("synthetic_truth.json").stat().st_size < 1.5e6
@@ -255,7 +319,9 @@ def test_the_embedded_truth_is_that_of_the_default_parameters(truth):
     for entry in truth["planted"]:
         if entry["key"] in few and entry["monte_carlo_error"]:
             error = entry["monte_carlo_error"] * np.sqrt(BATCHES / 2)
-            assert few[entry["key"]][0] == pytest.approx(entry["value"], abs=8 * error), entry["key"]
+            assert few[entry["key"]][0] == pytest.approx(entry["value"], abs=8 * error), entry[
+                "key"
+            ]
 
 
 @pytest.mark.long
@@ -272,7 +338,10 @@ def test_the_strict_reader_finds_the_ratings_and_what_real_data_have(default):
     ]
     levels = study.turns[["overall", *DIMENSION_NAMES]].fillna(0).to_numpy()
     np.testing.assert_array_equal(levels, np.clip(numbers.ratings[:, [7, *range(7)]], 0, None))
-    counts = [study.conversations[name].nunique() for name in ("conversation", "participant", "condition", "topic")]
+    counts = [
+        study.conversations[name].nunique()
+        for name in ("conversation", "participant", "condition", "topic")
+    ]
     assert counts == [672, 109, 4, 8]
     assert set(study.participants["participant"]) == set(study.conversations["participant"])
     assert list(study.participants)[1:5] == ["Age", "Gender", "Role", "AIExperience"]
@@ -294,9 +363,21 @@ def test_truth_is_complete(small):
         assert entry["monte_carlo_error"] is None or entry["kind"] == "implied"
     # Of what is tuned to the paper, the numbers of people and conversations were moved away from it here.
     assert {entry["near"] for entry in planted.values() if entry["tuned"]} == {
-        *("llm_conditions", "tasks", "alpha_turn", "alpha_post", "relational_applicability", "relational_very_poor"),
+        *(
+            "llm_conditions",
+            "tasks",
+            "alpha_turn",
+            "alpha_post",
+            "relational_applicability",
+            "relational_very_poor",
+        ),
         *("poor_turn_d", "kappa_affective"),
-        *("kappa_relational", "importance_cognitive", "importance_affective", "importance_response"),
+        *(
+            "kappa_relational",
+            "importance_cognitive",
+            "importance_affective",
+            "importance_response",
+        ),
         *("dimensions", "levels", "best_condition", "judge_spearman", "judge_accuracy"),
     }
     assert planted["best_condition"]["value"] == "model-a-empathy-prompt"
@@ -315,7 +396,9 @@ def test_a_study_without_texts_has_the_same_ratings():
     assert np.array_equal(spoken.study.ratings, mute.study.ratings)
     content = mute.sheets["Messages"].header.index("Content")
     role = mute.sheets["Messages"].header.index("Role")
-    said = {row[content] for row in mute.sheets["Messages"].rows if row[role] in ("user", "assistant")}
+    said = {
+        row[content] for row in mute.sheets["Messages"].rows if row[role] in ("user", "assistant")
+    }
     assert said <= {".", None}
 
 
@@ -397,10 +480,16 @@ def test_shares_of_unusable_replies_are_those_put_in(large):
         ("truncated", "length", "truncated", 3.0),
     ],
 )
-def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(kind, finish, status, authors):
+def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(
+    kind, finish, status, authors
+):
     text = reply_text(KINDS.index(kind), 4)
     read = read_reply(text, finish_reason=finish)
-    assert (read.status, read.score, read.authors_score) == (status, 4.0 if kind == "ok" else None, authors)
+    assert (read.status, read.score, read.authors_score) == (
+        status,
+        4.0 if kind == "ok" else None,
+        authors,
+    )
     assert text.removeprefix("<S0>").startswith("Simulated: no model was asked")
     assert not (kind == "ok" and read.doubtful)
 
@@ -426,7 +515,9 @@ def test_the_judge_changes_nothing_of_the_study(small):
     assert "judge" not in without.truth
     assert without.truth["units"] == small.truth["units"]
     keys = [entry["key"] for entry in without.truth["planted"]]
-    assert keys == [entry["key"] for entry in small.truth["planted"] if not entry["key"].startswith("judge_")]
+    assert keys == [
+        entry["key"] for entry in small.truth["planted"] if not entry["key"].startswith("judge_")
+    ]
 
 
 # Its truth
@@ -442,7 +533,10 @@ def test_what_follows_directly_is_what_was_put_in(planted):
 
 def test_statistics_of_a_judge_are_those_of_a_small_table_by_hand():
     """Four conversations, two runs: every number can be counted."""
-    study = draw(Parameters(participants=2, conversations=4, unrated_conversations=0), np.random.default_rng(8))
+    study = draw(
+        Parameters(participants=2, conversations=4, unrated_conversations=0),
+        np.random.default_rng(8),
+    )
     truth = ground_truth(study)
     judge = JudgeParameters(judge_runs=2)
     scores = draw_judge(study, np.ones(4), judge, np.random.default_rng(1))

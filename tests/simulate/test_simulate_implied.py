@@ -46,7 +46,9 @@ def bootstrap(study):
 # What the notebooks record
 
 
-APPROXIMATED = re.compile("mixed model(:| with conditions)|expected over all orders|turns as they came")
+APPROXIMATED = re.compile(
+    "mixed model(:| with conditions)|expected over all orders|turns as they came"
+)
 """Methods for which the plain code has a quicker one: variances by their moments, and orders drawn at random."""
 
 
@@ -59,7 +61,9 @@ def recorded(study, bootstrap):
         agreement.agreement_with_overall(study, bootstrap, weights="quadratic"),
         agreement.kappa_differences(study, bootstrap, weights="quadratic"),
         agreement.parts_and_shares(*importance, recorded_as="relative_importance"),
-        agreement.parts_and_shares(*importance, conversations=of, recorded_as="relative_importance_within"),
+        agreement.parts_and_shares(
+            *importance, conversations=of, recorded_as="relative_importance_within"
+        ),
         conditions.condition_means(study, bootstrap, rating="overall"),
         conditions.condition_differences(study, bootstrap, standardized=True),
     ]
@@ -73,7 +77,9 @@ def test_the_same_statistic_by_two_codes_is_the_same_number(study, bootstrap, pl
         key = row.get("key", "")
         if key in plain and not APPROXIMATED.search(row["method"]):
             allowed = 1e-4 if re.search("mixed model|factor|cumulative", row["method"]) else 1e-8
-            assert plain[key] == pytest.approx(row["estimate"], rel=allowed, abs=allowed, nan_ok=True), key
+            assert plain[key] == pytest.approx(
+                row["estimate"], rel=allowed, abs=allowed, nan_ok=True
+            ), key
             compared.add(key)
     assert len(compared) > 230
 
@@ -104,7 +110,9 @@ def test_shapley_shares_are_means_over_all_orders():
     wanted = np.zeros(3)
     for order in itertools.permutations(range(3)):
         for place, item in enumerate(order):
-            wanted[item] += (explained(list(order[: place + 1])) - explained(list(order[:place]))) / 6
+            wanted[item] += (
+                explained(list(order[: place + 1])) - explained(list(order[:place]))
+            ) / 6
     assert ratings.shapley_shares(rows) == pytest.approx(wanted)
 
 
@@ -118,7 +126,9 @@ def test_one_factor_recovers_its_loadings_and_says_when_there_are_none():
 
 def test_odds_ratio_of_two_levels_is_that_of_the_table():
     counts = np.array([[30.0, 10.0], [15.0, 45.0]])
-    assert np.exp(conversations.cumulative_logit(counts)) == pytest.approx([1, (45 / 15) / (10 / 30)])
+    assert np.exp(conversations.cumulative_logit(counts)) == pytest.approx(
+        [1, (45 / 15) / (10 / 30)]
+    )
     assert np.isnan(conversations.cumulative_logit(np.array([[1.0, 0.0], [2.0, 0.0]]))).all()
 
 
@@ -132,7 +142,13 @@ def test_regression_without_an_answer_has_none():
 
 
 def test_labels_round_halves_to_even_whatever_a_sum_leaves():
-    assert conversations.labels(np.array([np.nan, 2.5, 3.5 + 1e-15, 4.5, 0.7])).tolist() == [0, 2, 4, 4, 1]
+    assert conversations.labels(np.array([np.nan, 2.5, 3.5 + 1e-15, 4.5, 0.7])).tolist() == [
+        0,
+        2,
+        4,
+        4,
+        1,
+    ]
 
 
 # What is said of the values -----------------------------------------------------------------------------
@@ -161,7 +177,12 @@ def test_without_effects_what_measures_an_effect_is_zero():
     values = implied_values(null, batches=6, scale=8)
     for key in (
         *("lasting_drop", "continuity_contrast_next_turn", "expectation_loss", "prompt_fading"),
-        *("context_share", "prompted_difference_ground_truth", "desired_slope_within", "importance_slope_within"),
+        *(
+            "context_share",
+            "prompted_difference_ground_truth",
+            "desired_slope_within",
+            "importance_slope_within",
+        ),
         "response_surface_interaction",
     ):
         value, error = values[key]

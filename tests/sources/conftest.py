@@ -10,7 +10,9 @@ from sense7.workbook import Sheet, write_sheets
 def synthetic(tmp_path_factory):
     """What stands in for the synthetic workbook."""
     path = tmp_path_factory.mktemp("data") / "synthetic.xlsx"
-    write_sheets([Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], path)
+    write_sheets(
+        [Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], path
+    )
     return path.read_bytes()
 
 
@@ -42,4 +44,6 @@ def listening():
 @pytest.fixture
 def left_behind(places):
     """Names of unfinished files and folders in the cache."""
-    return lambda: sorted(path.name for path in (places / "cache").rglob("*") if ".part" in path.name)
+    return lambda: sorted(
+        path.name for path in (places / "cache").rglob("*") if ".part" in path.name
+    )

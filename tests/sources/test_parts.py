@@ -71,9 +71,13 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
     assert asked_for(server) == list(FILES)
     found, provenance = resolve("theirs")
     assert found == path == places / "cache" / "theirs" / provenance.sha256[:16] / "theirs.xlsx"
-    assert json.loads((places / "cache" / "theirs.provenance.json").read_text("utf-8")) == provenance.to_dict()
+    assert (
+        json.loads((places / "cache" / "theirs.provenance.json").read_text("utf-8"))
+        == provenance.to_dict()
+    )
     assert provenance.parts == {
-        path.rpartition("/")[2]: hashlib.sha256(content).hexdigest() for path, content in FILES.items()
+        path.rpartition("/")[2]: hashlib.sha256(content).hexdigest()
+        for path, content in FILES.items()
     }
     assert provenance.address == server.address("/commit/")
     assert not provenance.mirror
@@ -81,7 +85,11 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
     assert list(sheets) == ["Tasks", "Messages", SOURCE_SHEET]
     said = dict(sheets[SOURCE_SHEET].rows)
     assert "It is not SENSE-7" in said["note"]
-    assert (said["credit"], said["licence"], said["changes"]) == ("Them: Their Paper.", "CC-BY-4.0", "One chat.")
+    assert (said["credit"], said["licence"], said["changes"]) == (
+        "Them: Their Paper.",
+        "CC-BY-4.0",
+        "One chat.",
+    )
     assert said["sha256 of data/chats.txt"] == provenance.parts["chats.txt"]
     assert left_behind() == []
 
@@ -91,7 +99,9 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
 
 def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind):
     del server.answers["/commit/data/ratings.txt"]
-    with pytest.raises(UserError, match=r"an error \(HTTP 404\).*--mirror FOLDER_OR_ADDRESS .*data/ratings\.txt"):
+    with pytest.raises(
+        UserError, match=r"an error \(HTTP 404\).*--mirror FOLDER_OR_ADDRESS .*data/ratings\.txt"
+    ):
         fetch("theirs")
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
     assert left_behind() == []
@@ -105,7 +115,9 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind):
     assert asked_for(server) == []
     path.write_bytes(path.read_bytes() + b"\0")
     for use in (fetch, resolve, load, fetched_digest):
-        with pytest.raises(UserError, match=r"changed since it was fetched.*sense7 fetch theirs --again"):
+        with pytest.raises(
+            UserError, match=r"changed since it was fetched.*sense7 fetch theirs --again"
+        ):
             use("theirs")
     fetch("theirs", again=True)
     assert fetched_digest("theirs") == resolve("theirs")[1].sha256
@@ -124,7 +136,8 @@ def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content):
     if content:
         part.write_bytes(content)
     with pytest.raises(
-        UserError, match=r"theirs: ratings\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"
+        UserError,
+        match=r"theirs: ratings\.txt isn't in .* as it was published\. Run: sense7 fetch theirs",
     ):
         sources.part_files("theirs")
     assert fetch("theirs") == path
@@ -133,7 +146,9 @@ def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content):
     assert sources.part_files("theirs")["ratings.txt"].read_bytes() == b"4"
 
 
-def test_what_an_older_version_converted_is_converted_anew_without_a_download(server, monkeypatch, capsys):
+def test_what_an_older_version_converted_is_converted_anew_without_a_download(
+    server, monkeypatch, capsys
+):
     old = fetch("theirs")
     asked_for(server)
 
@@ -141,10 +156,13 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(se
         tasks, messages = convert(parts)
         return [tasks, replace(messages, rows=messages.rows[1:])]
 
-    monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2))
+    monkeypatch.setitem(
+        SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2)
+    )
     assert not fetched_digest("theirs")
     with pytest.raises(
-        UserError, match=r"theirs: fetched for another version of this project.*Run: sense7 fetch theirs"
+        UserError,
+        match=r"theirs: fetched for another version of this project.*Run: sense7 fetch theirs",
     ):
         resolve("theirs")
     fetch("theirs")
@@ -201,7 +219,9 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     fetch("theirs", mirror=mirror)
     path, provenance = resolve("theirs")
     assert provenance.mirror
-    assert provenance.address == (server.address("/copy/") if layout.startswith("address") else None)
+    assert provenance.address == (
+        server.address("/copy/") if layout.startswith("address") else None
+    )
     assert provenance.label == "Their data (Them, 2020), converted; not SENSE-7"
     asked_for(server)
     assert fetch("theirs") == path  # nothing the authors' own copy could add
@@ -226,7 +246,8 @@ def test_places_that_hold_no_parts(server, folder):
 
 
 @pytest.mark.parametrize(
-    "change", [{"parts": {}}, {"parts": {"chats.txt": "0" * 64}}, {"found": None}, {"sha256": "0" * 64}, {}]
+    "change",
+    [{"parts": {}}, {"parts": {"chats.txt": "0" * 64}}, {"found": None}, {"sha256": "0" * 64}, {}],
 )
 def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change):
     fetch("theirs")

@@ -58,7 +58,10 @@ def test_one_changed_byte_is_refused_and_the_file_named(changed_checkout, name):
     content = bytearray(path.read_bytes())
     content[-2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(UserError, match=rf"{name}\.csv: not the table that was released .* git checkout -- data/real/"):
+    with pytest.raises(
+        UserError,
+        match=rf"{name}\.csv: not the table that was released .* git checkout -- data/real/",
+    ):
         READERS[name]()
     with pytest.raises(UserError, match="not the table"):
         released.verified_digest(name)
@@ -71,7 +74,9 @@ def test_a_missing_table_is_one_clear_message(changed_checkout):
 
 
 def test_there_is_no_other_table():
-    with pytest.raises(UserError, match=r"not a table of released ratings\. Known: judged_conversations, "):
+    with pytest.raises(
+        UserError, match=r"not a table of released ratings\. Known: judged_conversations, "
+    ):
         released.verified_digest("sense7")
 
 
@@ -80,7 +85,14 @@ def test_there_is_no_other_table():
 
 @pytest.mark.parametrize("table", released.RELEASED.values(), ids=lambda table: table.name)
 def test_the_readme_says_of_each_what_the_library_pins(table):
-    for text in (f"`{table.name}.csv`", table.sha256, f"{table.rows:,}", table.credit, table.licence, table.commit):
+    for text in (
+        f"`{table.name}.csv`",
+        table.sha256,
+        f"{table.rows:,}",
+        table.credit,
+        table.licence,
+        table.commit,
+    ):
         assert text in README, text
 
 
@@ -89,7 +101,10 @@ def test_the_readme_says_of_each_what_the_library_pins(table):
 
 def test_ieval_as_a_workbook_is_read_to_the_number():
     study, table = released.ieval_study(), released.ieval_conversations()
-    assert {warning.kind for warning in study.warnings} == {"unknown-column", "unknown-sheet"}  # src_...: whose data
+    assert {warning.kind for warning in study.warnings} == {
+        "unknown-column",
+        "unknown-sheet",
+    }  # src_...: whose data
     assert (len(study.conversations), study.conversations["participant"].nunique()) == (1920, 240)
     rated = study.turns.dropna(subset=["Affective"])
     assert rated["Affective"].tolist() == table["understood"].tolist()
@@ -124,7 +139,9 @@ def filled(sheet):
 def one_person(tmp_path):
     """The published layout with one person."""
     bots = {bot: {"chat_log": CHAT, **ANSWERS} for bot in ("Pink", "Purple", "Yellow", "Green")}
-    scenarios = {valence: {"emotion": f"{valence} one", **bots} for valence in ("positive", "negative")}
+    scenarios = {
+        valence: {"emotion": f"{valence} one", **bots} for valence in ("positive", "negative")
+    }
     person = {"part": 7, "elapsed_sec": 810, "TEQ_raw": [3, 1], "TEQ_agg": 47, **scenarios}
     path = tmp_path / "ieval_data.json"
     path.write_text(json.dumps([person]), encoding="utf-8")
@@ -134,7 +151,9 @@ def one_person(tmp_path):
 def test_a_person_has_eight_conversations(one_person):
     tasks = rows(one_person["Tasks"])
     assert [task["TaskId"] for task in tasks] == [
-        f"ieval-007-{valence}-{bot}" for valence in ("pos", "neg") for bot in ("Pink", "Purple", "Yellow", "Green")
+        f"ieval-007-{valence}-{bot}"
+        for valence in ("pos", "neg")
+        for bot in ("Pink", "Purple", "Yellow", "Green")
     ]
     assert {task["PID"] for task in tasks} == {"ieval-007"}
     assert tasks[4]["Model"] == "bot-Pink"
@@ -143,7 +162,9 @@ def test_a_person_has_eight_conversations(one_person):
 
 
 def test_the_answers_stand_where_the_mapping_says(one_person):
-    filled = {name: cell for name, cell in rows(one_person["Tasks"])[0].items() if isinstance(cell, float)}
+    filled = {
+        name: cell for name, cell in rows(one_person["Tasks"])[0].items() if isinstance(cell, float)
+    }
     assert filled == {
         "PostTaskExperience_PositiveInteraction": 2.0,
         "PostTaskEmpathy_Affective": 5.0,
@@ -169,7 +190,12 @@ def test_messages_alternate_and_the_rating_stands_on_the_chatbots_last(one_perso
         }
         for number, text in enumerate(said, 1)
     ]
-    expected[-1] |= {"Affective": "Very good", "Response": "Very poor", "Prosocial": "Neutral", "Interest": "Good"}
+    expected[-1] |= {
+        "Affective": "Very good",
+        "Response": "Very poor",
+        "Prosocial": "Neutral",
+        "Interest": "Good",
+    }
     expected[-1] |= {"Contextual": "Good"}
     assert filled(one_person["Messages"])[:6] == expected
 
@@ -257,7 +283,8 @@ PUBLISHED = {"ieval": "ieval", "lend-an-ear": "lend_an_ear"}
 
 
 @pytest.mark.parametrize(
-    ("name", "raters"), [pytest.param("ieval", "", marks=pytest.mark.long), ("lend-an-ear", "-expert")]
+    ("name", "raters"),
+    [pytest.param("ieval", "", marks=pytest.mark.long), ("lend-an-ear", "-expert")],
 )
 def test_the_published_data_give_the_workbook_that_others_made_of_them(shared, name, raters):
     """Others' workbook of Lend an Ear has the crowd's tasks as well."""
@@ -274,14 +301,21 @@ def test_the_released_numbers_are_those_of_the_published_data(shared):
     """Ids were assigned again; so it is all ratings of one expert and question that are compared, in order."""
     path = fetch("lend-an-ear", mirror=shared / "data" / "raw" / "lend_an_ear")
     given = []
-    for study in (read_workbook(path), parse_sheets({sheet.name: sheet for sheet in lend_an_ear_sheets()})):
+    for study in (
+        read_workbook(path),
+        parse_sheets({sheet.name: sheet for sheet in lend_an_ear_sheets()}),
+    ):
         turns = study.turns.dropna(subset=list(converters.QUESTIONS))
         given.append(turns.groupby("participant")[list(converters.QUESTIONS)].agg(sorted).to_dict())
     assert given[0] == given[1]
-    assert all(len(ratings) == 50 for of_expert in given[1].values() for ratings in of_expert.values())
+    assert all(
+        len(ratings) == 50 for of_expert in given[1].values() for ratings in of_expert.values()
+    )
 
 
-@pytest.mark.parametrize(("name", "digest"), [("ieval", "c91c69799524ae9e"), ("lend-an-ear", "f3ff4485c3a8268a")])
+@pytest.mark.parametrize(
+    ("name", "digest"), [("ieval", "c91c69799524ae9e"), ("lend-an-ear", "f3ff4485c3a8268a")]
+)
 def test_the_number_of_the_conversion_is_raised_with_its_result(shared, name, digest):
     """A change of the converter without a new number would leave users with what the old one made."""
     folder, source = shared / "data" / "raw" / PUBLISHED[name], SOURCES[name]

@@ -16,7 +16,15 @@ import pytest
 
 from helpers.downloads import workbook
 from sense7 import checkout, download
-from sense7.checkout import CARRIED, Project, cache_folder, data_file, find_checkout, find_project, find_root
+from sense7.checkout import (
+    CARRIED,
+    Project,
+    cache_folder,
+    data_file,
+    find_checkout,
+    find_project,
+    find_root,
+)
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, resolve
@@ -32,7 +40,9 @@ def redirect(target):
 @pytest.fixture
 def server(listening, monkeypatch, tmp_path):
     """Plays the authors' repository."""
-    monkeypatch.setitem(SOURCES, "official", replace(SOURCES["official"], address=listening.address()))
+    monkeypatch.setitem(
+        SOURCES, "official", replace(SOURCES["official"], address=listening.address())
+    )
     listening.answers["/official.xlsx"] = workbook(tmp_path / "upstream.xlsx")
     return listening
 
@@ -56,7 +66,9 @@ def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places, le
     assert left_behind() == []
 
 
-@pytest.mark.parametrize("damage", ["workbook", "gone", "{", "[]", '{"kind": "official"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "damage", ["workbook", "gone", "{", "[]", '{"kind": "official"}', "[" * 100_000]
+)
 def test_what_was_damaged_is_refused_and_brought_again(server, places, damage):
     path = fetch("official")
     assert fetch("official") == path
@@ -136,10 +148,21 @@ def digest(path):
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("a file", "an address"), ("an address", "a file"), ("the authors' file", "a file"), ("an address", "an address")],
+    [
+        ("a file", "an address"),
+        ("an address", "a file"),
+        ("the authors' file", "a file"),
+        ("an address", "an address"),
+    ],
 )
-def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, places, capsys, first, second):
-    origins = {"a file": places / "first.xlsx", "an address": server.address("/first.xlsx"), "the authors' file": None}
+def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
+    server, places, capsys, first, second
+):
+    origins = {
+        "a file": places / "first.xlsx",
+        "an address": server.address("/first.xlsx"),
+        "the authors' file": None,
+    }
     server.answers["/first.xlsx"] = workbook(places / "first.xlsx", "first")
     server.answers["/mirror.xlsx"] = workbook(places / "given file.xlsx", "given")
     given = digest(places / "given file.xlsx")
@@ -151,7 +174,11 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, plac
         fetch("official", mirror=places / "same.xlsx", again=again)
         assert resolve("official") == (path, before)
         assert before.verified == (origins[first] is None)
-    mirror = places / "given file.xlsx" if second == "a file" else server.address("/mirror.xlsx?key=secret")
+    mirror = (
+        places / "given file.xlsx"
+        if second == "a file"
+        else server.address("/mirror.xlsx?key=secret")
+    )
 
     with pytest.raises(UserError) as caught:
         fetch("official", mirror=mirror)
@@ -160,7 +187,9 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, plac
     assert before.sha256 in message
     assert message.endswith("--again")
     assert "secret" not in message
-    assert ("'" in message.splitlines()[-1]) == (second == "a file")  # a blank in its name: quoted for the shell
+    assert ("'" in message.splitlines()[-1]) == (
+        second == "a file"
+    )  # a blank in its name: quoted for the shell
     assert resolve("official") == (path, before)
     assert capsys.readouterr().err == ""
 
@@ -186,8 +215,14 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, plac
         (".", "this is a folder"),
         ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
         ("https://127.0.0.1:PORT/a.xlsx", r"no safe connection to 127\.0\.0\.1"),
-        ("http://127.0.0.1:1/a.xlsx", r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror"),
-        ("https://unknown.invalid/a.xlsx", r"no connection to unknown\.invalid .*network connection"),
+        (
+            "http://127.0.0.1:1/a.xlsx",
+            r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror",
+        ),
+        (
+            "https://unknown.invalid/a.xlsx",
+            r"no connection to unknown\.invalid .*network connection",
+        ),
         ("https://example.org/by/proxy", "the proxy refuses or can't be reached"),
     ],
 )
@@ -207,7 +242,9 @@ def test_places_that_are_refused(server, monkeypatch, mirror, message):
         fetch("official", mirror=mirror.replace("PORT", str(server.port)))
 
 
-@pytest.mark.parametrize(("name", "message"), [("synthetic", "nothing to fetch"), ("oficial", "Known: official")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("synthetic", "nothing to fetch"), ("oficial", "Known: official")]
+)
 def test_only_known_names_are_fetched(name, message):
     with pytest.raises(UserError, match=message):
         fetch(name)
@@ -263,11 +300,17 @@ FAULTS = {
     "git lfs": (LFS, "a Git LFS pointer"),
     "empty": (b"", "what came is empty"),
     "no zip": (b"PK but no zip", r"isn't the workbook: not an \.xlsx file, or cut short"),
-    "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), "sends can't be read"),
+    "cut short": (
+        lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000),
+        "sends can't be read",
+    ),
     "length that is none": (lambda handler: handler.send(b"x", length="1x"), "sends can't be read"),
     "length too large": (lambda handler: handler.send(b"x", length=10**15), "larger than"),
     "endless": (endless, "larger than"),
-    "other host": (redirect("http://localhost:1/a.xlsx"), "refused to follow it to another host, localhost"),
+    "other host": (
+        redirect("http://localhost:1/a.xlsx"),
+        "refused to follow it to another host, localhost",
+    ),
     "slow": (lambda handler: time.sleep(1), "doesn't answer in time.*--mirror"),
     "stalled": (stalled, "doesn't answer in time.*--mirror"),
     "a byte at a time": (dripping, "had not come whole after"),
@@ -278,7 +321,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypatch, fault, left_behind):
+def test_a_fault_is_one_message_and_leaves_the_old_file(
+    server, places, monkeypatch, fault, left_behind
+):
     answer, message = FAULTS[fault]
     monkeypatch.setattr(download, "LARGEST", 2**20)
     if "byte" in fault or "head" in fault:
@@ -295,7 +340,9 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
     server.answers["/official.xlsx"] = answer
     with pytest.raises(UserError, match=message) as caught:
         fetch("official", again=True)
-    assert not any(strange in str(caught.value) for strange in ("\n", " object at 0x", str(places / "cache")))
+    assert not any(
+        strange in str(caught.value) for strange in ("\n", " object at 0x", str(places / "cache"))
+    )
     assert resolve("official")[0].read_bytes() == before
     assert left_behind() == []
 
@@ -303,9 +350,21 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
 @pytest.mark.parametrize(
     ("origin", "target", "allowed"),
     [
-        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com/a/b/c/d.xlsx", False),
-        ("https://github.com/a/b/raw/c/d.xlsx", "http://raw.githubusercontent.com/a/b/c/d.xlsx", False),
-        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com:444/d.xlsx", False),
+        (
+            "https://github.com/a/b/raw/c/d.xlsx",
+            "https://raw.githubusercontent.com/a/b/c/d.xlsx",
+            False,
+        ),
+        (
+            "https://github.com/a/b/raw/c/d.xlsx",
+            "http://raw.githubusercontent.com/a/b/c/d.xlsx",
+            False,
+        ),
+        (
+            "https://github.com/a/b/raw/c/d.xlsx",
+            "https://raw.githubusercontent.com:444/d.xlsx",
+            False,
+        ),
         ("https://example.org/a", "https://raw.githubusercontent.com/a", False),
         ("https://example.org/a", "https://EXAMPLE.org:443/b", True),
         ("https://example.org/a", "http://127.0.0.1/b", False),
@@ -339,7 +398,9 @@ def test_a_cache_that_is_no_folder(server, places, monkeypatch):
         fetch("official")
 
 
-def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_be(server, places, left_behind):
+def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_be(
+    server, places, left_behind
+):
     folder = places / "cache" / "official"
     with scratch_folder(folder) as at_work:
         (folder / ".part-sense7-killed").mkdir()
@@ -353,7 +414,11 @@ def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_
 
 def test_names_and_paths(places):
     path, provenance = resolve("synthetic")
-    assert (provenance.kind, provenance.name, provenance.file) == ("synthetic", "synthetic", "synthetic.xlsx")
+    assert (provenance.kind, provenance.name, provenance.file) == (
+        "synthetic",
+        "synthetic",
+        "synthetic.xlsx",
+    )
     assert "no findings" in provenance.label
     workbook(places / "mine.xlsx")
     assert resolve(places / "mine.xlsx") == resolve(str(places / "mine.xlsx"))
@@ -403,11 +468,15 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert resolve(copy) == (copy, provenance)
     assert resolve(copy)[1].verified
     copy.write_bytes(copy.read_bytes() + b"\0")
-    with pytest.raises(UserError, match=r"changed since its origin was recorded.*delete official\.xlsx\.prov"):
+    with pytest.raises(
+        UserError, match=r"changed since its origin was recorded.*delete official\.xlsx\.prov"
+    ):
         resolve(copy)
     record_path(copy).unlink()
     assert resolve(copy)[1].kind == "own"
-    bare = resolve(shutil.copy(path, places / "copy.xlsx"))[1]  # the official bytes, given by a path
+    bare = resolve(shutil.copy(path, places / "copy.xlsx"))[
+        1
+    ]  # the official bytes, given by a path
     assert (bare.sha256, bare.kind, bare.verified) == (provenance.sha256, "own", False)
 
 
@@ -561,13 +630,24 @@ def test_the_cache_is_named_or_the_systems(places, monkeypatch):
 
 def test_the_registry_credits_everybody_and_pins_what_third_parties_published():
     official, others = SOURCES["official"], (SOURCES["ieval"], SOURCES["lend-an-ear"])
-    assert official.address == "https://raw.githubusercontent.com/microsoft/sense-7/main/sense-7_dataset.xlsx"
+    assert (
+        official.address
+        == "https://raw.githubusercontent.com/microsoft/sense-7/main/sense-7_dataset.xlsx"
+    )
     assert official.licence == "CDLA-Permissive-2.0"
-    assert all(source.credit and source.title and name == source.name for name, source in SOURCES.items())
+    assert all(
+        source.credit and source.title and name == source.name for name, source in SOURCES.items()
+    )
     for source in others:
-        assert re.fullmatch(r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/", source.address)
-        assert len(source.pins) == len(source.parts) > 0, "parts are distinguished by the names of their files"
-        assert all(len(sha256) == 64 and not path.startswith("/") for path, sha256 in source.parts.items())
+        assert re.fullmatch(
+            r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/", source.address
+        )
+        assert len(source.pins) == len(source.parts) > 0, (
+            "parts are distinguished by the names of their files"
+        )
+        assert all(
+            len(sha256) == 64 and not path.startswith("/") for path, sha256 in source.parts.items()
+        )
         assert (source.kind, source.licence in {"CC-BY-4.0", "MIT"}, source.changes != "") == (
             "third-party",
             True,

@@ -26,8 +26,12 @@ from helpers.studies import FRAMES
 from sense7.loading import load
 from sense7.workbook import write_sheets
 
-resource = pytest.importorskip("resource", reason="pipes, devices and limits of a process are Unix's")
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak of memory is read from /proc")
+resource = pytest.importorskip(
+    "resource", reason="pipes, devices and limits of a process are Unix's"
+)
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="the peak of memory is read from /proc"
+)
 
 LONGEST_MESSAGE = 6_000
 """Characters of a message: all diagnostics of a small workbook at once have room, what it holds has not."""
@@ -39,7 +43,8 @@ LONGEST_WAIT = 300
 """Seconds after which a process that waits for something is ended."""
 
 SHEETS = {
-    name: f"xl/worksheets/sheet{number}.xml" for number, name in enumerate(("Tasks", "Messages", "Participants"), 1)
+    name: f"xl/worksheets/sheet{number}.xml"
+    for number, name in enumerate(("Tasks", "Messages", "Participants"), 1)
 }
 TASKS, MESSAGES, _ = SHEETS.values()
 GOOD, SECOND = '<c r="H3" t="inlineStr"><is><t>good</t></is></c>', '<c r="C3"><v>20.0</v></c>'
@@ -127,7 +132,9 @@ def require_refusal(found, words):
 
 def files_of(folder):
     """Every file with its content, and every other thing with its kind."""
-    return {path: path.read_bytes() if path.is_file() else path.is_dir() for path in folder.rglob("*")}
+    return {
+        path: path.read_bytes() if path.is_file() else path.is_dir() for path in folder.rglob("*")
+    }
 
 
 # What is refused
@@ -148,7 +155,9 @@ def flipped(content):
 
 def ole(stream):
     """What Office wrote before .xlsx, and writes of what it protects."""
-    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + stream.encode("utf-16-le") + bytes(512)
+    return (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + stream.encode("utf-16-le") + bytes(512)
+    )
 
 
 def doctype(entity):
@@ -160,9 +169,14 @@ def stray(xml):
     return TASKS, END, f"{xml}{END}"
 
 
-MANY = "".join(f'<sheet name="T{number}" sheetId="{number + 9}" r:id="rId1"/>' for number in range(9999))
+MANY = "".join(
+    f'<sheet name="T{number}" sheetId="{number + 9}" r:id="rId1"/>' for number in range(9999)
+)
 NUMBERLESS = "<row/>" * 100_000 + "<row>" + "<c/>" * 16_000 + "<c><v>1</v></c></row>"
-AGAIN, SAVE = "mine.xlsx … sheet Messages … save it again", "mine.xlsx … sheet Messages … can be read … save it again"
+AGAIN, SAVE = (
+    "mine.xlsx … sheet Messages … save it again",
+    "mine.xlsx … sheet Messages … can be read … save it again",
+)
 EDITS = {
     # part, old XML, new XML, what is said
     "zero byte in the xml": (MESSAGES, SAID, "a\0b&#0;", SAVE),
@@ -171,7 +185,12 @@ EDITS = {
         "sheet Messages: damaged: not well-formed … ave it again",
     ),
     "xml in latin-1": (MESSAGES, SAID, b"caf\xe9", f"{AGAIN} … UTF-8"),
-    "shared text that is not there": (MESSAGES, GOOD, '<c r="H3" t="s"><v>99</v></c>', f"{AGAIN} … string"),
+    "shared text that is not there": (
+        MESSAGES,
+        GOOD,
+        '<c r="H3" t="s"><v>99</v></c>',
+        f"{AGAIN} … string",
+    ),
     "type of cell unknown": (MESSAGES, SECOND, '<c r="C3" t="zz"><v>20.0</v></c>', AGAIN),
     "one part under thousands of names": (
         *("xl/workbook.xml", "</sheets>", f"{MANY}</sheets>"),
@@ -205,7 +224,11 @@ BYTES = {
     "encrypted zip": (encrypted, "mine.xlsx … protected by a password … Save a copy without one"),
 }
 PACKAGES = {
-    "part missing": (lambda parts: {name: xml for name, xml in parts.items() if name != MESSAGES}, (), SAVE),
+    "part missing": (
+        lambda parts: {name: xml for name, xml in parts.items() if name != MESSAGES},
+        (),
+        SAVE,
+    ),
     "part twice but for case": (
         *(lambda parts: parts | {MESSAGES.upper(): b""}, ()),
         "mine.xlsx … a part is in the archive twice … Save it again",
@@ -227,7 +250,9 @@ FILES = {
         b"PID,TaskId\nP1,C1\n": "mine.xlsx … no zip archive … Fetch or save it again",
         b"version https://git-lfs.github.com/spec/v1\n": "Git LFS pointer … Download the file it stands for",
     },
-    "mine.pdf": {b"%PDF-1.7\n1 0 obj\n": "mine.pdf … Expected an .xlsx file … save it again as .xlsx"},
+    "mine.pdf": {
+        b"%PDF-1.7\n1 0 obj\n": "mine.pdf … Expected an .xlsx file … save it again as .xlsx"
+    },
     "mine.csv": {
         b"PID,TaskId\n1,2\n": "as .xlsx. Of CSV files, give the folder",
         b"caf\xe9;b\n": "Expected an .xlsx file",
@@ -240,8 +265,14 @@ def check(path):
 
 
 REFUSED = {
-    **{name: (lambda b, given=given: check(b.edited(*given)), words) for name, (*given, words) in EDITS.items()},
-    **{name: (lambda b, how=how: check(b.changed(MESSAGES, how)), words) for name, (how, words) in PARTS.items()},
+    **{
+        name: (lambda b, given=given: check(b.edited(*given)), words)
+        for name, (*given, words) in EDITS.items()
+    },
+    **{
+        name: (lambda b, how=how: check(b.changed(MESSAGES, how)), words)
+        for name, (how, words) in PARTS.items()
+    },
     **{
         name: (lambda b, how=how: check(b.file("mine.xlsx", how(b.workbook().read_bytes()))), words)
         for name, (how, words) in BYTES.items()
@@ -251,7 +282,10 @@ REFUSED = {
         for name, (how, more, words) in PACKAGES.items()
     },
     **{
-        f"{name} of {content[:9]!r}": (lambda b, name=name, content=content: check(b.file(name, content)), words)
+        f"{name} of {content[:9]!r}": (
+            lambda b, name=name, content=content: check(b.file(name, content)),
+            words,
+        )
         for name, contents in FILES.items()
         for content, words in contents.items()
     },
@@ -274,7 +308,11 @@ REFUSED = {
         "mine.xlsx/new.xlsx … can't be written … Check the path",
     ),
     "pipe among tables": (
-        lambda b: [(place := b.tables() / "Messages.csv").unlink(), os.mkfifo(place), check(place.parent)][2],
+        lambda b: [
+            (place := b.tables() / "Messages.csv").unlink(),
+            os.mkfifo(place),
+            check(place.parent),
+        ][2],
         "Messages.csv … no ordinary file",
     ),
     # Words
@@ -294,7 +332,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("make", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_can_not_be_used_is_refused_with_its_place_and_fix_and_nothing_is_written(make, words, bench, sense7):
+def test_what_can_not_be_used_is_refused_with_its_place_and_fix_and_nothing_is_written(
+    make, words, bench, sense7
+):
     command = make(bench)
     before = files_of(bench.folder)
     require_refusal(sense7(*command), words)
@@ -308,7 +348,10 @@ def test_a_file_that_nobody_may_read_is_refused(bench, sense7):
         bench.folder.chmod(0o755)
         os.seteuid(65534)
     try:
-        require_refusal(sense7(*check(bench.path)), "mine.xlsx … can't be read (Permission denied) … permissions")
+        require_refusal(
+            sense7(*check(bench.path)),
+            "mine.xlsx … can't be read (Permission denied) … permissions",
+        )
     finally:
         os.seteuid(before)
 
@@ -317,7 +360,9 @@ def test_a_file_that_nobody_may_read_is_refused(bench, sense7):
 def full_disk():
     """No file can grow beyond a few bytes: what a full disk is to a program that writes."""
     limits, before = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
-    sys.dont_write_bytecode = True  # Python would leave a part of a module's, and stumble over it ever after
+    sys.dont_write_bytecode = (
+        True  # Python would leave a part of a module's, and stumble over it ever after
+    )
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
     try:
         yield
@@ -325,7 +370,9 @@ def full_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         sys.dont_write_bytecode = before
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # XlsxWriter leaves the files that it could not fill to the collector
+            warnings.simplefilter(
+                "ignore"
+            )  # XlsxWriter leaves the files that it could not fill to the collector
             gc.collect()
 
 
@@ -334,7 +381,15 @@ def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb,
     out, chats = bench.folder / "new", bench.file("chats.txt", "User: Hi\nAssistant: Yes\n")
     command = {
         "template": ["template", f"{out}.xlsx"],
-        "simulate": ["simulate", "--out", f"{out}.xlsx", "-p", "participants=8", "-p", "conversations=16"],
+        "simulate": [
+            "simulate",
+            "--out",
+            f"{out}.xlsx",
+            "-p",
+            "participants=8",
+            "-p",
+            "conversations=16",
+        ],
         "import": ["import", chats, "--out", f"{out}.xlsx"],
         "batch": ["judge", "batch", "export", "--out", f"{out}.jsonl", "--data", bench.workbook()],
     }[verb]
@@ -342,7 +397,8 @@ def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb,
     with full_disk():
         found = sense7(*command)
     require_refusal(
-        found, f"new.{'jsonl' if verb == 'batch' else 'xlsx'} … can't be written … give the same command again"
+        found,
+        f"new.{'jsonl' if verb == 'batch' else 'xlsx'} … can't be written … give the same command again",
     )
     assert files_of(bench.folder) == before
 
@@ -351,7 +407,9 @@ def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb,
 
 
 def turn(level, state):
-    return lambda frames: frames["turns"].loc.__setitem__((0, ["Affective", "Affective_state"]), [level, state])
+    return lambda frames: frames["turns"].loc.__setitem__(
+        (0, ["Affective", "Affective_state"]), [level, state]
+    )
 
 
 def no_second(frames):
@@ -359,19 +417,32 @@ def no_second(frames):
 
 
 STYLES = (
-    '<r><t>I had</t></r><r><rPr><b/></rPr><t xml:space="preserve"> a bad day.</t></r><rPh sb="0" eb="1"><t>X</t></rPh>'
+    '<r><t>I had</t></r><r><rPr><b/></rPr><t xml:space="preserve"> a bad day.</t></r>'
+    '<rPh sb="0" eb="1"><t>X</t></rPh>'
 )
 NONE = float("nan")
 READ = {
     # old XML, new XML, kinds of warnings with their counts, how the frames differ
-    "formula of an empty text": (GOOD, '<c r="H3" t="str"><f>IF(1,"","x")</f><v></v></c>', {}, turn(NONE, "absent")),
+    "formula of an empty text": (
+        GOOD,
+        '<c r="H3" t="str"><f>IF(1,"","x")</f><v></v></c>',
+        {},
+        turn(NONE, "absent"),
+    ),
     "time beyond floats": (SECOND, '<c r="C3"><v>1e999</v></c>', {"not-a-number": 1}, no_second),
-    "text in several styles, with a reading aid": (f"<t>{SAID}</t>", STYLES, {}, lambda frames: None),
+    "text in several styles, with a reading aid": (
+        f"<t>{SAID}</t>",
+        STYLES,
+        {},
+        lambda frames: None,
+    ),
 }
 
 
 @pytest.mark.parametrize(("old", "new", "counts", "touch"), READ.values(), ids=READ)
-def test_what_can_be_lived_with_is_read_right_and_every_warning_counted(bench, sense7, old, new, counts, touch):
+def test_what_can_be_lived_with_is_read_right_and_every_warning_counted(
+    bench, sense7, old, new, counts, touch
+):
     expected = {name: copy.deepcopy(getattr(load(bench.workbook()), name)) for name in FRAMES}
     touch(expected)
     code, out, err = sense7("check", bench.edited(MESSAGES, old, new), "--json")
@@ -384,12 +455,17 @@ def test_what_can_be_lived_with_is_read_right_and_every_warning_counted(bench, s
     assert found == counts
     study = load(bench.path)
     for name, frame in expected.items():
-        pd.testing.assert_frame_equal(getattr(study, name), frame, check_dtype=name != "participants")
+        pd.testing.assert_frame_equal(
+            getattr(study, name), frame, check_dtype=name != "participants"
+        )
 
 
 def test_prefixed_xml_is_read_as_any_other(bench, sense7):
     plain = sense7("check", bench.workbook())
-    bench.changed(MESSAGES, lambda xml: re.sub(rb"<(/?)(\w)", rb"<\1x:\2", xml).replace(b'xmlns="', b'xmlns:x="'))
+    bench.changed(
+        MESSAGES,
+        lambda xml: re.sub(rb"<(/?)(\w)", rb"<\1x:\2", xml).replace(b'xmlns="', b'xmlns:x="'),
+    )
     assert sense7("check", bench.path) == plain
 
 
@@ -420,7 +496,9 @@ def liar(bench):
     content = bench.big(NUMBERED, 256).read_bytes()
     start = content.rfind(MESSAGES.encode()) - 46
     assert content[start : start + 4] == b"PK\x01\x02"
-    return bench.file("mine.xlsx", content[: start + 24] + struct.pack("<I", 100) + content[start + 28 :])
+    return bench.file(
+        "mine.xlsx", content[: start + 24] + struct.pack("<I", 100) + content[start + 28 :]
+    )
 
 
 def not_dense(bench):
@@ -459,10 +537,22 @@ def too_wide(bench):
 
 CORNER = "mine.xlsx … sheet Tasks … row 1,048,576 and column 16,384 … Delete the stray cells"
 BOMBS = {
-    "zip bomb": (lambda b: b.big(NUMBERED, 520), "mine.xlsx … unpacks to 52 … MB, more … Check where it comes from"),
-    "just small enough": (lambda b: b.big(b"<row/>", 64), "mine.xlsx … MB, more … Check where it comes from"),
-    "that lies": (liar, "mine.xlsx … damaged … sheet2.xml can't be unpacked … Fetch or save it again"),
-    "rows beyond the last": (not_dense, "mine.xlsx … sheet Messages … more than can be read … Delete"),
+    "zip bomb": (
+        lambda b: b.big(NUMBERED, 520),
+        "mine.xlsx … unpacks to 52 … MB, more … Check where it comes from",
+    ),
+    "just small enough": (
+        lambda b: b.big(b"<row/>", 64),
+        "mine.xlsx … MB, more … Check where it comes from",
+    ),
+    "that lies": (
+        liar,
+        "mine.xlsx … damaged … sheet2.xml can't be unpacked … Fetch or save it again",
+    ),
+    "rows beyond the last": (
+        not_dense,
+        "mine.xlsx … sheet Messages … more than can be read … Delete",
+    ),
     "billion laughs": (
         lambda b: b.changed(MESSAGES, doctype(f'<!ENTITY l0 "ha">{LAUGHS}<!ENTITY x "&l9;">')),
         "mine.xlsx … sheet2.xml has a document type … save it again",
@@ -472,7 +562,9 @@ BOMBS = {
         CORNER,
     ),
     "cell behind a false place": (
-        lambda b: b.edited(*stray("""<row r="7"><c x=' r="A7"' r="XFD1048576"><v>1</v></c></row>""")),
+        lambda b: b.edited(
+            *stray("""<row r="7"><c x=' r="A7"' r="XFD1048576"><v>1</v></c></row>""")
+        ),
         CORNER,
     ),
     "place of ten digits": (
@@ -495,7 +587,10 @@ BOMBS = {
         wide_and_long,
         "Tasks.csv … row 1 names 16,000 columns, and the table has at least 1,625 rows … Remove columns and rows",
     ),
-    "table that is too wide": (too_wide, "Tasks.csv … row 1 names 16,385 columns … Remove columns and rows"),
+    "table that is too wide": (
+        too_wide,
+        "Tasks.csv … row 1 names 16,385 columns … Remove columns and rows",
+    ),
 }
 
 
@@ -525,7 +620,9 @@ def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(ma
         out, err = process.stdout.read(), process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    err, peak = re.fullmatch(r"(?s)(.*?)(?:peak: ([0-9]+))?", err).groups()  # none if the process was aborted
+    err, peak = re.fullmatch(
+        r"(?s)(.*?)(?:peak: ([0-9]+))?", err
+    ).groups()  # none if the process was aborted
     require_refusal((process.returncode, out, err), words)
     assert usage.ru_utime + usage.ru_stime < SECONDS
     assert 0 < int(peak or 0) / 2**10 < MEGABYTES

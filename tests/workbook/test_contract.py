@@ -14,13 +14,18 @@ from sense7.workbook import WorkbookError, parse_sheets, read_workbook
 
 def a_text(**options):
     is_text = pa.Check(
-        lambda column: column.dropna().map(lambda cell: isinstance(cell, str)).all(), name="text or None"
+        lambda column: column.dropna().map(lambda cell: isinstance(cell, str)).all(),
+        name="text or None",
     )
     return pa.Column(object, is_text, **options)
 
 
 def an_id(**options):
-    return pa.Column(object, pa.Check(lambda cell: isinstance(cell, str) and cell != "", element_wise=True), **options)
+    return pa.Column(
+        object,
+        pa.Check(lambda cell: isinstance(cell, str) and cell != "", element_wise=True),
+        **options,
+    )
 
 
 def a_level(size=5):
@@ -36,7 +41,10 @@ CONVERSATIONS = pa.DataFrameSchema(
         "topic": a_text(nullable=True),
         "importance": a_level(),
         "desired_empathy": a_level(3),
-        **{name: a_level() for name in ("successful", "engaged", "positive_interaction", "use_again")},
+        **{
+            name: a_level()
+            for name in ("successful", "engaged", "positive_interaction", "use_again")
+        },
         **{f"post_{name}": a_level() for name in DIMENSION_NAMES},
         "row": ROW,
     },
@@ -109,7 +117,13 @@ def hold_to_the_contract(study):
     # Turns are the assistant messages, in the file's order, with their conversation's participant and condition.
     assert turns["row"].tolist() == messages.loc[messages["role"] == "assistant", "row"].tolist()
     assert messages["row"].is_monotonic_increasing
-    who = turns.merge(conversations, on="conversation", how="left", suffixes=("", "_of_task"), validate="many_to_one")
+    who = turns.merge(
+        conversations,
+        on="conversation",
+        how="left",
+        suffixes=("", "_of_task"),
+        validate="many_to_one",
+    )
     assert (who["participant"] == who["participant_of_task"]).all()
     assert who["condition"].fillna("").tolist() == who["condition_of_task"].fillna("").tolist()
     for _, positions in messages.groupby("conversation")["position"]:
@@ -167,12 +181,23 @@ PLACES = [
 changes = st.lists(st.tuples(st.sampled_from(PLACES), st.integers(0, 15), anything), max_size=24)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(changes=changes, without=st.sets(st.sampled_from(PLACES), max_size=3), participants=st.booleans())
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    changes=changes,
+    without=st.sets(st.sampled_from(PLACES), max_size=3),
+    participants=st.booleans(),
+)
 def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without, participants):
-    columns = {sheet: {column: ... for place, column in without if place == sheet} for sheet in ("Tasks", "Messages")}
+    columns = {
+        sheet: {column: ... for place, column in without if place == sheet}
+        for sheet in ("Tasks", "Messages")
+    }
     sheets = minimal_sheets(
-        tasks=columns["Tasks"], messages=columns["Messages"], participants={} if participants else None
+        tasks=columns["Tasks"],
+        messages=columns["Messages"],
+        participants={} if participants else None,
     )
     for (name, column), row, cell in changes:
         if name in sheets and column in sheets[name].header:
@@ -182,7 +207,13 @@ def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without
         study = parse_sheets(sheets)
     except WorkbookError as error:
         kinds = {diagnostic.kind for diagnostic in error.diagnostics.of("error")}
-        allowed = {"duplicate-id", "no-rating", "no-conversation", "other-scale", "unreadable-column"}
+        allowed = {
+            "duplicate-id",
+            "no-rating",
+            "no-conversation",
+            "other-scale",
+            "unreadable-column",
+        }
         assert kinds <= allowed | ({"missing-key-column"} if without else set())
     else:
         describe(study)
@@ -210,7 +241,13 @@ def test_ieval(workbooks):
         "error rows": 0,
     }
     assert len(study.conditions) == 4
-    assert study.rated_dimensions == ["Affective", "Response", "Prosocial", "Interest", "Contextual"]
+    assert study.rated_dimensions == [
+        "Affective",
+        "Response",
+        "Prosocial",
+        "Interest",
+        "Contextual",
+    ]
     assert study.asked == study.rated_dimensions
     assert set(study.never_asked["column"]) >= {
         "Cognitive", "Relational", "EmpathyOverall", "PreTaskImportance", "PreTaskDesiredEmpathy",
@@ -220,8 +257,13 @@ def test_ieval(workbooks):
     assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
     assert study.participants_sheet == "Participants"
     assert report["characteristics"] == ["TEQ"]
-    found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
-    assert found == [("unknown-column", "Tasks", "src_valence"), ("unknown-sheet", "src_Source", "")]
+    found = [
+        (diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics
+    ]
+    assert found == [
+        ("unknown-column", "Tasks", "src_valence"),
+        ("unknown-sheet", "src_Source", ""),
+    ]
     truth = ground_truth(study.turns, study.conversations["conversation"])
     assert (round(truth.mean(), 3), round(truth.std(), 3), truth.count()) == (3.133, 1.106, 1920)
 

@@ -68,7 +68,9 @@ def test_everything_that_is_in_a_workbook_is_printed(capsys):
 def test_what_is_absent_is_said(capsys):
     nothing = {name: type(value)() for name, value in DESCRIPTION.items()}
     nothing |= {"name": "mine", "provenance": "not known"}
-    print_description(nothing | {"prompted_condition": {"name": "not known", "how": "no name says so"}})
+    print_description(
+        nothing | {"prompted_condition": {"name": "not known", "how": "no name says so"}}
+    )
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "mine: not known"
     assert said[-1] == "No warnings."
@@ -85,14 +87,20 @@ def test_many_entries_and_long_names_leave_the_rest_readable(capsys):
     lines = capsys.readouterr().out.splitlines()
     start = lines.index("Topics")
     assert lines[start + 1] == f"  {'t' * 70}0  0"
-    assert lines[start + 40 : start + 43] == [f"  {'t' * 70}39  39", "  and 2 more; --json lists all", ""]
+    assert lines[start + 40 : start + 43] == [
+        f"  {'t' * 70}39  39",
+        "  and 2 more; --json lists all",
+        "",
+    ]
     print_description(DESCRIPTION | {"topics": {"t" * 70: 1, "short": 1000}})
     assert f"  {'short':<60}  1,000" in capsys.readouterr().out.splitlines()
 
 
 def test_a_name_from_a_workbook_prints_nothing_but_itself(capsys):
     print_description(DESCRIPTION | {"name": "\x1b[31mred[/bold]"})
-    assert capsys.readouterr().out.splitlines()[0] == r"\x1b[31mred[/bold]: own workbook [not SENSE-7]"
+    assert (
+        capsys.readouterr().out.splitlines()[0] == r"\x1b[31mred[/bold]: own workbook [not SENSE-7]"
+    )
 
 
 # Diagnostics themselves
@@ -111,12 +119,20 @@ def found(*entries):
 def test_as_plain_values_it_has_its_rows_and_how_many():
     diagnostics = Diagnostics()
     for rows in ([2], [7]):
-        diagnostics.add("unknown-column", {"sheet": "Tasks", "column": "C", "position": 2}, rows, 3.0)
+        diagnostics.add(
+            "unknown-column", {"sheet": "Tasks", "column": "C", "position": 2}, rows, 3.0
+        )
     (diagnostic,) = diagnostics
     problem = "the official format does not describe this column; it is kept and not used."
     fix = "nothing, if that is as meant."
     assert diagnostic.to_dict() == {
-        **{"severity": "warning", "kind": "unknown-column", "sheet": "Tasks", "column": "C", "position": 2},
+        **{
+            "severity": "warning",
+            "kind": "unknown-column",
+            "sheet": "Tasks",
+            "column": "C",
+            "position": 2,
+        },
         **{"rows": [2, 7], "value": "3", "problem": problem, "fix": fix, "count": 2},
     }
     assert str(diagnostic) == f"sheet Tasks, column C, cells C2, C7: '3': {problem} Fix: {fix}"
@@ -125,11 +141,20 @@ def test_as_plain_values_it_has_its_rows_and_how_many():
 @pytest.mark.parametrize(
     ("entries", "strict", "lines"),
     [
-        (["no-conversation"], False, ["1 thing that makes the analysis impossible", f"error: {EMPTY}"]),
+        (
+            ["no-conversation"],
+            False,
+            ["1 thing that makes the analysis impossible", f"error: {EMPTY}"],
+        ),
         (
             ["no-conversation", "hidden-sheet"],
             False,
-            ["1 thing that makes the analysis impossible", f"error: {EMPTY}", "and 1 warning:", f"warning: {HIDDEN}"],
+            [
+                "1 thing that makes the analysis impossible",
+                f"error: {EMPTY}",
+                "and 1 warning:",
+                f"warning: {HIDDEN}",
+            ],
         ),
         (["hidden-sheet"], True, ["1 thing found by --strict", f"warning: {HIDDEN}"]),
         (
@@ -140,7 +165,10 @@ def test_as_plain_values_it_has_its_rows_and_how_many():
     ],
 )
 def test_an_error_lists_everything_once(entries, strict, lines):
-    said = [line.strip() for line in str(WorkbookError("mine.xlsx", found(*entries), strict)).split("\n")]
+    said = [
+        line.strip()
+        for line in str(WorkbookError("mine.xlsx", found(*entries), strict)).split("\n")
+    ]
     rows = iter(range(2, 9))
     lines = [line.replace(": Tasks", ": sheet Tasks") for line in lines]
     lines = [line.format(next(rows)) if "{}" in line else line for line in lines]
@@ -187,16 +215,25 @@ def test_it_says_what_is_in_a_workbook(check):
         "1 warning, 1 place",
     ):
         assert line in out
-    assert "warning: sheet Messages, column Mood: the official format does not describe this column" in out
+    assert (
+        "warning: sheet Messages, column Mood: the official format does not describe this column"
+        in out
+    )
 
 
 def test_as_json_it_is_complete(check):
-    code, out, _ = check("--json", "--allow-unreadable", messages={"Affective": [None, "splendid"] * 8})
+    code, out, _ = check(
+        "--json", "--allow-unreadable", messages={"Affective": [None, "splendid"] * 8}
+    )
     description = json.loads(out)
     assert (code, description["counts"]["conversations"]) == (0, 4)
     (diagnostic,) = description["diagnostics"]
     assert diagnostic["kind"] == "unknown-word"
-    assert (diagnostic["sheet"], diagnostic["column"], diagnostic["value"]) == ("Messages", "Affective", "splendid")
+    assert (diagnostic["sheet"], diagnostic["column"], diagnostic["value"]) == (
+        "Messages",
+        "Affective",
+        "splendid",
+    )
     assert diagnostic["rows"] == [3, 5, 7, 9, 11, 13, 15, 17]
     assert diagnostic["count"] == 8
     assert "very poor" in diagnostic["fix"]

@@ -38,9 +38,33 @@ SIGNS = {
 }
 """Sign of the keyboard -> what programs write for it."""
 
-LOOKS = {"A": "\u0410", "B": "\u0392", "C": "\u0421", "E": "\u0415", "H": "\u041d", "I": "\u0406", "K": "\u039a"}
-LOOKS |= {"M": "\u041c", "O": "\u041e", "P": "\u03a1", "T": "\u0422", "X": "\u03a7", "D": "\u13a0", "W": "\u13b3"}
-LOOKS |= {"a": "\u0430", "c": "\u0441", "e": "\u0435", "o": "\u043e", "p": "\u0440", "x": "\u0445", "y": "\u0443"}
+LOOKS = {
+    "A": "\u0410",
+    "B": "\u0392",
+    "C": "\u0421",
+    "E": "\u0415",
+    "H": "\u041d",
+    "I": "\u0406",
+    "K": "\u039a",
+}
+LOOKS |= {
+    "M": "\u041c",
+    "O": "\u041e",
+    "P": "\u03a1",
+    "T": "\u0422",
+    "X": "\u03a7",
+    "D": "\u13a0",
+    "W": "\u13b3",
+}
+LOOKS |= {
+    "a": "\u0430",
+    "c": "\u0441",
+    "e": "\u0435",
+    "o": "\u043e",
+    "p": "\u0440",
+    "x": "\u0445",
+    "y": "\u0443",
+}
 """Latin letter -> one of another alphabet (Cyrillic, Greek, Cherokee) that looks like it."""
 
 COLUMNS = {"PID": "participant", "Model": "condition", "PreTaskChoice": "topic"}
@@ -49,7 +73,9 @@ COLUMNS = {"PID": "participant", "Model": "condition", "PreTaskChoice": "topic"}
 @pytest.fixture
 def read(minimal_sheets):
     return lambda *, strict=False, prompted_condition=None, **changes: parse_sheets(
-        minimal_sheets(**{"participants": None} | changes), strict=strict, prompted_condition=prompted_condition
+        minimal_sheets(**{"participants": None} | changes),
+        strict=strict,
+        prompted_condition=prompted_condition,
     )
 
 
@@ -58,7 +84,9 @@ def read(minimal_sheets):
 @example(text="\u2000\u0301")
 def test_a_name_is_its_own_name(text):
     name = as_name(text)
-    assert name is None or (as_name(name) == name and unicodedata.is_normalized("NFC", name) and name == name.strip())
+    assert name is None or (
+        as_name(name) == name and unicodedata.is_normalized("NFC", name) and name == name.strip()
+    )
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -67,7 +95,12 @@ def test_what_cannot_be_seen_makes_no_other_name(read, column, spelling):
     study = read(tasks={column: ["Modell 1", spelling, "Modell 1", spelling]})
     assert set(study.conversations[COLUMNS[column]]) == {"Modell 1"}
     [notice] = study.diagnostics
-    assert (notice.severity, notice.kind, notice.column, notice.rows) == (NOTICE, "replaced-signs", column, (3, 5))
+    assert (notice.severity, notice.kind, notice.column, notice.rows) == (
+        NOTICE,
+        "replaced-signs",
+        column,
+        (3, 5),
+    )
     assert f"{spelling!r} " in notice.problem or f"{spelling!r} as" in notice.problem
     assert "as 'Modell 1'" in notice.problem
 
@@ -87,11 +120,18 @@ def test_a_name_is_the_same_with_any_sign_that_programs_write_for_one_of_the_key
     written = "".join(data.draw(st.sampled_from([sign, *SIGNS.get(sign, "")])) for sign in name)
     places = data.draw(st.lists(st.integers(0, len(written)), max_size=3))
     for place in places:
-        written = written[:place] + data.draw(st.sampled_from([ZWSP, BOM, SOFT_HYPHEN, "\x01"])) + written[place:]
+        written = (
+            written[:place]
+            + data.draw(st.sampled_from([ZWSP, BOM, SOFT_HYPHEN, "\x01"]))
+            + written[place:]
+        )
     assert as_name(written) == as_name(name)
 
 
-@given(name=st.text("".join(LOOKS), min_size=1, max_size=8).map(lambda text: f"P{text}7"), data=st.data())
+@given(
+    name=st.text("".join(LOOKS), min_size=1, max_size=8).map(lambda text: f"P{text}7"),
+    data=st.data(),
+)
 def test_names_with_letters_of_other_alphabets_are_told_and_stay_apart(name, data):
     place = data.draw(st.integers(1, len(name) - 2))
     other = name[:place] + LOOKS[name[place]] + name[place + 1 :]
@@ -124,7 +164,11 @@ def test_many_groups_of_names_are_one_warning(read):
 def test_answers_of_people_that_differ_in_case_are_told(minimal_sheets):
     study = parse_sheets(minimal_sheets(participants={"Group": ["Nurse", "nurse", "nurse"]}))
     [warning] = study.diagnostics
-    assert (warning.kind, warning.sheet, warning.column) == ("similar-groups", "Participants", "Group")
+    assert (warning.kind, warning.sheet, warning.column) == (
+        "similar-groups",
+        "Participants",
+        "Group",
+    )
 
 
 def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(read):
@@ -136,7 +180,10 @@ def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(
 def test_composed_and_decomposed_letters_are_the_same(read):
     study = read(tasks={"Model": [COMPOSED, DECOMPOSED] * 2})
     assert study.conditions == [COMPOSED]
-    assert read(tasks={"Model": [COMPOSED, "b"] * 2}, prompted_condition=DECOMPOSED).prompted_condition == COMPOSED
+    assert (
+        read(tasks={"Model": [COMPOSED, "b"] * 2}, prompted_condition=DECOMPOSED).prompted_condition
+        == COMPOSED
+    )
     with pytest.raises(UserError, match="there is no condition ' '"):
         read(prompted_condition=" ")
 
@@ -154,12 +201,15 @@ def test_ids_of_all_sheets_are_matched_alike(read):
 
 def test_predictions_are_matched_alike(tmp_path):
     path = tmp_path / "model-prompt-iter1.csv"
-    path.write_text(f"TaskId,IS_EMPATHY,ground-truth\nC1{ZWSP},4,4\n{NBSP}{DECOMPOSED},2,3\n", encoding="utf-8")
+    path.write_text(
+        f"TaskId,IS_EMPATHY,ground-truth\nC1{ZWSP},4,4\n{NBSP}{DECOMPOSED},2,3\n", encoding="utf-8"
+    )
     assert read_predictions(path).frame["conversation"].tolist() == ["C1", COMPOSED]
 
 
 @pytest.mark.parametrize(
-    ("column", "kind"), [("PID", "participants"), ("Model", "conditions"), ("PreTaskChoice", "topics")]
+    ("column", "kind"),
+    [("PID", "participants"), ("Model", "conditions"), ("PreTaskChoice", "topics")],
 )
 def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(read, column, kind):
     study = read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]})
@@ -173,13 +223,16 @@ def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(rea
 
 
 @pytest.mark.parametrize(
-    "names", [["\u0412\u0415\u0420\u0410", "\u0432\u0435\u0440\u0430"], ["\u039d\u039f", "\u03bd\u03bf"]]
+    "names",
+    [["\u0412\u0415\u0420\u0410", "\u0432\u0435\u0440\u0430"], ["\u039d\u039f", "\u03bd\u03bf"]],
 )
 def test_case_is_seen_in_every_script(names):
     assert list(group_spellings(names).values()) == [names]
 
 
-@pytest.mark.parametrize("names", [["P1", "P11"], ["a", "\u00e9", "e"], ["model a", "model-a"], ["1", "10", "100"]])
+@pytest.mark.parametrize(
+    "names", [["P1", "P11"], ["a", "\u00e9", "e"], ["model a", "model-a"], ["1", "10", "100"]]
+)
 def test_other_names_are_not_alike(names):
     assert all(len(group) == 1 for group in group_spellings(names).values())
 
@@ -225,13 +278,19 @@ def test_an_id_that_a_spreadsheet_retyped_is_told(read, cells, column):
     study = read(tasks={column: ids}, messages={"TaskId": names} if column == "TaskId" else {})
     retyped = [one for one in study.warnings if one.kind == "rounded-id" and one.sheet == "Tasks"]
     assert {one.column for one in retyped} == {column}
-    assert {row for one in retyped for row in one.rows} == ({2, 3} if isinstance(cells[0], float) else {3})
+    assert {row for one in retyped for row in one.rows} == (
+        {2, 3} if isinstance(cells[0], float) else {3}
+    )
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        *(["3-1", "Mar-1", "3/1", "1:2"], ["12e4", "12d4", "7", 8.0], ["1-1", "13-25", "2026-13-45", "32-Mar"]),
+        *(
+            ["3-1", "Mar-1", "3/1", "1:2"],
+            ["12e4", "12d4", "7", 8.0],
+            ["1-1", "13-25", "2026-13-45", "32-Mar"],
+        ),
         *(["1.1", "1.10", 1.2, 1.3], [10.0, 20.0, 30.0, 40.0], ["a1", "b2", 7.0, 9.0]),
         ["2026-03-01 14:22:05", dt.datetime(2026, 3, 1, 14, 22, 5), "Maja-07", "May"],
     ],
@@ -242,7 +301,9 @@ def test_an_id_as_people_write_one_is_not_taken_for_a_date(read, cells):
 
 @given(
     day=st.dates(dt.date(1990, 1, 1), dt.date(2030, 12, 31)),
-    form=st.sampled_from(["%d-%b", "%b-%y", "%d-%b-%y", "%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d. %b"]),
+    form=st.sampled_from(
+        ["%d-%b", "%b-%y", "%d-%b-%y", "%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d. %b"]
+    ),
 )
 def test_every_date_that_a_spreadsheet_writes_is_seen(day, form):
     assert is_retyped(day.strftime(form))
@@ -260,7 +321,13 @@ def test_conditions_may_be_truth_values_and_versions(read):
 
 
 def test_an_age_that_became_a_date_is_told(minimal_sheets):
-    study = parse_sheets(minimal_sheets(participants={"Age": ["18-24", dt.datetime(2026, 12, 10), "10-12"]}))
-    assert [(one.kind, one.column, one.rows) for one in study.warnings] == [("rounded-id", "Age", (3,))]
-    study = parse_sheets(minimal_sheets(participants={"Begun": [dt.datetime(2026, 12, day) for day in (1, 2, 3)]}))
+    study = parse_sheets(
+        minimal_sheets(participants={"Age": ["18-24", dt.datetime(2026, 12, 10), "10-12"]})
+    )
+    assert [(one.kind, one.column, one.rows) for one in study.warnings] == [
+        ("rounded-id", "Age", (3,))
+    ]
+    study = parse_sheets(
+        minimal_sheets(participants={"Begun": [dt.datetime(2026, 12, day) for day in (1, 2, 3)]})
+    )
     assert not study.warnings

@@ -17,7 +17,10 @@ from sense7.workbook.options import scale_columns
 RATINGS = ("EmpathyOverall", *DIMENSION_NAMES)
 QUESTIONS_BEFORE_AND_AFTER = (
     "PreTaskImportance",
-    *(f"PostTaskExperience_{name}" for name in ("Successful", "Engaged", "PositiveInteraction", "UseAgain")),
+    *(
+        f"PostTaskExperience_{name}"
+        for name in ("Successful", "Engaged", "PositiveInteraction", "UseAgain")
+    ),
 )
 FIVE_LEVELS = [name for name, size in scale_columns().items() if size == 5]
 DUTCH = ("heel slecht", "slecht", "gaat wel", "goed", "heel goed")
@@ -26,14 +29,23 @@ OPTIONS = {
     "a reversed scale": ({"scale": "5-1"}, lambda level: 6.0 - level),
     "a scale from below zero": ({"scale": "-3..3"}, lambda level: level - 3.0),
     "a scale in fractions": ({"scale": ".1-.9"}, lambda level: f".{2 * level - 1}"),
-    "a scale for each column": ({"scale": [f"{name}=0-100" for name in FIVE_LEVELS]}, lambda level: 25.0 * (level - 1)),
-    "words": ({"words": dict(zip(DUTCH, range(1, 6), strict=True))}, lambda level: DUTCH[level - 1]),
+    "a scale for each column": (
+        {"scale": [f"{name}=0-100" for name in FIVE_LEVELS]},
+        lambda level: 25.0 * (level - 1),
+    ),
+    "words": (
+        {"words": dict(zip(DUTCH, range(1, 6), strict=True))},
+        lambda level: DUTCH[level - 1],
+    ),
     "words on a wider scale": (
         {"scale": "1-9", "words": dict(zip(DUTCH, range(1, 10, 2), strict=True))},
         lambda level: DUTCH[level - 1],
     ),
     "missing answers": ({"missing": "9"}, lambda level: 9.0 if level == 1 else float(level)),
-    "unreadable answers": ({"allow_unreadable": True}, lambda level: "oops" if level == 1 else LEVELS[level - 1]),
+    "unreadable answers": (
+        {"allow_unreadable": True},
+        lambda level: "oops" if level == 1 else LEVELS[level - 1],
+    ),
     "none of them": ({}, lambda level: LEVELS[level - 1]),
 }
 """Option -> what is given, and how a level is written in the workbook."""
@@ -51,7 +63,9 @@ def workbook_of(minimal_sheets, write_level, path, *, further=()):
     if all(isinstance(cell, float) for cell in written):
         tasks["PreTaskImportance"] = written[:12]
         tasks["PostTaskExperience_Successful"] = written[:12]
-    sheets = minimal_sheets(tasks=tasks, messages=dict.fromkeys(RATINGS, cells), conversations=12, further=further)
+    sheets = minimal_sheets(
+        tasks=tasks, messages=dict.fromkeys(RATINGS, cells), conversations=12, further=further
+    )
     write_sheets(sheets, path)
 
 
@@ -99,7 +113,9 @@ def test_a_sheet_of_scales_can_be_shown(minimal_sheets, tmp_path):
     workbook_of(minimal_sheets, lambda level: 2.5 * (level - 1), path, further=further)
     recorded = execute(("00", "01", "02"), path, tmp_path / "results")
     levels = [1 + turn * 3 % 5 for turn in range(24)]
-    assert recorded["02-ratings"]["mean_overall"]["estimate"] == pytest.approx(sum(levels) / len(levels), abs=1e-12)
+    assert recorded["02-ratings"]["mean_overall"]["estimate"] == pytest.approx(
+        sum(levels) / len(levels), abs=1e-12
+    )
 
 
 @pytest.mark.filterwarnings("ignore")

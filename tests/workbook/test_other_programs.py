@@ -29,14 +29,19 @@ def rows_of_a_study(people=12, ids=None, rating=lambda number: 1 + number % 5, *
 
     ``answers`` are cells of the column Affective by the number of the turn; ``rating`` gives all others.
     """
-    tasks, messages = [["PID", "Model", "TaskId"]], [["TaskId", "MessageId", "Role", "Content", *RATINGS]]
+    tasks, messages = (
+        [["PID", "Model", "TaskId"]],
+        [["TaskId", "MessageId", "Role", "Content", *RATINGS]],
+    )
     cells = answers.get("cells", {})
     for number in range(2 * people):
         person = ids[number // 2] if ids else f"P{number // 2 + 1}"
         tasks.append([person, ("plain", "plain-empathy")[number % 2], f"T{number + 1}"])
         for turn in range(2):
             place = 2 * number + turn
-            messages.append([f"T{number + 1}", 2 * turn + 1, "user", "hello", *[None] * len(RATINGS)])
+            messages.append(
+                [f"T{number + 1}", 2 * turn + 1, "user", "hello", *[None] * len(RATINGS)]
+            )
             ratings = [rating(place)] * len(RATINGS)
             ratings[1] = cells.get(place, ratings[1])
             messages.append([f"T{number + 1}", 2 * turn + 2, "assistant", "I see.", *ratings])
@@ -64,7 +69,9 @@ def write_csv(folder, sheets, before="", **dialect):
     for name, rows in sheets.items():
         text = io.StringIO(before)
         text.seek(0, io.SEEK_END)
-        csv.writer(text, **dialect).writerows([["" if cell is None else cell for cell in row] for row in rows])
+        csv.writer(text, **dialect).writerows(
+            [["" if cell is None else cell for cell in row] for row in rows]
+        )
         (folder / f"{name}.csv").write_text(text.getvalue(), encoding="utf-8", newline="")
     return folder
 
@@ -107,21 +114,29 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize(("word", "as_text"), [*((word, False) for word in MISSING), ("None", True), ("NA", True)])
+@pytest.mark.parametrize(
+    ("word", "as_text"), [*((word, False) for word in MISSING), ("None", True), ("NA", True)]
+)
 def test_a_word_for_missing_among_numbers_is_no_level(word, as_text, tmp_path):
     cells = dict.fromkeys(range(1, 48, 4), word)
     sheets = rows_of_a_study(cells=cells)
     expected = of_others(sheets, cells)
     if as_text:
-        sheets["Messages"] = [[None if cell is None else str(cell) for cell in row] for row in sheets["Messages"]]
+        sheets["Messages"] = [
+            [None if cell is None else str(cell) for cell in row] for row in sheets["Messages"]
+        ]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     assert affective(study) == expected
-    (notice,) = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "missing-code"]
+    (notice,) = [
+        diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "missing-code"
+    ]
     assert notice.count == 12
     assert word in notice.problem
 
 
-@pytest.mark.parametrize("word", ["keine Angabe", "Prefer not to say", "don't know", "9 - don't know", "sin respuesta"])
+@pytest.mark.parametrize(
+    "word", ["keine Angabe", "Prefer not to say", "don't know", "9 - don't know", "sin respuesta"]
+)
 def test_a_word_that_declines_among_numbers_is_not_rated(word, tmp_path):
     cells = dict.fromkeys(range(1, 48, 4), word)
     sheets = rows_of_a_study(cells=cells)
@@ -132,7 +147,9 @@ def test_a_word_that_declines_among_numbers_is_not_rated(word, tmp_path):
 
 def test_none_is_a_level_where_the_other_words_speak_its_language(tmp_path):
     amounts = ["None", "A little", "Somewhat", "A lot", "A great deal"]
-    study = s7.load(write_xlsx(tmp_path / "a.xlsx", rows_of_a_study(rating=lambda number: amounts[number % 5])))
+    study = s7.load(
+        write_xlsx(tmp_path / "a.xlsx", rows_of_a_study(rating=lambda number: amounts[number % 5]))
+    )
     assert affective(study) == [1 + number % 5 for number in range(48)]
     wished = rows_of_a_study()
     column = ["PreTaskDesiredEmpathy", *["None", "Moderate", "High"] * 8]
@@ -141,18 +158,25 @@ def test_none_is_a_level_where_the_other_words_speak_its_language(tmp_path):
     assert study.conversations["desired_empathy"].tolist() == [1, 2, 3] * 8
 
 
-@pytest.mark.parametrize("column", [["None", 2, 3, 3], ["None", "Minimal", "Moderate", "High"], ["None", 1, "High", 3]])
+@pytest.mark.parametrize(
+    "column", [["None", 2, 3, 3], ["None", "Minimal", "Moderate", "High"], ["None", 1, "High", 3]]
+)
 def test_none_is_no_level_beside_numbers_or_another_word_of_the_level(column, tmp_path):
     sheets = rows_of_a_study()
     cells = ["PreTaskDesiredEmpathy", *column * 6]
     sheets["Tasks"] = [[*row, cell] for row, cell in zip(sheets["Tasks"], cells, strict=True)]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
-    assert study.conversations["desired_empathy"].isna().tolist() == [cell == "None" for cell in column] * 6
+    assert (
+        study.conversations["desired_empathy"].isna().tolist()
+        == [cell == "None" for cell in column] * 6
+    )
 
 
 def test_a_lone_word_that_means_two_things_is_unreadable_among_numbers(tmp_path):
     sheets = rows_of_a_study(cells=dict.fromkeys(range(0, 48, 4), "fair"))
-    with pytest.raises(UserError, match=r"column Affective: 12 of 48 answers can't be read .*'fair' \(12\)"):
+    with pytest.raises(
+        UserError, match=r"column Affective: 12 of 48 answers can't be read .*'fair' \(12\)"
+    ):
         s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
 
 
@@ -194,7 +218,10 @@ def test_numbers_of_a_wider_scale_are_no_codes(numbers, tmp_path):
 def test_a_number_for_missing_is_no_age(code, tmp_path):
     sheets = rows_of_a_study()
     ages = [code if number % 6 == 2 else 20 + 3 * number for number in range(12)]
-    sheets["People"] = [["PID", "Age"], *[[f"P{number + 1}", age] for number, age in enumerate(ages)]]
+    sheets["People"] = [
+        ["PID", "Age"],
+        *[[f"P{number + 1}", age] for number, age in enumerate(ages)],
+    ]
     path = write_xlsx(tmp_path / "mine.xlsx", sheets)
     study = s7.load(path)
     assert study.participants["Age"].isna().sum() == 2
@@ -202,16 +229,26 @@ def test_a_number_for_missing_is_no_age(code, tmp_path):
     declared = s7.load(path, missing=f"Age={code}")
     assert declared.participants["Age"].isna().sum() == 2
     assert "missing-number" not in kinds(declared)
-    assert s7.load(path, missing="Age=none").participants["Age"].max() == max(float(age) for age in ages)
+    assert s7.load(path, missing="Age=none").participants["Age"].max() == max(
+        float(age) for age in ages
+    )
 
 
 @pytest.mark.parametrize(
     "numbers",
-    [[20 + n for n in range(12)], [0, 1, 2, 3] * 3, [5.5, 6.25, -2, -1, 0, 1, 2, 3, 1, 1, 0, 2], [70, 99] * 6],
+    [
+        [20 + n for n in range(12)],
+        [0, 1, 2, 3] * 3,
+        [5.5, 6.25, -2, -1, 0, 1, 2, 3, 1, 1, 0, 2],
+        [70, 99] * 6,
+    ],
 )
 def test_other_numbers_of_people_are_kept(numbers, tmp_path):
     sheets = rows_of_a_study()
-    sheets["People"] = [["PID", "Score"], *[[f"P{place}", number] for place, number in enumerate(numbers, 1)]]
+    sheets["People"] = [
+        ["PID", "Score"],
+        *[[f"P{place}", number] for place, number in enumerate(numbers, 1)],
+    ]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     assert study.participants["Score"].tolist() == numbers
     assert not kinds(study)
@@ -225,7 +262,9 @@ def test_missing_answers_are_declared_on_the_command_line(tmp_path):
 
 
 def test_missing_answers_lie_beside_a_workbook(tmp_path):
-    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(cells=dict.fromkeys(range(1, 48, 4), 9)))
+    path = write_xlsx(
+        tmp_path / "mine.xlsx", rows_of_a_study(cells=dict.fromkeys(range(1, 48, 4), 9))
+    )
     options = ReadingOptions.of(missing=["Affective=8,9", "keine Lust"])
     options.write_beside(path)
     assert ReadingOptions.beside(path) == options
@@ -244,7 +283,9 @@ LONG = [1405211234567890123 + number for number in range(12)]
 
 
 def test_ids_of_many_digits_stay_apart_as_the_file_holds_them(tmp_path):
-    path = write_xlsx(tmp_path / "short.xlsx", rows_of_a_study(ids=[9_000_001 + number for number in range(12)]))
+    path = write_xlsx(
+        tmp_path / "short.xlsx", rows_of_a_study(ids=[9_000_001 + number for number in range(12)])
+    )
     with zipfile.ZipFile(path) as short, zipfile.ZipFile(tmp_path / "mine.xlsx", "w") as long:
         for part in short.namelist():
             xml = short.read(part)
@@ -260,16 +301,22 @@ def test_ids_of_many_digits_stay_apart_as_the_file_holds_them(tmp_path):
 def test_ids_that_a_program_has_rounded_are_said(shift, tmp_path):
     book = openpyxl.Workbook()  # which writes the first 16 digits
     book.remove(book.active)
-    for name, rows in rows_of_a_study(ids=[5_211_234_567_890_123 + shift + number for number in range(12)]).items():
+    for name, rows in rows_of_a_study(
+        ids=[5_211_234_567_890_123 + shift + number for number in range(12)]
+    ).items():
         sheet = book.create_sheet(name)
         for row in rows:
             sheet.append(row)
     book.save(tmp_path / "mine.xlsx")
-    (warning,) = [one for one in s7.load(tmp_path / "mine.xlsx").diagnostics if one.kind == "rounded-id"]
+    (warning,) = [
+        one for one in s7.load(tmp_path / "mine.xlsx").diagnostics if one.kind == "rounded-id"
+    ]
     assert (warning.column, warning.count, warning.rows[:2]) == ("PID", 24, (2, 3))
 
 
-@pytest.mark.parametrize("text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"])
+@pytest.mark.parametrize(
+    "text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"]
+)
 def test_ids_in_scientific_notation_are_refused(text, tmp_path):
     with pytest.raises(UserError, match=r"column PID, .*digits of these ids are lost"):
         s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[text] * 12)))
@@ -277,18 +324,27 @@ def test_ids_in_scientific_notation_are_refused(text, tmp_path):
 
 @pytest.mark.parametrize("word", ["#N/A", "nan", "NULL", "(blank)"])
 def test_people_whose_ids_are_missing_are_not_one_person(word, tmp_path):
-    study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[word, word, *[f"P{n}" for n in range(10)]])))
+    study = s7.load(
+        write_csv(
+            tmp_path / "mine", rows_of_a_study(ids=[word, word, *[f"P{n}" for n in range(10)]])
+        )
+    )
     assert study.conversations["participant"].nunique() == 14
     assert kinds(study) == {"missing-participant"}
 
 
 def test_formulas_that_nobody_calculated_are_blank(tmp_path):
     sheets = rows_of_a_study(cells={3: "=ROUND(AVERAGE(G9:L9),0)"})
-    sheets["People"] = [["PID", "Age", "Born"], *[[f"P{n}", f"=2025-C{n + 1}", 1980 + n] for n in range(1, 13)]]
+    sheets["People"] = [
+        ["PID", "Age", "Born"],
+        *[[f"P{n}", f"=2025-C{n + 1}", 1980 + n] for n in range(1, 13)],
+    ]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     assert np.isnan(study.turns["Affective"].iloc[3])
     assert study.participants["Age"].isna().all()
-    said = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "formula-without-value"]
+    said = [
+        diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "formula-without-value"
+    ]
     assert [(one.sheet, one.count) for one in said] == [("Messages", 1), ("People", 12)]
     assert all("formula" in one.problem for one in said)
 
@@ -297,14 +353,19 @@ def test_formulas_that_nobody_calculated_are_blank(tmp_path):
 def test_what_arithmetic_left_beside_a_level_is_that_level(writer, tmp_path):
     cells = {0: 2.9999999999999996, 1: 4.000000000000001, 2: 0.1 + 0.2 + 2.7, 3: 1 + 1e-12}
     sheets = rows_of_a_study(cells=cells)
-    write = {"xlsx": lambda: write_xlsx(tmp_path / "a.xlsx", sheets), "csv": lambda: write_csv(tmp_path / "a", sheets)}
+    write = {
+        "xlsx": lambda: write_xlsx(tmp_path / "a.xlsx", sheets),
+        "csv": lambda: write_csv(tmp_path / "a", sheets),
+    }
     study = s7.load(write[writer]())
     assert affective(study)[:4] == [3, 4, 3, 1]
     assert not kinds(study)
 
 
 def test_what_arithmetic_left_beside_a_declared_end_is_on_the_scale(tmp_path):
-    sheets = rows_of_a_study(rating=lambda number: (number % 4) / 3, cells={0: 0.1 + 0.2 - 0.3, 1: 1.0000000000000002})
+    sheets = rows_of_a_study(
+        rating=lambda number: (number % 4) / 3, cells={0: 0.1 + 0.2 - 0.3, 1: 1.0000000000000002}
+    )
     sheets["Messages"][2][5] = -5e-17
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets), scale="0-1")
     assert affective(study)[:2] == [1, 5]
@@ -315,10 +376,20 @@ def test_what_arithmetic_left_beside_a_declared_end_is_on_the_scale(tmp_path):
 
 LABELS = {
     "Tasks": ["Participant", "Which model", "Conversation id"],
-    "Messages": ["Conversation id", "No", "Role", "Text", "How empathic was it?", *["Please rate"] * 7],
+    "Messages": [
+        "Conversation id",
+        "No",
+        "Role",
+        "Text",
+        "How empathic was it?",
+        *["Please rate"] * 7,
+    ],
     "People": ["Who are you?", "How old are you?"],
 }
-IDS = {name: [f'{{"ImportId":"QID{number}"}}' for number in range(len(row))] for name, row in LABELS.items()}
+IDS = {
+    name: [f'{{"ImportId":"QID{number}"}}' for number in range(len(row))]
+    for name, row in LABELS.items()
+}
 
 
 @pytest.mark.parametrize(
@@ -330,8 +401,14 @@ IDS = {name: [f'{{"ImportId":"QID{number}"}}' for number in range(len(row))] for
 def test_further_rows_of_names_are_left_out(further, writer, tmp_path):
     sheets = rows_of_a_study()
     sheets["People"] = [["PID", "Age"], *[[f"P{number}", 20 + number] for number in range(1, 13)]]
-    sheets = {name: [rows[0], *[each[name] for each in further], *rows[1:]] for name, rows in sheets.items()}
-    write = {"xlsx": lambda: write_xlsx(tmp_path / "a.xlsx", sheets), "csv": lambda: write_csv(tmp_path / "a", sheets)}
+    sheets = {
+        name: [rows[0], *[each[name] for each in further], *rows[1:]]
+        for name, rows in sheets.items()
+    }
+    write = {
+        "xlsx": lambda: write_xlsx(tmp_path / "a.xlsx", sheets),
+        "csv": lambda: write_csv(tmp_path / "a", sheets),
+    }
     study = s7.load(write[writer]())
     assert len(study.conversations) == 24
     assert study.conversations["participant"].nunique() == 12
@@ -369,7 +446,9 @@ def test_a_row_that_explains_messages_is_left_out(row, tmp_path):
 def test_labels_above_answers_in_words_are_left_out(tmp_path):
     sheets = rows_of_a_study(rating=lambda number: LEVELS[number % 5])
     sheets = {name: [rows[0], LABELS[name], *rows[1:]] for name, rows in sheets.items()}
-    sheets["Messages"] = [[cell for place, cell in enumerate(row) if place != 1] for row in sheets["Messages"]]
+    sheets["Messages"] = [
+        [cell for place, cell in enumerate(row) if place != 1] for row in sheets["Messages"]
+    ]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     assert (len(study.conversations), len(study.messages), len(affective(study))) == (24, 96, 48)
     assert kinds(study) == {"further-header"}
@@ -387,9 +466,17 @@ def test_rows_of_totals_are_left_out(tmp_path):
     sheets = rows_of_a_study()
     sheets["Tasks"].append(["Total", None, 24])
     sheets["Messages"].append(["Mean", None, None, None, *[3.2] * len(RATINGS)])
-    sheets["People"] = [["PID", "Age"], *[[f"P{n}", 20 + n] for n in range(1, 13)], ["Average", 26.5]]
+    sheets["People"] = [
+        ["PID", "Age"],
+        *[[f"P{n}", 20 + n] for n in range(1, 13)],
+        ["Average", 26.5],
+    ]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
-    assert (len(study.conversations), len(study.participants), len(affective(study))) == (24, 12, 48)
+    assert (len(study.conversations), len(study.participants), len(affective(study))) == (
+        24,
+        12,
+        48,
+    )
     assert {one.sheet: (one.kind, one.rows) for one in study.diagnostics} == {
         "Tasks": ("totals", (26,)),
         "Messages": ("totals", (98,)),
@@ -397,16 +484,27 @@ def test_rows_of_totals_are_left_out(tmp_path):
     }
 
 
-@pytest.mark.parametrize("name", ["Tasks (2)", "Copy of Tasks", "Tasks - Kopie", "Sheet7", "tasks_backup"])
+@pytest.mark.parametrize(
+    "name", ["Tasks (2)", "Copy of Tasks", "Tasks - Kopie", "Sheet7", "tasks_backup"]
+)
 def test_a_copy_of_tasks_holds_no_participants(name, tmp_path):
     sheets = rows_of_a_study()
     sheets["Tasks"] = [sheets["Tasks"][0], *sheets["Tasks"][1::2]]
-    sheets["Messages"] = [row for row in sheets["Messages"] if row[0] in {"TaskId", *(r[2] for r in sheets["Tasks"])}]
+    sheets["Messages"] = [
+        row for row in sheets["Messages"] if row[0] in {"TaskId", *(r[2] for r in sheets["Tasks"])}
+    ]
     people = [["PID", "Age"], *[[f"P{number}", 20 + number] for number in range(1, 13)]]
-    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets | {name: sheets["Tasks"], "People": people}))
+    study = s7.load(
+        write_xlsx(tmp_path / "mine.xlsx", sheets | {name: sheets["Tasks"], "People": people})
+    )
     assert study.participants_sheet == "People"
     assert kinds(study) == {"copied-sheet"}
-    assert s7.load(write_xlsx(tmp_path / "other.xlsx", sheets | {name: sheets["Tasks"]})).participants_sheet is None
+    assert (
+        s7.load(
+            write_xlsx(tmp_path / "other.xlsx", sheets | {name: sheets["Tasks"]})
+        ).participants_sheet
+        is None
+    )
 
 
 @pytest.mark.parametrize("by", ["hand", "filter"])
@@ -427,19 +525,34 @@ def test_hidden_rows_are_read_and_said(by, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["{}1,500", "{}1.500,00", "{}1,5", "${}1,500", "{}1 500 \u20ac", "{}1'500", "{}1 %", "EUR {}1.500", "{}1 years"],
+    [
+        "{}1,500",
+        "{}1.500,00",
+        "{}1,5",
+        "${}1,500",
+        "{}1 500 \u20ac",
+        "{}1'500",
+        "{}1 %",
+        "EUR {}1.500",
+        "{}1 years",
+    ],
 )
 def test_texts_like_numbers_in_a_column_of_people_are_said(text, tmp_path):
     sheets = rows_of_a_study()
     incomes = [text.format(number) for number in range(1, 13)]
-    sheets["People"] = [["PID", "Income"], *[[f"P{n}", income] for n, income in enumerate(incomes, 1)]]
+    sheets["People"] = [
+        ["PID", "Income"],
+        *[[f"P{n}", income] for n, income in enumerate(incomes, 1)],
+    ]
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets), strict=True)
     assert study.participants["Income"].tolist() == incomes
     (notice,) = study.diagnostics
     assert (notice.kind, notice.column, notice.count) == ("number-as-text", "Income", 12)
 
 
-@pytest.mark.parametrize("text", ["1{}-24", "2024-05-{}", "P{}", "{} or more people", "0{}.05.2024"])
+@pytest.mark.parametrize(
+    "text", ["1{}-24", "2024-05-{}", "P{}", "{} or more people", "0{}.05.2024"]
+)
 def test_other_texts_of_people_are_no_numbers(text, tmp_path):
     sheets = rows_of_a_study()
     sheets["People"] = [["PID", "Group"], *[[f"P{n}", text.format(n % 9)] for n in range(1, 13)]]
@@ -460,7 +573,9 @@ NAMES = [
 @pytest.mark.parametrize("delimiter", [";", "\t", ",", "|"])
 def test_the_separator_is_found_whatever_names_hold(delimiter, name, quoting, tmp_path):
     sheets = rows_of_a_study()
-    sheets["Tasks"] = [[*row, name if number == 0 else "work"] for number, row in enumerate(sheets["Tasks"])]
+    sheets["Tasks"] = [
+        [*row, name if number == 0 else "work"] for number, row in enumerate(sheets["Tasks"])
+    ]
     study = s7.load(write_csv(tmp_path / "mine", sheets, delimiter=delimiter, quoting=quoting))
     assert (len(study.conversations), len(study.turns)) == (24, 48)
     assert study.sheets["Tasks"].header[-1] == name
@@ -470,16 +585,22 @@ def test_the_separator_is_found_whatever_names_hold(delimiter, name, quoting, tm
 @pytest.mark.parametrize("line", ["sep={}\r\n", '"sep={}"\r\n', "SEP={}\n", "\ufeffsep={}\r\n"])
 def test_a_first_line_may_name_the_separator(line, delimiter, tmp_path):
     sheets = rows_of_a_study()
-    study = s7.load(write_csv(tmp_path / "mine", sheets, before=line.format(delimiter), delimiter=delimiter))
+    study = s7.load(
+        write_csv(tmp_path / "mine", sheets, before=line.format(delimiter), delimiter=delimiter)
+    )
     assert (len(study.conversations), len(study.turns)) == (24, 48)
     assert study.conversations["row"].tolist() == list(range(2, 26))
 
 
 @pytest.mark.parametrize("delimiter", [";", ","])
 def test_a_space_behind_the_separator_is_no_part_of_a_cell(delimiter, tmp_path):
-    folder = write_csv(tmp_path / "mine", rows_of_a_study(), delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    folder = write_csv(
+        tmp_path / "mine", rows_of_a_study(), delimiter=delimiter, quoting=csv.QUOTE_ALL
+    )
     for path in folder.iterdir():
-        path.write_text(path.read_text("utf-8").replace(f'"{delimiter}"', f'"{delimiter} "'), "utf-8")
+        path.write_text(
+            path.read_text("utf-8").replace(f'"{delimiter}"', f'"{delimiter} "'), "utf-8"
+        )
     study = s7.load(folder, strict=True)
     assert (len(study.turns), len(affective(study))) == (48, 48)
 
@@ -488,14 +609,19 @@ def test_a_space_behind_the_separator_is_no_part_of_a_cell(delimiter, tmp_path):
 def test_a_number_for_missing_among_words_is_no_wider_scale(code, tmp_path):
     words = ("very poor", "poor", "neutral", "good", "very good")
     cells = dict.fromkeys(range(1, 48, 4), code)
-    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(rating=lambda number: words[number % 5], cells=cells))
+    path = write_xlsx(
+        tmp_path / "mine.xlsx",
+        rows_of_a_study(rating=lambda number: words[number % 5], cells=cells),
+    )
     with pytest.raises(UserError, match=f"--missing {code}") as error:
         s7.load(path)
     assert "--scale" not in str(error.value)
     assert len(affective(s7.load(path, missing=code))) == 36
 
 
-@pytest.mark.parametrize("ids", [[1405211234567890, 1405211234567900], [140521000000, 140522000000]])
+@pytest.mark.parametrize(
+    "ids", [[1405211234567890, 1405211234567900], [140521000000, 140522000000]]
+)
 def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
     study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(people=2, ids=ids)))
     (warning,) = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "rounded-id"]
@@ -505,5 +631,7 @@ def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
 def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path):
     ends = ["Not at all", 2, 3, 4, "Very much"]
     sheets = rows_of_a_study(rating=lambda number: ends[number % 5])
-    with pytest.raises(UserError, match=r"column Affective: 19 of 48 answers can't be read .*'Very much' \(9\)"):
+    with pytest.raises(
+        UserError, match=r"column Affective: 19 of 48 answers can't be read .*'Very much' \(9\)"
+    ):
         s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))

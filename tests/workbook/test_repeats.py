@@ -51,12 +51,20 @@ OVERLAPS = {
     "all rows once more": (SAID, lambda rows: rows + rows, range(18, 34)),
     "all rows three times": (SAID, lambda rows: rows * 3, range(18, 50)),
     "the second half once more": (SAID, lambda rows: rows + rows[8:], range(18, 26)),
-    "each row beside its copy": (SAID, lambda rows: [row for row in rows for _ in range(2)], range(3, 35, 2)),
+    "each row beside its copy": (
+        SAID,
+        lambda rows: [row for row in rows for _ in range(2)],
+        range(3, 35, 2),
+    ),
     "answers of the assistant alone": (SAID, lambda rows: rows + rows[1::2], range(18, 26)),
     "all rows, without MessageIds": (NAMELESS, lambda rows: rows + rows, range(18, 34)),
     "a conversation, without MessageIds": (NAMELESS, lambda rows: rows + rows[4:8], range(18, 22)),
     "answers alone, without MessageIds": (NAMELESS, lambda rows: rows + rows[1::2], range(18, 26)),
-    "all rows, with blank MessageIds": (SAID | {"MessageId": None}, lambda rows: rows + rows, range(18, 34)),
+    "all rows, with blank MessageIds": (
+        SAID | {"MessageId": None},
+        lambda rows: rows + rows,
+        range(18, 34),
+    ),
     "texts that recur": ({}, lambda rows: rows + rows, range(18, 34)),
 }
 
@@ -81,7 +89,9 @@ def test_rows_that_are_repeated_in_any_number_and_place_change_no_number(sheets_
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["before the ratings", "after the ratings"])
-def test_of_a_message_that_was_exported_before_and_after_it_was_rated_the_fuller_row_counts(sheets_with, first):
+def test_of_a_message_that_was_exported_before_and_after_it_was_rated_the_fuller_row_counts(
+    sheets_with, first
+):
     def choose(rows):
         blank = [row[:6] + [None] * (len(row) - 6) for row in rows]
         return blank + rows if first else rows + blank
@@ -102,18 +112,24 @@ def test_a_turn_that_is_rated_again_otherwise_is_refused(sheets_with, messages):
 
 
 def test_ratings_that_are_spelt_otherwise_do_not_contradict(sheets_with):
-    study = parse_sheets(sheets_with(lambda rows: [*rows, rated(rows[1], "Good"), *rows[2:4]], **SAID))
+    study = parse_sheets(
+        sheets_with(lambda rows: [*rows, rated(rows[1], "Good"), *rows[2:4]], **SAID)
+    )
     assert levels(study) == [4.0, 5.0] * 4
 
 
 def test_the_advice_on_repeated_rows_ends_in_right_numbers_or_another_warning(sheets_with):
-    renumbered = parse_sheets(sheets_with(lambda rows: rows + shifted(rows, 4), **SAID | {"TimeOffsetSeconds": ...}))
+    renumbered = parse_sheets(
+        sheets_with(lambda rows: rows + shifted(rows, 4), **SAID | {"TimeOffsetSeconds": ...})
+    )
     assert len(renumbered.turns) == 2 * TURNS
     assert told(renumbered) == {("doubled-turn", WARNING): tuple(range(19, 34, 2))}
 
 
 def test_turns_that_may_have_been_said_twice_are_counted_with_a_warning(sheets_with):
-    study = parse_sheets(sheets_with(lambda rows: [rows[0], rows[1], rows[1], *rows[2:]], **NAMELESS))
+    study = parse_sheets(
+        sheets_with(lambda rows: [rows[0], rows[1], rows[1], *rows[2:]], **NAMELESS)
+    )
     assert len(study.turns) == TURNS + 1
     assert told(study) == {("doubled-turn", WARNING): (4,)}
 
@@ -132,7 +148,12 @@ def test_messages_without_text_are_known_again_by_their_whole_row_alone(sheets_w
 
 def test_users_who_say_the_same_again_in_conversations_that_take_turns_are_heard(sheets_with):
     order = [0, 4, 1, 5, 2, 6, 3, 7, *range(8, 16)]
-    messages = {"MessageId": ..., "TimeOffsetSeconds": ..., "Comment": [None, *"abcdefghijklmno"], "Content": "yes"}
+    messages = {
+        "MessageId": ...,
+        "TimeOffsetSeconds": ...,
+        "Comment": [None, *"abcdefghijklmno"],
+        "Content": "yes",
+    }
     study = parse_sheets(sheets_with(lambda rows: [rows[place] for place in order], **messages))
     assert (len(study.messages), len(study.turns)) == (16, TURNS)
 
@@ -141,12 +162,23 @@ def test_a_conversation_that_stands_twice_in_tasks_is_counted_once(sheets_with):
     study = parse_sheets(sheets_with(lambda rows: [*rows, rows[1]], name="Tasks"))
     assert len(study.conversations) == 4
     assert told(study) == {("doubled-row", WARNING): (6,)}
-    fuller = parse_sheets(sheets_with(lambda rows: [[*rows[1][:5], *[None] * (len(rows[1]) - 5)], *rows], name="Tasks"))
+    fuller = parse_sheets(
+        sheets_with(
+            lambda rows: [[*rows[1][:5], *[None] * (len(rows[1]) - 5)], *rows], name="Tasks"
+        )
+    )
     assert fuller.conversations["row"].tolist() == [3, 4, 5, 6]
 
 
 def test_an_exchange_that_recurs_under_numbers_of_its_own_was_said_again(sheets_with):
-    cells = {"Content": "ok", "Comment": None, "TimeOffsetSeconds": ..., "EmpathyOverall": [None, "good"] * 8}
-    cells |= dict.fromkeys(("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual"), "good")
+    cells = {
+        "Content": "ok",
+        "Comment": None,
+        "TimeOffsetSeconds": ...,
+        "EmpathyOverall": [None, "good"] * 8,
+    }
+    cells |= dict.fromkeys(
+        ("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual"), "good"
+    )
     study = parse_sheets(sheets_with(list, **cells | {"Relational": "good"}))
     assert "doubled-turn" not in {kind for kind, _ in told(study)}

@@ -71,7 +71,10 @@ SEVEN = "\n".join(f"{word}: {level}" for level, word in enumerate(SEVEN_WORDS, 1
 def turn_levels(column):
     """Levels of a column: those of the overall rating, every seventh one a level lower."""
     shift = TURN_RATINGS.index(column)
-    return [max(1, level - (shift > 0 and (index + shift) % 7 == 0)) for index, level in enumerate(LEVELS_OF_TURNS)]
+    return [
+        max(1, level - (shift > 0 and (index + shift) % 7 == 0))
+        for index, level in enumerate(LEVELS_OF_TURNS)
+    ]
 
 
 def sheets_with(minimal_sheets, cell_of, tasks=(), scales=None):
@@ -80,10 +83,14 @@ def sheets_with(minimal_sheets, cell_of, tasks=(), scales=None):
     for column in TURN_RATINGS:
         cells = [cell_of(level, place) for place, level in enumerate(turn_levels(column))]
         messages[column] = [cell for rating in cells for cell in (None, rating)]
-    asked_after = {name: [cell_of(LEVELS_OF_TURNS[n], n + 13) for n in range(12)] for name in POST_RATINGS}
+    asked_after = {
+        name: [cell_of(LEVELS_OF_TURNS[n], n + 13) for n in range(12)] for name in POST_RATINGS
+    }
     tasks = dict.fromkeys(OTHER_QUESTIONS) | asked_after | dict(tasks)
     further = [Sheet("Scales", ["column", "scale"], scales)] if scales else []
-    return minimal_sheets(tasks=tasks, messages=messages, conversations=12, turns=5, further=further)
+    return minimal_sheets(
+        tasks=tasks, messages=messages, conversations=12, turns=5, further=further
+    )
 
 
 def numbers(lowest, highest):
@@ -201,11 +208,19 @@ def respelt(sheet, column, respell):
 
 SPECIAL = {
     "conditions in two cases": respelt("Tasks", "Model", str.upper),
-    "participants in two Unicode forms": respelt("Tasks", "PID", lambda name: unicodedata.normalize("NFD", name)),
+    "participants in two Unicode forms": respelt(
+        "Tasks", "PID", lambda name: unicodedata.normalize("NFD", name)
+    ),
     "participants with invisible characters": respelt("Tasks", "PID", lambda name: f"{name}\u200b"),
-    "participants with further blanks": respelt("Tasks", "PID", lambda name: f" {name.replace(' ', chr(160))}"),
-    "participants with other dashes": respelt("Tasks", "PID", lambda name: name.replace("-", "\u2011")),
-    "participants with a letter of another alphabet": respelt("Tasks", "PID", lambda name: name.replace("P", "\u0420")),
+    "participants with further blanks": respelt(
+        "Tasks", "PID", lambda name: f" {name.replace(' ', chr(160))}"
+    ),
+    "participants with other dashes": respelt(
+        "Tasks", "PID", lambda name: name.replace("-", "\u2011")
+    ),
+    "participants with a letter of another alphabet": respelt(
+        "Tasks", "PID", lambda name: name.replace("P", "\u0420")
+    ),
     "participants in two cases": respelt("Participants", "PID", str.lower),
     "cells formatted as percentages": percent_cells,
     "a single number off the scale": one_number_off,
@@ -233,7 +248,11 @@ def write_workbook(name, path, minimal_sheets):
 
 def table_rows():
     """Rows of the page's table: workbook, options, what happens, what is told."""
-    section = PAGE.read_text(encoding="utf-8").split("What happens to each kind of scale")[1].split("\n:::")[0]
+    section = (
+        PAGE.read_text(encoding="utf-8")
+        .split("What happens to each kind of scale")[1]
+        .split("\n:::")[0]
+    )
     lines = [line for line in section.splitlines() if line.startswith("|")][2:]
     return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines]
 
@@ -256,7 +275,9 @@ def options_of(text, folder):
 def expected_mean(name, options):
     """Mean of the overall rating on 1..5, from the cells and the declared ends."""
     scale = next((one for one in options["scale"] if "=" not in one), "1-5")
-    lowest, highest = (float(end) for end in re.fullmatch(r"(-?\d+)(?:-|\.\.)(-?\d+)", scale).groups())
+    lowest, highest = (
+        float(end) for end in re.fullmatch(r"(-?\d+)(?:-|\.\.)(-?\d+)", scale).groups()
+    )
     if name == "cells formatted as percentages":
         values = [(level - 1) / 4 for level in LEVELS_OF_TURNS]
     elif name == "numbers from 1 to 7 and a sheet Scales":
@@ -267,8 +288,13 @@ def expected_mean(name, options):
     elif name == "percentages as text":
         values = [25 * (level - 1) for level in LEVELS_OF_TURNS]
     else:
-        cells = [CELLS.get(name, plain)(level, place) for place, level in enumerate(LEVELS_OF_TURNS)]
-        of_word = all(isinstance(cell, str) and cell not in {"NA", "oops"} for cell in cells) or "words and" in name
+        cells = [
+            CELLS.get(name, plain)(level, place) for place, level in enumerate(LEVELS_OF_TURNS)
+        ]
+        of_word = (
+            all(isinstance(cell, str) and cell not in {"NA", "oops"} for cell in cells)
+            or "words and" in name
+        )
         values = LEVELS_OF_TURNS if of_word else [cell for cell in cells if isinstance(cell, float)]
     return np.mean([1 + 4 * (value - lowest) / (highest - lowest) for value in values])
 
@@ -290,10 +316,14 @@ def test_what_the_page_promises_of_a_workbook_happens(row, tmp_path, minimal_she
         # The first two conversations are of one person, whose name has the other letter in the first alone.
         people = 12 if name == "participants with a letter of another alphabet" else 11
         assert study.conversations["participant"].nunique() == people
-        assert study.conversations["condition"].nunique() == (4 if name == "conditions in two cases" else 2)
+        assert study.conversations["condition"].nunique() == (
+            4 if name == "conditions in two cases" else 2
+        )
         message = "\n".join(map(str, study.diagnostics))
         assert bool(study.diagnostics) == (happens not in {"read", "rescaled"}), message
-        assert bool(len(study.rescaled)) == (given["scale"] not in ([], ["1-5"]) or "sheet Scales" in name)
+        assert bool(len(study.rescaled)) == (
+            given["scale"] not in ([], ["1-5"]) or "sheet Scales" in name
+        )
     for fragment in fragments:
         assert fragment in message, message
 
@@ -329,7 +359,9 @@ def test_unreadable_answers_stand_in_no_denominator_of_applicability(minimal_she
 
 def test_a_turn_of_which_no_answer_can_be_read_was_not_put_to_rating(minimal_sheets):
     messages = {name: [None, "oops", None, 4.0] * 4 for name in TURN_RATINGS}
-    study = parse_sheets(minimal_sheets(messages=messages), options=ReadingOptions(allow_unreadable=True))
+    study = parse_sheets(
+        minimal_sheets(messages=messages), options=ReadingOptions(allow_unreadable=True)
+    )
     assert len(study.turns_put_to_rating) == 4
 
 
@@ -386,7 +418,9 @@ def test_a_broken_file_of_words_is_refused_with_its_name(tmp_path, content, mess
 
 
 def test_options_lie_beside_a_workbook_and_come_back_as_they_were(tmp_path):
-    options = ReadingOptions.of(["1-7", "Affective=5-1"], {"goed": 4, "geen mening": "unknown"}, allow_unreadable=True)
+    options = ReadingOptions.of(
+        ["1-7", "Affective=5-1"], {"goed": 4, "geen mening": "unknown"}, allow_unreadable=True
+    )
     options.write_beside(tmp_path / "mine.xlsx")
     assert ReadingOptions.beside(tmp_path / "mine.xlsx") == options
     assert options.digest("abc") != "abc"
@@ -410,7 +444,9 @@ def test_a_workbook_is_read_by_the_options_beside_it(tmp_path, minimal_sheets):
     assert len(load(path).rescaled) == len(TURN_RATINGS + POST_RATINGS + OTHER_QUESTIONS)
 
 
-@pytest.mark.parametrize(("row", "message"), [(["Warmth", "1-7"], "row 2: 'Warmth'"), (["Affective", "x"], "row 2")])
+@pytest.mark.parametrize(
+    ("row", "message"), [(["Warmth", "1-7"], "row 2: 'Warmth'"), (["Affective", "x"], "row 2")]
+)
 def test_a_wrong_row_of_the_sheet_scales_is_named(minimal_sheets, row, message):
     with pytest.raises(UserError, match=message):
         parse_sheets(minimal_sheets(further=[Sheet("Scales", ["column", "scale"], [row])]))
@@ -419,9 +455,14 @@ def test_a_wrong_row_of_the_sheet_scales_is_named(minimal_sheets, row, message):
 def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_scale(minimal_sheets):
     import sense7 as s7
 
-    study = parse_sheets(sheets_with(minimal_sheets, numbers(1, 7)), options=ReadingOptions.of("1-7"))
+    study = parse_sheets(
+        sheets_with(minimal_sheets, numbers(1, 7)), options=ReadingOptions.of("1-7")
+    )
     given = np.array(
-        [[numbers(1, 7)(level, place) for place, level in enumerate(turn_levels(column))] for column in DIMENSION_NAMES]
+        [
+            [numbers(1, 7)(level, place) for place, level in enumerate(turn_levels(column))]
+            for column in DIMENSION_NAMES
+        ]
     ).T
     covariance = np.cov(given, rowvar=False)
     alpha = 7 / 6 * (1 - np.trace(covariance) / covariance.sum())
@@ -448,8 +489,12 @@ def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_sca
 )
 def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(numbers, likely):
     forms = (float, str)  # the same number is counted once, however the file holds it
-    cells = [forms[place % 2](number) for number, count in numbers.items() for place in range(count)]
-    question = Question(next(one for one in MESSAGE_COLUMNS if one.official == "Interest"), cells, ReadingOptions())
+    cells = [
+        forms[place % 2](number) for number, count in numbers.items() for place in range(count)
+    ]
+    question = Question(
+        next(one for one in MESSAGE_COLUMNS if one.official == "Interest"), cells, ReadingOptions()
+    )
     question.use(choose_vocabulary(question.scale, question.unknown))
     found = question.refusal([])
     assert (found and found[1]["likely"]) == likely
@@ -478,7 +523,11 @@ def test_the_seven_dimensions_are_those_of_the_release():
         "Contextual",
         "Relational",
     )
-    assert {dimension.group for dimension in DIMENSIONS} == {"affective", "cognitive", "motivational"}
+    assert {dimension.group for dimension in DIMENSIONS} == {
+        "affective",
+        "cognitive",
+        "motivational",
+    }
 
 
 def test_official_turn_ratings_are_exactly_five_words():
@@ -509,9 +558,17 @@ def test_a_number_beside_a_word_is_split_off(scale, form):
     ("answers", "word", "level"),
     [
         ({"good": 96, "fair": 4}, "fair", None),  # official words, a slip
-        ({"very poor": 3, "neutral": 6, "excellent": 2}, "excellent", None),  # official words, and no list has all
+        (
+            {"very poor": 3, "neutral": 6, "excellent": 2},
+            "excellent",
+            None,
+        ),  # official words, and no list has all
         ({"very poor": 3, "good": 6, "excellent": 2}, "excellent", 5),
-        ({"poor": 1, "fair": 4, "good": 2, "very good": 1, "excellent": 4}, "good", 3),  # another scale
+        (
+            {"poor": 1, "fair": 4, "good": 2, "very good": 1, "excellent": 4},
+            "good",
+            3,
+        ),  # another scale
         ({"very poor": 2, "poor": 1, "fair": 9, "good": 3, "very good": 1}, "fair", 3),
         ({"strongly agree": 5, "disagree": 1}, "disagree", 2),
         ({"neutral": 1}, "neutral", 3),

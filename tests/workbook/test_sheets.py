@@ -35,9 +35,16 @@ TURN_ROWS = [3, 5, 7, 9, 11, 13, 15, 17]
 @pytest.fixture
 def read(minimal_sheets):
     """Read a minimal workbook with changes; see ``minimal_sheets``."""
-    allowing = ReadingOptions(allow_unreadable=True)  # one odd cell is a large share of so small a workbook
-    return lambda *, prompted_condition=None, strict=False, options=allowing, **changes: parse_sheets(
-        minimal_sheets(**changes), prompted_condition=prompted_condition, strict=strict, options=options
+    allowing = ReadingOptions(
+        allow_unreadable=True
+    )  # one odd cell is a large share of so small a workbook
+    return lambda *, prompted_condition=None, strict=False, options=allowing, **changes: (
+        parse_sheets(
+            minimal_sheets(**changes),
+            prompted_condition=prompted_condition,
+            strict=strict,
+            options=options,
+        )
     )
 
 
@@ -240,16 +247,22 @@ def test_hidden_sheets_and_error_cells_are_said(minimal_sheets):
     sheets = minimal_sheets()
     for name in ("Messages", "Participants"):
         sheet = sheets[name]
-        sheets[name] = Sheet(name, sheet.header, sheet.rows, visible=False, errors=[(0, 3), (0, 4), (99, 5)])
+        sheets[name] = Sheet(
+            name, sheet.header, sheet.rows, visible=False, errors=[(0, 3), (0, 4), (99, 5)]
+        )
     study = parse_sheets(sheets)
     assert {"hidden-sheet", "error-cell"} == kinds(study)
-    places = [diagnostic.place for diagnostic in study.diagnostics if diagnostic.kind == "error-cell"]
+    places = [
+        diagnostic.place for diagnostic in study.diagnostics if diagnostic.kind == "error-cell"
+    ]
     assert places[:2] == [
         "sheet Messages, column TaskId, cells A3, A4",
         "sheet Messages, column CV (no name), cell CV5",
     ]
     assert len(places) == 4
-    assert [diagnostic.sheet for diagnostic in study.diagnostics if diagnostic.kind == "hidden-sheet"] == [
+    assert [
+        diagnostic.sheet for diagnostic in study.diagnostics if diagnostic.kind == "hidden-sheet"
+    ] == [
         "Messages",
         "Participants",
     ]
@@ -300,7 +313,9 @@ AGREE = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree",
     ids=str,
 )  # fmt: skip
 def test_every_scale_may_come_in_other_words(read, words):
-    study = read(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), turn_cells(*words, *words[:3])))
+    study = read(
+        messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), turn_cells(*words, *words[:3]))
+    )
     for name in RATING_NAMES:
         assert study.turns[name].tolist() == [1, 2, 3, 4, 5, 1, 2, 3]
     assert kinds(study) <= {"other-words"}
@@ -320,48 +335,70 @@ def test_one_column_in_other_words_does_not_change_the_rest(read):
 def test_keys_in_another_case_and_space_are_read_with_a_warning(minimal_sheets):
     plain = minimal_sheets()
     renamed = {
-        " tasks ": Sheet(" tasks ", [f" {name.lower()} " for name in plain["Tasks"].header], plain["Tasks"].rows),
-        "MESSAGES": Sheet("MESSAGES", [name.upper() for name in plain["Messages"].header], plain["Messages"].rows),
+        " tasks ": Sheet(
+            " tasks ", [f" {name.lower()} " for name in plain["Tasks"].header], plain["Tasks"].rows
+        ),
+        "MESSAGES": Sheet(
+            "MESSAGES", [name.upper() for name in plain["Messages"].header], plain["Messages"].rows
+        ),
     }
     study = parse_sheets(renamed)
     assert kinds(study) == {"renamed-sheet", "renamed-column"}
     assert study.turns.equals(parse_sheets(plain).turns)
-    assert len([diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "renamed-column"]) == len(
-        TASK_COLUMNS
-    ) + len(MESSAGE_COLUMNS)
+    assert len(
+        [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "renamed-column"]
+    ) == len(TASK_COLUMNS) + len(MESSAGE_COLUMNS)
 
 
 def test_a_missing_key_of_a_renamed_sheet_is_said_once(minimal_sheets):
     tasks = minimal_sheets(tasks={"PID": ...})["Tasks"]
     with pytest.raises(WorkbookError) as caught:
-        parse_sheets({"tasks": Sheet("tasks", tasks.header, tasks.rows), "Messages": minimal_sheets()["Messages"]})
-    assert [diagnostic.kind for diagnostic in caught.value.diagnostics if diagnostic.column == "PID"] == [
-        "missing-key-column"
-    ]
+        parse_sheets(
+            {
+                "tasks": Sheet("tasks", tasks.header, tasks.rows),
+                "Messages": minimal_sheets()["Messages"],
+            }
+        )
+    assert [
+        diagnostic.kind for diagnostic in caught.value.diagnostics if diagnostic.column == "PID"
+    ] == ["missing-key-column"]
 
 
-@pytest.mark.parametrize("header", ["PostTaskEmpathy_1", "PostTaskEmpathy_AffectiveCognitive", "PostTaskEmpathy_"])
+@pytest.mark.parametrize(
+    "header", ["PostTaskEmpathy_1", "PostTaskEmpathy_AffectiveCognitive", "PostTaskEmpathy_"]
+)
 def test_suffixes_that_name_none_or_several_are_listed(read, header):
-    study = read(tasks={"PostTaskEmpathy_Affective": ..., "PostTaskEmpathy_Cognitive": ..., header: 4.0})
+    study = read(
+        tasks={"PostTaskEmpathy_Affective": ..., "PostTaskEmpathy_Cognitive": ..., header: 4.0}
+    )
     assert found(study, "unmatched-column").column == header
     assert study.conversations["post_Affective"].isna().all()
 
 
-@pytest.mark.parametrize("others", [{"PostTaskEmpathy_AffectiveWhy": "x"}, {"posttaskempathy_affective": 3.0}, {}])
+@pytest.mark.parametrize(
+    "others", [{"PostTaskEmpathy_AffectiveWhy": "x"}, {"posttaskempathy_affective": 3.0}, {}]
+)
 def test_a_dimension_that_several_columns_name_is_that_of_its_own_name_or_of_none(read, others):
     """A rating that was read from the column with the comment, or from one of two, would be a false number."""
     further = {"PostTaskEmpathy_AffectiveLater": 2.0, **others}
-    study = read(tasks={"PostTaskEmpathy_Affective": ..., "PostTaskEmpathy_AffectiveNow": 5.0, **further})
+    study = read(
+        tasks={"PostTaskEmpathy_Affective": ..., "PostTaskEmpathy_AffectiveNow": 5.0, **further}
+    )
     own = "posttaskempathy_affective" in others
     assert study.conversations["post_Affective"].dropna().unique().tolist() == [3.0] * own
     kinds = [one.column for one in study.diagnostics if one.kind == "unmatched-column"]
-    assert kinds == ["PostTaskEmpathy_AffectiveNow", *(name for name in further if name != "posttaskempathy_affective")]
+    assert kinds == [
+        "PostTaskEmpathy_AffectiveNow",
+        *(name for name in further if name != "posttaskempathy_affective"),
+    ]
 
 
 def test_of_two_equal_names_the_first_column_is_used(minimal_sheets):
     sheets = minimal_sheets()
     tasks = sheets["Tasks"]
-    sheets["Tasks"] = Sheet("Tasks", [*tasks.header, "Model"], [[*row, "other"] for row in tasks.rows])
+    sheets["Tasks"] = Sheet(
+        "Tasks", [*tasks.header, "Model"], [[*row, "other"] for row in tasks.rows]
+    )
     study = parse_sheets(sheets)
     assert study.conditions == ["plain", "plain-empathy"]
     assert found(study, "duplicate-column").column == "Model"
@@ -415,7 +452,9 @@ def test_an_id_that_is_alike_to_two_is_an_orphan(read):
         ("TimeOffsetSeconds", -2.5, "-2.5", None), ("TimeOffsetSeconds", True, "True", None),
     ],
 )  # fmt: skip
-def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(read, column, cell, value, hint):
+def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(
+    read, column, cell, value, hint
+):
     others = {"MessageId": [1.0, 3.0, 4.0], "TimeOffsetSeconds": [0.0, None, None]}
     first, *last = others[column]
     study = read(messages={column: [first, cell, *last, *[first, *last, None] * 3]})
@@ -425,7 +464,8 @@ def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(read, co
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("10,0", 10.0), ("0,125", 0.125), (" 7,25 ", 7.25), ("1234,567", 1234.567), ("1,000", None)]
+    ("text", "number"),
+    [("10,0", 10.0), ("0,125", 0.125), (" 7,25 ", 7.25), ("1234,567", 1234.567), ("1,000", None)],
 )
 def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(read, text, number):
     study = read(messages={"TimeOffsetSeconds": [None, text, None, None] + [None] * 12})
@@ -441,7 +481,9 @@ def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(read, text, number
 # Roles, order
 
 
-@pytest.mark.parametrize("role", ["Assistant", "assistant ", "ASSISTANT", "bot", "system", None, 1.0])
+@pytest.mark.parametrize(
+    "role", ["Assistant", "assistant ", "ASSISTANT", "bot", "system", None, 1.0]
+)
 def test_only_exactly_assistant_makes_a_turn(read, role):
     study = read(messages={"Role": ["user", role, "user", "assistant"] * 4})
     assert len(study.turns) == 4
@@ -453,9 +495,13 @@ def test_only_exactly_assistant_makes_a_turn(read, role):
 # Texts
 
 
-@pytest.mark.parametrize("text", ["NA", "None", "nan", "null", "N/A", " ", "=1+1", "\x00", "a\r\nb", "_x000D_"])
+@pytest.mark.parametrize(
+    "text", ["NA", "None", "nan", "null", "N/A", " ", "=1+1", "\x00", "a\r\nb", "_x000D_"]
+)
 def test_texts_that_look_like_holes_are_texts(minimal_sheets, tmp_path, text):
-    sheets = minimal_sheets(messages={"Content": text, "Comment": text}, tasks={"PreTaskChoice": f"x{text}"})
+    sheets = minimal_sheets(
+        messages={"Content": text, "Comment": text}, tasks={"PreTaskChoice": f"x{text}"}
+    )
     write_sheets(sheets, tmp_path / "a.xlsx")
     study = read_workbook(tmp_path / "a.xlsx")
     assert set(study.messages["content"]) == set(study.messages["comment"]) == {text}
@@ -479,12 +525,19 @@ CUT = {
 def test_a_text_as_long_as_a_cell_may_be_is_said_to_be_cut(read, column, text):
     study = read(messages={column: [None, text] + [None] * 5 + [text] + [None] * 8})
     [notice] = study.diagnostics
-    assert (notice.kind, notice.severity, notice.column, notice.rows) == ("cut-text", NOTICE, column, (3, 9))
+    assert (notice.kind, notice.severity, notice.column, notice.rows) == (
+        "cut-text",
+        NOTICE,
+        column,
+        (3, 9),
+    )
 
 
 @pytest.mark.parametrize("length", [LONGEST - 1, LONGEST + 1, 16_383, 40_000])
 def test_a_text_of_another_length_is_whole(read, length):
-    assert not read(messages={"Content": "a" * length, "MessageId": [1.0, 2.0, 3.0, 4.0] * 4}).diagnostics
+    assert not read(
+        messages={"Content": "a" * length, "MessageId": [1.0, 2.0, 3.0, 4.0] * 4}
+    ).diagnostics
 
 
 # Participants
@@ -492,7 +545,13 @@ def test_a_text_of_another_length_is_whole(read, length):
 
 def test_of_several_the_sheet_with_one_row_a_participant_is_taken(read):
     study = read(
-        further=[Sheet("Log", ["PID", "event"], [["P1", "a"], ["P1", "b"], ["P2", "c"], ["P3", "d"], ["P4", "e"]])]
+        further=[
+            Sheet(
+                "Log",
+                ["PID", "event"],
+                [["P1", "a"], ["P1", "b"], ["P2", "c"], ["P3", "d"], ["P4", "e"]],
+            )
+        ]
     )
     assert study.participants_sheet == "Participants"
 
@@ -515,7 +574,13 @@ def messages(column, cells, frame, name, values, *kinds):
 
 
 def people(column, cells, values, *kinds):
-    return {"participants": {column: cells}}, "participants", column.replace("PID", "participant"), values, *kinds
+    return (
+        {"participants": {column: cells}},
+        "participants",
+        column.replace("PID", "participant"),
+        values,
+        *kinds,
+    )
 
 
 def another_sheet(name):
@@ -565,11 +630,15 @@ READ = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changes", "frame", "column", "values", "found"), [(*row[:4], set(row[4:])) for row in READ])
+@pytest.mark.parametrize(
+    ("changes", "frame", "column", "values", "found"), [(*row[:4], set(row[4:])) for row in READ]
+)
 def test_what_is_read_of_other_columns(read, changes, frame, column, values, found):
     study = read(**changes)
     got = getattr(study, frame)[column].tolist()
-    assert [None if isinstance(value, float) and np.isnan(value) else value for value in got] == values
+    assert [
+        None if isinstance(value, float) and np.isnan(value) else value for value in got
+    ] == values
     assert kinds(study) == found
 
 
@@ -578,10 +647,20 @@ def test_what_is_read_of_other_columns(read, changes, frame, column, values, fou
 
 def test_never_asked_is_blank_or_missing_but_not_unknown(read):
     study = read(
-        messages={"Cognitive": None, "Relational": ..., "Interest": turn_cells(*["unknown"] * 8), "Retry": None},
+        messages={
+            "Cognitive": None,
+            "Relational": ...,
+            "Interest": turn_cells(*["unknown"] * 8),
+            "Retry": None,
+        },
         tasks={"PreTaskImportance": " ", "PreTaskChoice": None},
     )
-    assert study.never_asked["column"].tolist() == ["PreTaskChoice", "PreTaskImportance", "Cognitive", "Relational"]
+    assert study.never_asked["column"].tolist() == [
+        "PreTaskChoice",
+        "PreTaskImportance",
+        "Cognitive",
+        "Relational",
+    ]
     assert study.not_recorded["column"].tolist() == ["Retry"]
     assert "Interest" in study.asked
     assert "Interest" not in study.rated_dimensions
@@ -621,8 +700,25 @@ def test_the_diagnostics_make_a_table(read):
 # The prompted condition, guessed from names
 
 NO_NAME = (None, "no condition's name speaks of empathy or of a prompt")
-SPEAKING = ["GPT-4o empathy", "gpt-empathic", "Emp", "GPT emph", "GptEmp", "with prompt", "Prompted", "GPT_EMPATHETIC"]
-DENYING = ["no empathy", "non prompted", "not prompted", "without empathy", "un prompted", "nonempathic", "noprompt"]
+SPEAKING = [
+    "GPT-4o empathy",
+    "gpt-empathic",
+    "Emp",
+    "GPT emph",
+    "GptEmp",
+    "with prompt",
+    "Prompted",
+    "GPT_EMPATHETIC",
+]
+DENYING = [
+    "no empathy",
+    "non prompted",
+    "not prompted",
+    "without empathy",
+    "un prompted",
+    "nonempathic",
+    "noprompt",
+]
 DENYING += ["unprompted", "unempathic", "temper", "contempt", "tempo"]
 
 
@@ -636,7 +732,10 @@ def guessed(*names, given=None):
         *((("plain", name), (name, "guessed from its name")) for name in SPEAKING),
         *((("plain", name), NO_NAME) for name in DENYING),
         *((("with prompt", name), ("with prompt", "guessed from its name")) for name in DENYING),
-        (("a prompt", "empathy"), (None, "several conditions' names speak of it: a prompt, empathy")),
+        (
+            ("a prompt", "empathy"),
+            (None, "several conditions' names speak of it: a prompt, empathy"),
+        ),
     ],
 )
 def test_the_prompted_condition_is_guessed_from_names(names, found):
@@ -645,7 +744,10 @@ def test_the_prompted_condition_is_guessed_from_names(names, found):
 
 def test_what_is_given_is_taken_or_refused_with_what_there_is():
     assert guessed("a", "empathy", given="a") == ("a", "given")
-    with pytest.raises(UserError, match=r"mine\.xlsx: there is no condition 'c'\. Conditions in the file: 'a', 'b'\. "):
+    with pytest.raises(
+        UserError,
+        match=r"mine\.xlsx: there is no condition 'c'\. Conditions in the file: 'a', 'b'\. ",
+    ):
         guessed("b", "a", given="c")
     with pytest.raises(UserError, match=r"Conditions in the file: none\. Give one of them"):
         guessed(given="c")
@@ -653,7 +755,16 @@ def test_what_is_given_is_taken_or_refused_with_what_there_is():
 
 # Without data frames: the same is said, and no pandas is imported
 
-NOT_FOR_CHECK = {"pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "rich", "yaml", "xlsxwriter"}
+NOT_FOR_CHECK = {
+    "pandas",
+    "scipy",
+    "sklearn",
+    "statsmodels",
+    "matplotlib",
+    "rich",
+    "yaml",
+    "xlsxwriter",
+}
 
 
 @pytest.fixture
@@ -662,7 +773,12 @@ def odd(minimal_sheets, tmp_path):
     sheets = minimal_sheets(
         conversations=3,
         tasks={"Model": ["empathy", None, "plain"], "PID": ["P1", None, "p1"]},
-        messages={"Affective": [None, "splendid"] * 6, "Cognitive": None, "MessageId": [None, 2.0] * 6, "Mood": "x"},
+        messages={
+            "Affective": [None, "splendid"] * 6,
+            "Cognitive": None,
+            "MessageId": [None, 2.0] * 6,
+            "Mood": "x",
+        },
     )
     write_sheets(sheets, tmp_path / "odd.xlsx")
     return tmp_path / "odd.xlsx"

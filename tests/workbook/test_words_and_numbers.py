@@ -30,7 +30,9 @@ from sense7.workbook.scales import (
 )
 
 SCALES = (TURN_RATING, AGREEMENT, POST_EMPATHY, IMPORTANCE, DESIRED_EMPATHY)
-LISTS = [(scale, listed) for scale in SCALES for listed in (*english_lists(scale), *other_lists(scale))]
+LISTS = [
+    (scale, listed) for scale in SCALES for listed in (*english_lists(scale), *other_lists(scale))
+]
 """Each scale with each list of words that may stand on it."""
 
 MINUSES = ("-", "\u2212", "\u2010", "\u2011", "\u2013", "\ufe63", "\uff0d")
@@ -53,14 +55,26 @@ ORDERS = (
     ("很差", "差", "一般", "好", "很好"),
     ("とても悪い", "悪い", "普通", "良い", "とても良い"),
 )
-NO_ANSWER = ("not applicable", "unknown", "does not apply", "cannot judge", "keine Angabe", "sans objet", "no aplica")
+NO_ANSWER = (
+    "not applicable",
+    "unknown",
+    "does not apply",
+    "cannot judge",
+    "keine Angabe",
+    "sans objet",
+    "no aplica",
+)
 
 
 def turn_ratings(minimal_sheets, cells, **options):
     """A study of twelve conversations of five turns whose overall ratings are the cells, in turn."""
     ratings = [cell for _, cell in zip(range(60), itertools.cycle(cells))]
     column = [cell for rating in ratings for cell in (None, rating)]
-    numbers = [cell for rating in itertools.islice(itertools.cycle([2.0, 4.0, 5.0]), 60) for cell in (None, rating)]
+    numbers = [
+        cell
+        for rating in itertools.islice(itertools.cycle([2.0, 4.0, 5.0]), 60)
+        for cell in (None, rating)
+    ]
     messages = {"EmpathyOverall": column, **dict.fromkeys(DIMENSION_NAMES, numbers)}
     sheets = minimal_sheets(messages=messages, conversations=12, turns=5)
     return parse_sheets(sheets, options=ReadingOptions.of(**options)).turns
@@ -84,21 +98,26 @@ def test_words_are_read_by_the_list_they_are_from_or_refused(scale_and_list, dat
     assume(sum(counts[word] for word in official) < 0.95 * counts.total())
     vocabulary = choose_vocabulary(scale, counts)
     if vocabulary.doubt is None:
-        assert {word: vocabulary.levels.get(word) for word in words} == {word: listed.levels[word] for word in words}
+        assert {word: vocabulary.levels.get(word) for word in words} == {
+            word: listed.levels[word] for word in words
+        }
 
 
 @given(st.sampled_from(LISTS), st.data())
 def test_a_list_with_another_number_of_levels_never_becomes_levels(scale_and_list, data):
     scale, listed = scale_and_list
     assume(listed.size != scale.size)
-    words = data.draw(st.permutations([word for word in listed.levels if word == listed.main_words[word]]))
+    words = data.draw(
+        st.permutations([word for word in listed.levels if word == listed.main_words[word]])
+    )
     assert choose_vocabulary(scale, Counter(words)).doubt is not None
 
 
 def one_word_a_level(listed):
     """The words of a list that lead the others of their level."""
     return [
-        next(word for word in listed.levels if listed.levels[word] == level) for level in set(listed.levels.values())
+        next(word for word in listed.levels if listed.levels[word] == level)
+        for level in set(listed.levels.values())
     ]
 
 
@@ -116,7 +135,11 @@ def test_a_second_word_of_a_level_is_one_level_too_many(scale_and_list, data):
     scale, listed = scale_and_list
     words = one_word_a_level(listed)
     main_words = {listed.main_words[word] for word in words}
-    second = data.draw(st.sampled_from([word for word in listed.levels if listed.main_words[word] not in main_words]))
+    second = data.draw(
+        st.sampled_from(
+            [word for word in listed.levels if listed.main_words[word] not in main_words]
+        )
+    )
     assert choose_vocabulary(scale, Counter([*words, second])).doubt is not None
 
 
@@ -135,10 +158,14 @@ def test_the_official_words_alone_are_always_on_the_official_scale(scale, data):
     words = data.draw(st.lists(st.sampled_from(sorted(official)), min_size=1))
     vocabulary = choose_vocabulary(scale, Counter(words))
     assert vocabulary.doubt is None
-    assert {word: vocabulary.levels[word] for word in words} == {word: official[word] for word in words}
+    assert {word: vocabulary.levels[word] for word in words} == {
+        word: official[word] for word in words
+    }
 
 
-@pytest.mark.parametrize(("scale", "listed"), LISTS, ids=lambda part: getattr(part, "name", str(part)))
+@pytest.mark.parametrize(
+    ("scale", "listed"), LISTS, ids=lambda part: getattr(part, "name", str(part))
+)
 def test_a_list_has_no_word_at_two_levels_and_each_in_its_normal_form(scale, listed):
     assert len(set(listed.levels.values())) == listed.size
     assert all(word == normalise_word(word) for word in listed.levels)
@@ -148,7 +175,9 @@ def test_a_list_has_no_word_at_two_levels_and_each_in_its_normal_form(scale, lis
 @pytest.mark.parametrize("language", languages())
 def test_words_that_mean_the_same_stand_in_a_list_under_the_first_of_them(language):
     lists = [
-        levels for kind in ("quality", "agreement", "importance", "desired") for levels in languages()[language][kind]
+        levels
+        for kind in ("quality", "agreement", "importance", "desired")
+        for levels in languages()[language][kind]
     ]
     words = {word for levels in lists for level in levels for word in level.split("|")}
     assert [same for same in languages()[language]["same"] if same.split("|")[0] not in words] == []
@@ -162,13 +191,22 @@ def test_words_that_mean_the_same_stand_in_a_list_under_the_first_of_them(langua
         ("very poor, poor, fair, good, excellent", [1, 2, 3, 4, 5]),
         ("fair, average, good, excellent", [2, 3, 4, 5]),
         ("mauvais, médiocre, passable, bon, excellent", [1, 2, 3, 4, 5]),
-        ("trifft nicht zu, trifft eher nicht zu, teils-teils, trifft eher zu, trifft zu", [1, 2, 3, 4, 5]),
+        (
+            "trifft nicht zu, trifft eher nicht zu, teils-teils, trifft eher zu, trifft zu",
+            [1, 2, 3, 4, 5],
+        ),
         ("poor, fair, good, excellent", None),
         ("fair, good", None),
-        ("strongly disagree, disagree, somewhat disagree, neutral, somewhat agree, agree, strongly agree", None),
+        (
+            "strongly disagree, disagree, somewhat disagree, neutral, somewhat agree, agree, strongly agree",
+            None,
+        ),
         ("trifft nicht zu, trifft eher nicht zu, trifft eher zu, trifft zu", None),
         ("très mauvais, mauvais, médiocre, moyen, bon, très bon", None),
-        ("discordo totalmente, discordo, discordo parcialmente, neutro, concordo parcialmente, concordo", None),
+        (
+            "discordo totalmente, discordo, discordo parcialmente, neutro, concordo parcialmente, concordo",
+            None,
+        ),
         ("非常不同意, 不同意, 不太同意, 一般, 比较同意, 同意, 非常同意", None),
         ("全くそう思わない, あまりそう思わない, そう思わない, そう思う, とてもそう思う", None),
     ],
@@ -197,7 +235,10 @@ def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets):
 
 
 def in_digits(text, zero):
-    return "".join(chr(ord(zero) + int(character)) if character.isdecimal() else character for character in text)
+    return "".join(
+        chr(ord(zero) + int(character)) if character.isdecimal() else character
+        for character in text
+    )
 
 
 @given(
@@ -209,25 +250,35 @@ def in_digits(text, zero):
     st.booleans(),
     st.lists(st.sampled_from((*MARKS, *SPACES)), min_size=2, max_size=2),
 )
-def test_a_number_is_read_however_a_program_writes_it(count, decimals, minus, zero, point, has_leading_zero, around):
+def test_a_number_is_read_however_a_program_writes_it(
+    count, decimals, minus, zero, point, has_leading_zero, around
+):
     number = count / 10**decimals
     digits = f"{abs(number):.{decimals}f}"
     if not has_leading_zero and decimals:
         digits = digits.removeprefix("0")
     text = in_digits(digits, zero).replace(".", point)
     sign = minus if number < 0 else ""
-    assert TURN_RATING.split_number(f"{around[0]}{sign}{text}{around[1]}") == (pytest.approx(number), "")
+    assert TURN_RATING.split_number(f"{around[0]}{sign}{text}{around[1]}") == (
+        pytest.approx(number),
+        "",
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["1,000", "12,345", "1 000", "1'000", "3-4", "4/5", "4 of 5", "1.2.3", "1,2,3", "3 or 4"]
+    "text",
+    ["1,000", "12,345", "1 000", "1'000", "3-4", "4/5", "4 of 5", "1.2.3", "1,2,3", "3 or 4"],
 )
 def test_what_could_be_two_numbers_is_none(text):
     number, word = TURN_RATING.split_number(text)
     assert number is None or any(map(str.isdigit, word))
 
 
-@given(st.sampled_from(FORMS), st.sampled_from([*LEVELS, "somewhat so", "trifft zu"]), st.integers(0, 100))
+@given(
+    st.sampled_from(FORMS),
+    st.sampled_from([*LEVELS, "somewhat so", "trifft zu"]),
+    st.integers(0, 100),
+)
 def test_a_word_beside_a_number_is_split_off(form, word, number):
     assert TURN_RATING.split_number(form.format(n=number, w=word.title())) == (number, word)
 
@@ -237,7 +288,9 @@ def test_a_word_beside_a_number_is_split_off(form, word, number):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order[-1])
-def test_numbers_against_their_words_are_refused_until_the_scale_is_declared(form, order, minimal_sheets):
+def test_numbers_against_their_words_are_refused_until_the_scale_is_declared(
+    form, order, minimal_sheets
+):
     cells = [form.format(n=6 - level, w=order[level - 1]) for level in (1, 2, 3, 4, 5)]
     with pytest.raises(UserError, match="column EmpathyOverall: the numbers run against the words"):
         turn_ratings(minimal_sheets, cells)
@@ -259,12 +312,19 @@ def test_labels_at_the_ends_alone_say_which_end_is_which(order, scale, minimal_s
     inner = [float(number) for number in range(2, highest)]
     upwards = [f"1 - {order[0]}", *inner, f"{highest} - {order[4]}"]
     assert turn_ratings(minimal_sheets, upwards, scale=scale)["overall"].max() == 5
-    for downwards in ([f"1 - {order[4]}", *inner, f"{highest} - {order[0]}"], [f"1 - {order[4]}", *inner, highest]):
+    for downwards in (
+        [f"1 - {order[4]}", *inner, f"{highest} - {order[0]}"],
+        [f"1 - {order[4]}", *inner, highest],
+    ):
         with pytest.raises(UserError, match="the numbers run against the words"):
             turn_ratings(minimal_sheets, downwards, scale=scale)
 
 
-@given(st.sampled_from(sorted({*NO_ANSWER, *declining_words()})), st.integers(-9, 99), st.sampled_from(FORMS))
+@given(
+    st.sampled_from(sorted({*NO_ANSWER, *declining_words()})),
+    st.integers(-9, 99),
+    st.sampled_from(FORMS),
+)
 def test_an_answer_that_declines_is_no_level_beside_any_number(word, number, form):
     split = TURN_RATING.split_number(form.format(n=number, w=word))
     assume(split[0] == number)

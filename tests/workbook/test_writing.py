@@ -44,7 +44,10 @@ def test_it_has_every_column_of_the_format_and_no_row(path):
 def test_empty_it_is_refused_with_what_is_to_be_filled(path):
     with pytest.raises(WorkbookError) as caught:
         read_workbook(path)
-    assert {diagnostic.kind for diagnostic in caught.value.diagnostics.of("error")} == {"no-conversation", "no-rating"}
+    assert {diagnostic.kind for diagnostic in caught.value.diagnostics.of("error")} == {
+        "no-conversation",
+        "no-rating",
+    }
     assert "sheet Tasks: the sheet holds no conversation. Fix: fill it." in str(caught.value)
 
 
@@ -64,7 +67,9 @@ def test_a_note_says_each_level_of_an_answer(path):
         for position, column in enumerate(columns, 1):
             cell = book[name].cell(1, position)
             assert cell.comment is not None, cell.value
-            for level, synonyms in enumerate(column.scale.vocabularies[0] if column.scale else (), 1):
+            for level, synonyms in enumerate(
+                column.scale.vocabularies[0] if column.scale else (), 1
+            ):
                 assert f"{level} = {synonyms[0]}" in cell.comment.text
 
 
@@ -82,7 +87,9 @@ def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(path):
     assert read_sheets(path)["Tasks"].rows == []
 
 
-@pytest.mark.parametrize(("name", "message"), [("mine.csv", "ends in .xlsx"), ("folder.xlsx", "this is a folder")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("mine.csv", "ends in .xlsx"), ("folder.xlsx", "this is a folder")]
+)
 def test_a_place_that_will_not_do_is_refused(name, message, tmp_path):
     (tmp_path / "folder.xlsx").mkdir()
     with pytest.raises(UserError, match=message):
@@ -96,7 +103,9 @@ def together(places):
     """The frames of all parts, one below the other, without the numbers of rows."""
     studies = [read_workbook(place, part=True) for place in places]
     return {
-        name: pd.concat([getattr(study, name).drop(columns="row") for study in studies], ignore_index=True)
+        name: pd.concat(
+            [getattr(study, name).drop(columns="row") for study in studies], ignore_index=True
+        )
         for name in FRAMES
     }
 
@@ -114,7 +123,9 @@ def test_the_parts_together_are_the_data_set(synthetic, tmp_path):
         pd.testing.assert_frame_equal(found[name], expected, check_dtype=False, check_exact=True)
 
 
-def test_a_participant_lies_in_one_part_and_parts_are_about_equal_and_say_where_they_are_from(synthetic, tmp_path):
+def test_a_participant_lies_in_one_part_and_parts_are_about_equal_and_say_where_they_are_from(
+    synthetic, tmp_path
+):
     people, sizes = [], []
     for place in write_partitions(synthetic, tmp_path / "parts", 6):
         part = read_workbook(place, part=True)
@@ -125,7 +136,9 @@ def test_a_participant_lies_in_one_part_and_parts_are_about_equal_and_say_where_
     assert load(str(place)).provenance.kind == "synthetic"
 
 
-def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(minimal_sheets, tmp_path):
+def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(
+    minimal_sheets, tmp_path
+):
     sheets = minimal_sheets(
         conversations=4,
         participants=4,
@@ -145,12 +158,16 @@ def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(min
 
 def test_csv_refuses_a_text_that_it_would_make_a_number(minimal_sheets, tmp_path):
     study = parse_sheets(minimal_sheets(messages={"Content": ["4.0", "ok", "ok", "ok"]}))
-    with pytest.raises(UserError, match=r"Messages, column Content, row 2 of a part: .*such as 4 instead of 4.0"):
+    with pytest.raises(
+        UserError, match=r"Messages, column Content, row 2 of a part: .*such as 4 instead of 4.0"
+    ):
         write_partitions(study, tmp_path / "parts", 1)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_of_sheets_lead_to_no_other_folder_and_texts_like_formulas_come_back(minimal_sheets, tmp_path):
+def test_names_of_sheets_lead_to_no_other_folder_and_texts_like_formulas_come_back(
+    minimal_sheets, tmp_path
+):
     sheets = minimal_sheets(messages={"Content": ["=1+1", "'=x", "-a", "'tis"]})
     outside = tmp_path / "grades.csv"
     outside.write_text("mine")
@@ -192,11 +209,17 @@ def test_a_folder_without_parts_is_refused_with_the_fix(tmp_path):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5, 12])
-def test_no_part_stays_empty_where_one_person_wrote_nearly_everything(minimal_sheets, parts, tmp_path):
+def test_no_part_stays_empty_where_one_person_wrote_nearly_everything(
+    minimal_sheets, parts, tmp_path
+):
     names = [f"C{number + 1}" for number in (*range(12), *[3] * 36)]
-    sheets = minimal_sheets(conversations=12, participants=12, messages={"TaskId": names, "MessageId": ...})
+    sheets = minimal_sheets(
+        conversations=12, participants=12, messages={"TaskId": names, "MessageId": ...}
+    )
     places = write_partitions(parse_sheets(sheets), tmp_path / "parts", parts)
-    people = [list(read_workbook(place, part=True).conversations["participant"]) for place in places]
+    people = [
+        list(read_workbook(place, part=True).conversations["participant"]) for place in places
+    ]
     assert len(people) == parts
     assert all(people)
     assert [one for part in people for one in part] == [f"P{number + 1}" for number in range(12)]
@@ -204,7 +227,8 @@ def test_no_part_stays_empty_where_one_person_wrote_nearly_everything(minimal_sh
 
 def test_half_a_character_and_a_missing_participant_come_through_csv(minimal_sheets, tmp_path):
     sheets = minimal_sheets(
-        tasks={"PID": ["P1", None, "P2", "P3"]}, messages={"Content": ["half \ud83d", "ok", "ok", "ok"]}
+        tasks={"PID": ["P1", None, "P2", "P3"]},
+        messages={"Content": ["half \ud83d", "ok", "ok", "ok"]},
     )
     study = parse_sheets(sheets)
     (place,) = write_partitions(study, tmp_path / "parts", 1)

@@ -29,7 +29,19 @@ TEXTS = [
     "😀👩‍👩‍👧", "مرحبا \u202eabc", "é", "e\u0301", "\x7f\x85\x9f", "\ufffd", "\U0001ffff",
     "a" * 32_767, "😀" * 16_383,
 ]  # fmt: skip
-NUMBERS = [0.0, -0.0, 0.1, 0.1 + 0.2, 1 / 3, 1e300, 1e-300, 5e-324, 1.7976931348623157e308, 2.0**53, -7.0]
+NUMBERS = [
+    0.0,
+    -0.0,
+    0.1,
+    0.1 + 0.2,
+    1 / 3,
+    1e300,
+    1e-300,
+    5e-324,
+    1.7976931348623157e308,
+    2.0**53,
+    -7.0,
+]
 
 
 def column_of(*cells):
@@ -67,7 +79,9 @@ def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
     monkeypatch.setattr(xlsx, "MOST_CELLS", 200)
     assert len(read_sheets(path)) == 2
     monkeypatch.setattr(xlsx, "MOST_CELLS", 199)
-    with pytest.raises(UserError, match=r"sheet B reaches to row 10 and column 10, .* more than 199 cells"):
+    with pytest.raises(
+        UserError, match=r"sheet B reaches to row 10 and column 10, .* more than 199 cells"
+    ):
         read_sheets(path)
     assert len(read_sheets(path, only="B")) == 1
 
@@ -79,7 +93,9 @@ def test_cells_come_back_as_they_were(tmp_path):
     cells = [*TEXTS, *NUMBERS, True, False, None, "."]
     write_sheets(column_of(*cells), tmp_path / "a.xlsx")
     back = [row[0] for row in read_sheets(tmp_path / "a.xlsx")["Notes"].rows]
-    assert [(type(cell), repr(cell)) for cell in back] == [(type(cell), repr(cell)) for cell in cells]
+    assert [(type(cell), repr(cell)) for cell in back] == [
+        (type(cell), repr(cell)) for cell in cells
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,12 +108,17 @@ def test_cells_that_come_back_as_what_the_format_makes_of_them(cell, back, tmp_p
 
 
 texts = st.text(max_size=20) | st.lists(
-    st.sampled_from(["_", "x", "005F", "000D", "\r", "\x00", "<r>", "</r>", "=", "&", " ", "_x0041_"]), max_size=8
+    st.sampled_from(
+        ["_", "x", "005F", "000D", "\r", "\x00", "<r>", "</r>", "=", "&", " ", "_x0041_"]
+    ),
+    max_size=8,
 ).map("".join)
 cells = st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | texts
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(rows=st.lists(st.tuples(cells, cells), max_size=6), header=st.tuples(texts, texts))
 def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
     path = tmp_path / "a.xlsx"
@@ -171,7 +192,11 @@ def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tm
     with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
         page = book.add_worksheet("S")
         page.write_row(0, 0, ["a", "b", "c"])
-        for row, column, formula, value in ((1, 0, "=1+1", 2), (1, 1, '="a"', "a"), (1, 2, "=NA()", "#N/A")):
+        for row, column, formula, value in (
+            (1, 0, "=1+1", 2),
+            (1, 1, '="a"', "a"),
+            (1, 2, "=NA()", "#N/A"),
+        ):
             page.write_formula(row, column, formula, None, value)
         for row, column in ((1, 4), (4, 0)):  # beside and below the data
             page.write_formula(row, column, "=NA()", None, "#N/A")
@@ -194,7 +219,10 @@ def test_formatting_far_below_and_beside_the_data_is_no_data(tmp_path):
 
 def test_blank_rows_between_are_kept_so_that_rows_have_their_numbers(tmp_path):
     (sheet,) = read_sheets(by_openpyxl(tmp_path / "a.xlsx", {"B2": "x", "A5": "y"})).values()
-    assert (sheet.header, sheet.rows) == (["", ""], [[None, "x"], [None, None], [None, None], ["y", None]])
+    assert (sheet.header, sheet.rows) == (
+        ["", ""],
+        [[None, "x"], [None, None], [None, None], ["y", None]],
+    )
 
 
 def replaced(path, part, old, new):
@@ -244,7 +272,9 @@ class PanicException(BaseException):
         (KeyboardInterrupt(), KeyboardInterrupt, None),  # no bad file
     ],
 )
-def test_failures_inside_the_reading_library_are_one_message(error, kind, message, tmp_path, monkeypatch):
+def test_failures_inside_the_reading_library_are_one_message(
+    error, kind, message, tmp_path, monkeypatch
+):
     import python_calamine
 
     class Book:
@@ -305,7 +335,11 @@ def test_a_text_that_a_number_would_not_give_back_stays_a_text(text, tmp_path):
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(
-        st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=2),
+        st.lists(
+            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+            min_size=2,
+            max_size=2,
+        ),
         min_size=1,
     )
 )
@@ -323,18 +357,34 @@ def test_no_text_is_lost_whatever_it_holds(tmp_path_factory, rows):
 
 def test_rows_are_counted_as_in_a_spreadsheet_whatever_line_breaks_texts_hold(tmp_path):
     write_text(tmp_path / "a", "T.csv", 'x,y\n"1\n2\r\n3",b\n\nlast,\n')
-    assert read_tables(tmp_path / "a")["T"].rows == [["1\n2\r\n3", "b"], [None, None], ["last", None]]
+    assert read_tables(tmp_path / "a")["T"].rows == [
+        ["1\n2\r\n3", "b"],
+        [None, None],
+        ["last", None],
+    ]
 
 
 BROKEN = {
-    "another encoding": ("T.csv", b"x,y\na,b\nMu\xfcller,c\n", r"T\.csv: line 3, byte 11: not UTF-8\. .*CSV UTF-8"),
+    "another encoding": (
+        "T.csv",
+        b"x,y\na,b\nMu\xfcller,c\n",
+        r"T\.csv: line 3, byte 11: not UTF-8\. .*CSV UTF-8",
+    ),
     "UTF-16": ("T.csv", "x,y\na,b\n".encode("utf-16"), r"T\.csv: byte 1: not UTF-8"),
     "UTF-16 unmarked": ("T.csv", "x,y\na,b\n".encode("utf-16-le"), r"T\.csv: line 1: a zero byte"),
-    "more cells than names": ("T.csv", "x,y\na,b\na,b,c\n", r"T\.csv: row 3 has 3 cells, row 1 names 2 columns"),
+    "more cells than names": (
+        "T.csv",
+        "x,y\na,b\na,b,c\n",
+        r"T\.csv: row 3 has 3 cells, row 1 names 2 columns",
+    ),
     "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', r"T\.csv: row 3, .*no CSV.*double quote"),
     "an empty file": ("T.csv", "", r"T\.csv: row 1 names no column"),
     "a blank line before the names": ("T.csv", "\r\na,b\r\n", r"T\.csv: row 1 names no column"),
-    "no table": ("notes.txt", "x", r"a folder without a table that can be read\. Expected Tasks\.csv"),
+    "no table": (
+        "notes.txt",
+        "x",
+        r"a folder without a table that can be read\. Expected Tasks\.csv",
+    ),
 }
 
 
@@ -375,7 +425,11 @@ def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp
     (folder / "private.txt").write_text("not for an edition")
     path, provenance = sources.resolve(folder)
     copy = sources.copy_for_edition(path, provenance, tmp_path / "edition" / "data")
-    assert sorted(path.name for path in copy.iterdir()) == ["Messages.csv", "Participants.csv", "Tasks.csv"]
+    assert sorted(path.name for path in copy.iterdir()) == [
+        "Messages.csv",
+        "Participants.csv",
+        "Tasks.csv",
+    ]
     assert sorted(path.name for path in copy.parent.iterdir()) == ["mine", "mine.provenance.json"]
     assert sources.resolve(copy)[1] == provenance
 

@@ -27,7 +27,13 @@ from sense7.book.editions import (
     shown,
     write_manifest,
 )
-from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
+from sense7.book.notebooks import (
+    derive_copies,
+    find_notebooks,
+    installable_from,
+    refuse_edited,
+    to_ipynb,
+)
 from sense7.book.plan import (
     BuildError,
     Inputs,
@@ -37,7 +43,14 @@ from sense7.book.plan import (
     resolve_inputs,
 )
 from sense7.errors import UserError
-from sense7.files import disk_trouble, lock_file, not_written, replacing_folder, scratch_folder, write_whole
+from sense7.files import (
+    disk_trouble,
+    lock_file,
+    not_written,
+    replacing_folder,
+    scratch_folder,
+    write_whole,
+)
 from sense7.record import MANIFEST, write_json
 from sense7.terminal import count_of, plain_lines, silent
 
@@ -85,7 +98,9 @@ def build_edition(
         from sense7.book.execute import Kernels
         from sense7.book.pages import jupyter_book_waiting
 
-        with jupyter_book_waiting(configuration(inputs.project.sources), inputs.pages) as jupyter_book:
+        with jupyter_book_waiting(
+            configuration(inputs.project.sources), inputs.pages
+        ) as jupyter_book:
             # What notebooks need is imported meanwhile. What cannot be used is refused before anything is written.
             kernels = None if scheduler else Kernels(inputs.jobs, cache, say)
             content = _read(inputs, strict, say)
@@ -122,12 +137,16 @@ def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
             say(f"waits for {lock.read().strip() or 'another build'}")
             lock_file(lock)
         except OSError as error:
-            say(f"{editions}: this disk has no locks ({error.strerror}): start no second build before this one ends")
+            say(
+                f"{editions}: this disk has no locks ({error.strerror}): start no second build before this one ends"
+            )
         lock.truncate(0)
         lock.write(f"the build of {folder.name} (process {os.getpid()})\n")
         lock.flush()
         with scratch_folder(cache) as scratch:  # which clears away what killed builds left
-            finished = sorted(cache.glob("[!.]*"), key=lambda path: path.stat().st_mtime, reverse=True)
+            finished = sorted(
+                cache.glob("[!.]*"), key=lambda path: path.stat().st_mtime, reverse=True
+            )
             for path in finished[KEPT_IN_CACHE:]:
                 path.replace(scratch / path.name)
         yield waited
@@ -161,11 +180,15 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
         first = chosen_judge(judges, inputs.given.get("judge", "")) if judges else ""
         if not judges or not is_planted(truth, judges.simulated.get(first, ())):
             known = [entry for entry in truth["planted"] if not entry["key"].startswith(OF_JUDGE)]
-            truth = {key: value for key, value in truth.items() if key != "judge"} | {"planted": known}
+            truth = {key: value for key, value in truth.items() if key != "judge"} | {
+                "planted": known
+            }
     return study, truth, judges, claims
 
 
-def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, workers, scheduler, say) -> Built:
+def _make(
+    inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, workers, scheduler, say
+) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book import execute
     from sense7.book.explorer import explorer_files
@@ -187,12 +210,21 @@ def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, w
         noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
-        cluster = contextlib.closing(Cluster(scheduler, inputs.cache)) if scheduler else contextlib.nullcontext(kernels)
+        cluster = (
+            contextlib.closing(Cluster(scheduler, inputs.cache))
+            if scheduler
+            else contextlib.nullcontext(kernels)
+        )
         with cluster as held:
-            executed = execute.run(inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=held)
+            executed = execute.run(
+                inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=held
+            )
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
-        facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
+        facts |= {
+            "verdicts": summarize(rows),
+            "verdicts_of_other_works": summarize_other_works(rows),
+        }
         write_json(edition / "edition.json", facts)
         say("pages: Jupyter Book")
         explorer = partial(explorer_files, study, judges, inputs.given.get("judge", ""))
@@ -202,7 +234,10 @@ def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, w
         named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
         own = {"data": facts["name"] if named else facts["file"]}
         for name, job in inputs.jobs.items():
-            source, defaults = edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb", job.notebook.defaults
+            source, defaults = (
+                edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb",
+                job.notebook.defaults,
+            )
             if source.exists():  # the table of contents may leave out one
                 given = own | {"results": f"{name}.results"}
                 settings = {key: given.get(key, value) for key, value in defaults.items()}
@@ -225,10 +260,18 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
     facts = json.loads((edition / "edition.json").read_text(encoding="utf-8"))
     kinds, lines = facts["warnings"], []
     if kinds:
-        each = [f"{one['warnings']:,} {kind} ({count_of(one['places'], 'place')})" for kind, one in kinds.items()]
+        each = [
+            f"{one['warnings']:,} {kind} ({count_of(one['places'], 'place')})"
+            for kind, one in kinds.items()
+        ]
         total = count_of(sum(one["warnings"] for one in kinds.values()), "warning")
         page = edition / "html" / "notebooks" / "01-dataset.html"
-        lines.append(("stderr", plain_lines(f"{total} about this workbook: {', '.join(each)}. Listed on {page}")))
+        lines.append(
+            (
+                "stderr",
+                plain_lines(f"{total} about this workbook: {', '.join(each)}. Listed on {page}"),
+            )
+        )
     verdicts = f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"
     return [*lines, ("stdout", verdicts), ("stdout", str(edition / "html" / "index.html"))]
 
@@ -251,7 +294,8 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "credit": provenance.source.acknowledgement if credited else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")])) or "as each notebook has them",
+        "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")]))
+        or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning"),
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),

@@ -35,7 +35,10 @@ from sense7.sources.registry import SOURCE_SHEET
 _FIXED = json.loads((importlib.resources.files(__package__) / "crate.json").read_text("utf-8"))
 """What every archive says: words for kinds of data and files, and entities for the paper and the profile."""
 
-_SPEC, _PROFILE, _PAPER = "https://w3id.org/ro/crate/1.1", *(one["@id"] for one in _FIXED["entities"][1:])
+_SPEC, _PROFILE, _PAPER = (
+    "https://w3id.org/ro/crate/1.1",
+    *(one["@id"] for one in _FIXED["entities"][1:]),
+)
 _SPDX = "https://spdx.org/licenses/"
 _NO_LICENSE = "No license given: it is not said under which terms this may be used. Ask the person who shared it."
 
@@ -60,15 +63,21 @@ def write_crate(
     facts = read_facts(folder)
     given = _license_address(license) if license else ""
     if not any(path.split("/")[:2] == ["data", facts["file"]] for path in listed_files(folder)):
-        raise UserError(f"{folder / 'edition.json'}: names a workbook that is not in the edition. Build it again.")
+        raise UserError(
+            f"{folder / 'edition.json'}: names a workbook that is not in the edition. Build it again."
+        )
     workbook = folder / "data" / facts["file"]
     study = load(workbook)
     if study.provenance.sha256 != facts["sha256"]:
-        raise UserError(f"{workbook}: not the workbook that the edition was made of. Build the edition again.")
+        raise UserError(
+            f"{workbook}: not the workbook that the edition was made of. Build the edition again."
+        )
     # A workbook's own sheet says whose data it holds, also where it was given by its path.
     kind = "third-party" if SOURCE_SHEET in study.sheets else study.provenance.kind
     known = SOURCES.get(study.provenance.name) if kind in ("official", "third-party") else None
-    of_data = {"own": given, "synthetic": f"{_SPDX}MIT"}.get(kind) or (_license_address(known.licence) if known else "")
+    of_data = {"own": given, "synthetic": f"{_SPDX}MIT"}.get(kind) or (
+        _license_address(known.licence) if known else ""
+    )
     credit = known.credit if known else ""
     if with_data and not of_data:
         raise UserError(
@@ -76,7 +85,9 @@ def write_crate(
             "it if the data are yours: --license CC-BY-4.0, or an address; else leave out --with-data."
         )
     of_results = given or (of_data if facts["kind"] == "synthetic" else "")
-    made = datetime.datetime.fromtimestamp(int((folder / "edition.json").stat().st_mtime), datetime.UTC)
+    made = datetime.datetime.fromtimestamp(
+        int((folder / "edition.json").stat().st_mtime), datetime.UTC
+    )
     verified = ", verified by its record" if facts["verified"] else ", not verified"
     about = f"Results of the SENSE-7 companion on {_FIXED['kinds'][facts['kind']]}"
     about += f"{verified if facts['kind'] == 'official' else ''}. Data: {facts['label']}."
@@ -94,12 +105,19 @@ def write_crate(
             if is_result or (with_data and is_data):
                 contents[path] = listed_content(folder, path, digest)
     except OSError as error:
-        raise UserError(f"{error.filename}: can't be read ({one_line(error)}). Build the edition again.") from None
-    contents |= {f"data/tables/{name}.csv": sheet_as_csv(sheet).encode() for name, sheet in tables.items() if with_data}
+        raise UserError(
+            f"{error.filename}: can't be read ({one_line(error)}). Build the edition again."
+        ) from None
+    contents |= {
+        f"data/tables/{name}.csv": sheet_as_csv(sheet).encode()
+        for name, sheet in tables.items()
+        if with_data
+    }
     described = f"Tables of the workbook {facts['file']}, SHA-256 {facts['sha256']}. {about}"
     if not with_data:
         described += (
-            " The tables are not in this archive: sense7 export --with-data writes them, where that is allowed."
+            " The tables are not in this archive: sense7 export --with-data writes them, "
+            "where that is allowed."
         )
     croissant = _FIXED["croissant"] | {
         "name": f"SENSE-7 workbook {facts['name']}",
@@ -113,17 +131,37 @@ def write_crate(
 
     # How it says so: a graph of entities.
     repository = configuration(project.sources)["repository"]["url"]
-    people = [_entity(f"#author-{number}", "Person", name=name) for number, name in enumerate(authors, 1)]
+    people = [
+        _entity(f"#author-{number}", "Person", name=name) for number, name in enumerate(authors, 1)
+    ]
     files = [_file(path, content) for path, content in contents.items()]
     named = {"license": {"@id": of_results} if of_results else _NO_LICENSE, "author": _ids(people)}
-    root = _entity("./", "Dataset", name=f"SENSE-7 companion, edition {facts['name']}", description=about, **named)
-    root |= {"datePublished": made.isoformat(), "conformsTo": {"@id": _PROFILE}, "hasPart": _ids(files)}
-    root |= {"mentions": {"@id": "#run"}, "isBasedOn": {"@id": "#workbook"}, "citation": {"@id": _PAPER}}
+    root = _entity(
+        "./",
+        "Dataset",
+        name=f"SENSE-7 companion, edition {facts['name']}",
+        description=about,
+        **named,
+    )
+    root |= {
+        "datePublished": made.isoformat(),
+        "conformsTo": {"@id": _PROFILE},
+        "hasPart": _ids(files),
+    }
+    root |= {
+        "mentions": {"@id": "#run"},
+        "isBasedOn": {"@id": "#workbook"},
+        "citation": {"@id": _PAPER},
+    }
     said = f"The workbook that was analyzed: {facts['label']}."
-    analyzed = _entity("#workbook", "CreativeWork", name=facts["file"], description=said, creditText=credit)
+    analyzed = _entity(
+        "#workbook", "CreativeWork", name=facts["file"], description=said, creditText=credit
+    )
     analyzed["identifier"] = f"sha256:{facts['sha256']}"
     analyzed["license"] = {"@id": of_data} if of_data else _NO_LICENSE
-    run = _entity("#run", "CreateAction", name="Notebooks executed on the workbook", endTime=made.isoformat())
+    run = _entity(
+        "#run", "CreateAction", name="Notebooks executed on the workbook", endTime=made.isoformat()
+    )
     run |= {
         "description": f"Parameters: {facts['parameters']}. edition.json has those of each notebook.",
         "instrument": {"@id": repository},
@@ -133,8 +171,17 @@ def write_crate(
     versions = facts["made"]["versions"]
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
     said = f"Commit {facts['made'].get('commit') or 'not known'}; library SHA-256 {facts['made']['library']}; {listed}"
-    software = _entity(repository, "SoftwareApplication", name="SENSE-7: a reproducible companion", description=said)
-    software |= {"version": versions["sense7"], "url": repository, "license": {"@id": f"{_SPDX}MIT"}}
+    software = _entity(
+        repository,
+        "SoftwareApplication",
+        name="SENSE-7: a reproducible companion",
+        description=said,
+    )
+    software |= {
+        "version": versions["sense7"],
+        "url": repository,
+        "license": {"@id": f"{_SPDX}MIT"},
+    }
     licenses = [
         _entity(address, "CreativeWork", name=address.removeprefix(_SPDX), url=address)
         for address in dict.fromkeys(filter(None, (of_results, of_data, f"{_SPDX}MIT")))
@@ -172,7 +219,9 @@ def _license_address(text: str) -> str:
     if re.fullmatch(r"https?://[^\s\"<>\\]+", text):
         return text
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", text):
-        raise UserError(f"--license {text!r:.60}: expected an SPDX identifier, such as CC-BY-4.0, or an address.")
+        raise UserError(
+            f"--license {text!r:.60}: expected an SPDX identifier, such as CC-BY-4.0, or an address."
+        )
     return f"{_SPDX}{text}"
 
 

@@ -41,9 +41,13 @@ def read_json(path: Path):
     try:
         return _json(path)
     except OSError as error:
-        raise UserError(f"{path}: {reason(error)}. The edition is not whole: copy or build it again.") from None
+        raise UserError(
+            f"{path}: {reason(error)}. The edition is not whole: copy or build it again."
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
+        raise UserError(
+            f"{path}: no JSON ({one_line(error)}). Copy or build the edition again."
+        ) from None
 
 
 def read_facts(edition: Path) -> dict:
@@ -71,7 +75,9 @@ def edition_folder(place: Path, name: str) -> Path:
 def find_edition(place: Path, edition: str) -> Path:
     """Folder of an edition by its name or its path."""
     named, given = edition_folder(place, edition), Path(edition).expanduser()
-    for folder in (given, named) if os.sep in edition else (named, given):  # a name comes before a folder of this name
+    for folder in (
+        (given, named) if os.sep in edition else (named, given)
+    ):  # a name comes before a folder of this name
         if (folder / "edition.json").is_file():
             return folder.absolute()
     if named.is_dir() or given.is_dir():
@@ -80,7 +86,9 @@ def find_edition(place: Path, edition: str) -> Path:
             "results/, notebooks/, html/ and ledger.json."
         )
     present = sorted(path.parent.name for path in named.parent.glob("*/edition.json"))
-    hint = did_you_mean(edition, present, f"Build it: sense7 build {edition}, or give the path of its folder.")
+    hint = did_you_mean(
+        edition, present, f"Build it: sense7 build {edition}, or give the path of its folder."
+    )
     raise UserError(
         f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. {hint}"
     )
@@ -106,7 +114,9 @@ def require_same_source(folder: Path, source: str, sha256: str) -> None:
         known = _json(folder / "edition.json")["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # no finished edition is there to be replaced
-    if known != sha256 and read_manifest(folder).get("source", digest_of(source)) != digest_of(source):
+    if known != sha256 and read_manifest(folder).get("source", digest_of(source)) != digest_of(
+        source
+    ):
         raise UserError(
             f"{folder.name}: an edition of this name exists, made from another workbook (sha256 {known[:12]}...), and "
             f"was kept. Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or "
@@ -151,9 +161,13 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
     require_empty(out)
     for name in names:
         if Path(name).name != name:
-            raise UserError(f"{name}: not the name of an edition. Give names, such as synthetic, not paths.")
+            raise UserError(
+                f"{name}: not the name of an edition. Give names, such as synthetic, not paths."
+            )
         if _listed(editions / name) is None:
-            raise UserError(f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"')
+            raise UserError(
+                f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"'
+            )
         require_whole(editions / name)
         read_facts(editions / name)
     from jinja2 import Environment, PackageLoader  # Sphinx's
@@ -168,13 +182,19 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(listed_content(editions / name, path, digest))
             labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
-            template = Environment(loader=PackageLoader(__package__, ""), autoescape=True).get_template("site.html")
-            front = template.render(editions=[(name, quote(name), labels[name]) for name in dict.fromkeys(names)])
+            template = Environment(
+                loader=PackageLoader(__package__, ""), autoescape=True
+            ).get_template("site.html")
+            front = template.render(
+                editions=[(name, quote(name), labels[name]) for name in dict.fromkeys(names)]
+            )
             (site / "index.html").write_text(front, encoding="utf-8")
             # Else GitHub's Pages leave out folders such as _static, where a branch is published.
             (site / ".nojekyll").touch()
     except OSError as error:
-        raise UserError(f"{error.filename or out}: {error.strerror or error}. Is the disk full?") from error
+        raise UserError(
+            f"{error.filename or out}: {error.strerror or error}. Is the disk full?"
+        ) from error
     return out / "index.html"
 
 

@@ -76,7 +76,9 @@ ENVIRONMENT = {
 class Kernels:
     """The kernels of a run, which are stopped together from another thread."""
 
-    workers = (os.cpu_count() or 1) + 1  # one that starts or ends is waited for, which leaves its processor to another
+    workers = (
+        os.cpu_count() or 1
+    ) + 1  # one that starts or ends is waited for, which leaves its processor to another
 
     def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent):
         self.stopped, self._say, self._started, self._lock = False, say, [], threading.Lock()
@@ -119,7 +121,9 @@ class Kernels:
             apart, finished = scratch / "apart", scratch / "finished"
             finished.mkdir()
             failed = cached.parent.with_name("failed") / f"{name}.ipynb"
-            copy = self.executed_copy(job, stage(edition, job.notebook.needs, apart), scratch, failed)
+            copy = self.executed_copy(
+                job, stage(edition, job.notebook.needs, apart), scratch, failed
+            )
             (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
             shutil.copyfile(apart / "results" / f"{name}.json", finished / "values.json")
             finished.replace(cached)
@@ -137,13 +141,17 @@ class Kernels:
         from sense7.book.kernels import kernel_manager, require_loopback
 
         require_loopback()
-        logging.getLogger("papermill").addHandler(logging.NullHandler())  # what it has to say is in its exceptions
+        logging.getLogger("papermill").addHandler(
+            logging.NullHandler()
+        )  # what it has to say is in its exceptions
         notebook, source, done = job.notebook, scratch / "given.ipynb", scratch / "done.ipynb"
         given = notebook.defaults | job.parameters
         source.write_text(skip_unfit(to_ipynb(notebook), given, folder), encoding="utf-8")
         for attempt in range(1, STARTS + 1):
             # IPython's folder in place of the user's: what users have a kernel do at its start changes what it gives.
-            environment = without_keys() | ENVIRONMENT | {"IPYTHONDIR": str(scratch / f"ipython {attempt}")}
+            environment = (
+                without_keys() | ENVIRONMENT | {"IPYTHONDIR": str(scratch / f"ipython {attempt}")}
+            )
             fork = self.fork
             processes = []
 
@@ -159,7 +167,9 @@ class Kernels:
                     kernel_name="python3",
                     # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
                     resources={"metadata": {"path": str(folder)}},
-                    kernel_manager_class=kernel_manager(scratch / f"{attempt}.json", environment, fork, started),
+                    kernel_manager_class=kernel_manager(
+                        scratch / f"{attempt}.json", environment, fork, started
+                    ),
                     progress_bar=False,
                     # Else all of it is written again before and after every cell, and nobody looks.
                     request_save_on_cell_execute=False,
@@ -183,7 +193,9 @@ class Kernels:
                 ) from None
             except Exception as error:
                 # A forked kernel did not come up; or processes may have taken the same ports meanwhile: start again.
-                retry = (fork or isinstance(error, RuntimeError)) and not isinstance(error, DeadKernelError)
+                retry = (fork or isinstance(error, RuntimeError)) and not isinstance(
+                    error, DeadKernelError
+                )
                 if not retry or attempt == STARTS or self.stopped:
                     problem = f"could not be executed ({type(error).__name__}: {one_line(error)})"
                     if processes and processes[-1].poll() == KILLED and not self.stopped:
@@ -207,7 +219,13 @@ class Kernels:
 
 
 def run(
-    jobs: Jobs, edition: Path, cache: Path, *, workers: int | None = None, say: Callable = silent, kernels=None
+    jobs: Jobs,
+    edition: Path,
+    cache: Path,
+    *,
+    workers: int | None = None,
+    say: Callable = silent,
+    kernels=None,
 ) -> list[str]:
     """Bring every notebook's result into ``edition``, each after those that it needs; return those executed.
 
@@ -274,7 +292,9 @@ def with_prose(executed: str, notebook: TextNotebook) -> str:
     """An executed notebook as it would be had it been executed with the prose that it has now."""
     node = json.loads(executed)
     ran = iter([cell for cell in node["cells"] if cell["cell_type"] == "code"])
-    injected = any("injected-parameters" in cell["metadata"].get("tags", ()) for cell in node["cells"])
+    injected = any(
+        "injected-parameters" in cell["metadata"].get("tags", ()) for cell in node["cells"]
+    )
     cells = []
     for cell in json.loads(to_ipynb(notebook))["cells"]:
         if cell["cell_type"] != "code":
@@ -290,7 +310,9 @@ def _in_order(node: dict) -> str:
     """A notebook as text, its cells numbered and bare of all metadata but tags."""
     for number, cell in enumerate(node["cells"], 1):
         cell["id"] = f"cell-{number:02d}"
-        cell["metadata"] = {name: tags for name, tags in cell["metadata"].items() if name == "tags" and tags}
+        cell["metadata"] = {
+            name: tags for name, tags in cell["metadata"].items() if name == "tags" and tags
+        }
     return ipynb_text(node)
 
 
@@ -339,7 +361,9 @@ def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNoteboo
     name = Path(text).name.removesuffix(".md").removesuffix(".ipynb")
     if name not in known:
         names = ", ".join(notebook.name for notebook in notebooks)
-        hint = did_you_mean(text, [name for name in known if not name.isdecimal()], "Check the name.")
+        hint = did_you_mean(
+            text, [name for name in known if not name.isdecimal()], "Check the name."
+        )
         raise UserError(f"{text}: not a notebook of this book ({names}). {hint}")
     return known[name]
 
@@ -354,7 +378,9 @@ def _require_unedited(out: Path, results: Path) -> None:
     require_as_written(files, results)
 
 
-def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: str | Path | None = None) -> Rerun:
+def rerun(
+    root: Path, notebook: str, parameters: Mapping | None = None, *, out: str | Path | None = None
+) -> Rerun:
     """Execute a copy of one notebook with given parameters, after those whose values it reads, with the same.
 
     The copy is ``out``, or NAME.executed.ipynb in the working directory; its values lie beside it in STEM.results. Both
@@ -366,8 +392,14 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     chosen = select_notebook(notebook, known)
     given = dict(parameters or {})
     if "results" in given:
-        raise UserError("results: the values lie beside the copy. Choose its place by --out FILE.ipynb.")
-    out = Path(out).expanduser().absolute() if out is not None else Path.cwd() / f"{chosen.name}.executed.ipynb"
+        raise UserError(
+            "results: the values lie beside the copy. Choose its place by --out FILE.ipynb."
+        )
+    out = (
+        Path(out).expanduser().absolute()
+        if out is not None
+        else Path.cwd() / f"{chosen.name}.executed.ipynb"
+    )
     if out.suffix != ".ipynb":
         raise UserError(f"{out}: the executed copy is a notebook. Give a name that ends in .ipynb.")
     results = out.with_name(f"{out.stem}.results")
@@ -387,7 +419,9 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     if predictions := given.get("predictions"):
         folder = Path(predictions).expanduser()
         if not folder.is_dir():
-            raise UserError(f"{predictions}: no folder of predictions. Give the one that `sense7 judge run` wrote.")
+            raise UserError(
+                f"{predictions}: no folder of predictions. Give the one that `sense7 judge run` wrote."
+            )
         own["predictions"] = str(folder.resolve())
     kernels = Kernels({}, out)
     try:

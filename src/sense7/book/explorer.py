@@ -37,7 +37,9 @@ _TITLES |= {"importance": "Importance of the topic", "desired_empathy": "Empathy
 
 # < > & can't end a script or begin a comment; line separators end a line in old engines; direction marks and
 # half characters would make a file that shows other than it is, or can't be written.
-_UNSAFE = re.compile("[<>&\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+_UNSAFE = re.compile(
+    "[<>&\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
 
 
 def script_json(content: object) -> str:
@@ -70,7 +72,9 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     texts = {}
     for number, start in enumerate(range(0, len(ids), TEXTS_A_FILE)):
         content = _texts([messages.get(name, []) for name in ids[start : start + TEXTS_A_FILE]])
-        script = f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={script_json(content)};\n"
+        script = (
+            f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={script_json(content)};\n"
+        )
         texts[f"texts-{number}.js"] = script
     conversations, turns = study.conversations, study.turns
     truth = ground_truth(turns, conversations["conversation"])
@@ -85,8 +89,13 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         }
     ).reindex(truth.index)
     lowest = turns[list(RATING_NAMES)].groupby(turns["conversation"]).min().reindex(truth.index)
-    names = {name: sorted(conversations[name].dropna().unique()) for name in ("participant", "condition", "topic")}
-    places = {name: {text: number for number, text in enumerate(texts)} for name, texts in names.items()}
+    names = {
+        name: sorted(conversations[name].dropna().unique())
+        for name in ("participant", "condition", "topic")
+    }
+    places = {
+        name: {text: number for number, text in enumerate(texts)} for name, texts in names.items()
+    }
     answers = _levels(conversations[list(_ANSWERS)])
     rows = [
         [
@@ -100,7 +109,11 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
             low,
         ]
         for task, answer, fact, low in zip(
-            conversations.to_dict("records"), answers, facts.to_dict("records"), _levels(lowest), strict=True
+            conversations.to_dict("records"),
+            answers,
+            facts.to_dict("records"),
+            _levels(lowest),
+            strict=True,
         )
     ]
     never = set(study.never_asked["name"])
@@ -144,7 +157,9 @@ def _scores(frame: pd.DataFrame) -> list[float | str]:
     """The score of each conversation; its status where it has none."""
     scores = counted_scores(frame)
     return [
-        (int(score) if score == int(score) else round(score, 6)) if np.isfinite(score) else status.replace("_", " ")
+        (int(score) if score == int(score) else round(score, 6))
+        if np.isfinite(score)
+        else status.replace("_", " ")
         for score, status in zip(scores, frame["status"], strict=True)
     ]
 
@@ -164,7 +179,9 @@ def _ratings(turns: pd.DataFrame) -> pd.Series:
     """A turn's eight ratings as characters: level, ``-`` not rated, ``?`` unreadable, ``.`` blank."""
     levels = _whole(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
     states = np.column_stack([turns[f"{name}_state"].astype(object) for name in RATING_NAMES])
-    signs = np.select([levels != "0", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], ".")
+    signs = np.select(
+        [levels != "0", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], "."
+    )
     return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)
 
 
@@ -173,7 +190,9 @@ def _messages(study: Study, ratings: pd.Series) -> Iterable[tuple[str, list[dict
     rated = study.turns[["conversation", "position", "turn"]].assign(ratings=ratings)
     messages = study.messages.merge(rated, on=["conversation", "position"], how="left")
     messages = messages.sort_values(["conversation", "position"], kind="stable")
-    for name, group in itertools.groupby(messages.to_dict("records"), lambda one: one["conversation"]):
+    for name, group in itertools.groupby(
+        messages.to_dict("records"), lambda one: one["conversation"]
+    ):
         yield name, list(group)
 
 

@@ -21,7 +21,12 @@ from jupyter_client.kernelspec import KernelSpec
 from sense7.errors import UserError
 
 _LIBRARIES = (
-    *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib"),
+    *(
+        "ipykernel.kernelapp",
+        "ipykernel.ipkernel",
+        "ipykernel.debugger",
+        "IPython.core.completerlib",
+    ),
     *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg"),
     *("pandas", "pandas.io.formats.html", "pandas.io.formats.csvs", "yaml"),
 )
@@ -118,7 +123,9 @@ def kernel_manager(
             options["env"] = dict(environment)
             if fork:
                 arguments = (cmd[3:], str(options.get("cwd") or Path.cwd()), options["env"])
-                process = multiprocessing.get_context("forkserver").Process(target=_be_kernel, args=arguments)
+                process = multiprocessing.get_context("forkserver").Process(
+                    target=_be_kernel, args=arguments
+                )
                 process.start()
                 self.process, self.pid = _Forked(process), process.pid
             else:
@@ -127,10 +134,16 @@ def kernel_manager(
             return self.connection_info
 
     class Manager(AsyncKernelManager):
-        kernel_spec = KernelSpec(argv=_LAUNCHER, display_name="Python 3", language="python")  # not one of the user's
+        kernel_spec = KernelSpec(
+            argv=_LAUNCHER, display_name="Python 3", language="python"
+        )  # not one of the user's
 
         def __init__(self, **traits):
-            super().__init__(**traits | {"connection_file": str(connection_file), "kernel_id": str(uuid.uuid4())})
-            self.provisioner = Provisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
+            super().__init__(
+                **traits | {"connection_file": str(connection_file), "kernel_id": str(uuid.uuid4())}
+            )
+            self.provisioner = Provisioner(
+                kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
+            )
 
     return Manager

@@ -35,16 +35,21 @@ def read_truth(path: Path, study: Study) -> dict | None:
     try:
         truth = json.loads(path.read_text(encoding="utf-8"))
         marks = synthetic_marks(study) or {}
-        belongs = str(truth["seed"]) == str(marks.get("seed")) and truth["parameters"] == json.loads(
-            marks.get("parameters", "null")
-        )
+        belongs = str(truth["seed"]) == str(marks.get("seed")) and truth[
+            "parameters"
+        ] == json.loads(marks.get("parameters", "null"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return truth if belongs else None
 
 
 def write_ledger(
-    root: Path, edition: Path, claims: Sequence[Claim], provenance: Provenance, truth: dict | None, jobs: Jobs
+    root: Path,
+    edition: Path,
+    claims: Sequence[Claim],
+    provenance: Provenance,
+    truth: dict | None,
+    jobs: Jobs,
 ) -> list[Row]:
     """Compare claims with an edition's recorded values; write the ledger."""
     try:
@@ -63,7 +68,9 @@ def write_ledger(
         for name, value in job.parameters.items()
     )
     # Means over simulated studies hold for the same parameters, and notebooks that analyze by default.
-    fits = truth is not None and not changed and (stored or truth)["parameters"] == truth["parameters"]
+    fits = (
+        truth is not None and not changed and (stored or truth)["parameters"] == truth["parameters"]
+    )
     simulated = stored if fits else None
     implied = implied_truths(truth, simulated)
     counted = root / "data" / POWER_FILE

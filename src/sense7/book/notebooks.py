@@ -82,7 +82,9 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
     """Load every text notebook of a checkout, in the order of their names."""
     notebooks = [load_notebook(path) for path in sorted((root / "notebooks").glob("[0-9]*.md"))]
     if not notebooks:
-        raise UserError(f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout.")
+        raise UserError(
+            f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout."
+        )
     known = {notebook.name for notebook in notebooks}
     for path, needed in ((one.path, needed) for one in notebooks for needed in one.needs):
         if needed not in known:
@@ -106,12 +108,16 @@ def load_notebook(path: Path) -> TextNotebook:
         )
     settings = dict(declared)
     settings.pop(_DERIVED, None)  # where it was saved from its derived copy
-    lists = {name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")}
+    lists = {
+        name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")
+    }
     wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]
     wrong += [one for value in lists.values() for one in value if not isinstance(one, str)]
     wrong += [name for name in lists["released"] if name not in RELEASED]
     if wrong:
-        raise UserError(f"{path}: {DECLARED}: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it.")
+        raise UserError(
+            f"{path}: {DECLARED}: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it."
+        )
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
@@ -121,11 +127,18 @@ def load_notebook(path: Path) -> TextNotebook:
             (target,) = statement.targets
             defaults[target.id] = ast.literal_eval(statement.value)
     except (SyntaxError, ValueError, AttributeError):
-        raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it.") from None
+        raise UserError(
+            f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it."
+        ) from None
     if problems := unfit_parameters(defaults, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
-    code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
-    return TextNotebook(path, source, code, defaults, **{name: tuple(value) for name, value in lists.items()})
+    code = json.dumps(
+        [(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"],
+        sort_keys=True,
+    )
+    return TextNotebook(
+        path, source, code, defaults, **{name: tuple(value) for name, value in lists.items()}
+    )
 
 
 def unfit_parameters(defaults: Mapping, given: Mapping) -> list[str]:
@@ -144,7 +157,9 @@ def unfit_parameters(defaults: Mapping, given: Mapping) -> list[str]:
         value, kind = given[name], type(defaults[name])
         low, high = LIMITS.get(name, (-math.inf, math.inf))
         if type(value) not in ((int, float) if kind is float else (kind,)) or kind not in kinds:
-            problems.append(f"{name} = {value!r}: not {kinds.get(kind, kind.__name__)}, such as {defaults[name]!r}")
+            problems.append(
+                f"{name} = {value!r}: not {kinds.get(kind, kind.__name__)}, such as {defaults[name]!r}"
+            )
         elif kind is not str and not low <= value <= high:
             problems.append(f"{name} = {value!r}: not from {low} to {high}")
         elif name in ("data", "results") and not value:
@@ -171,7 +186,9 @@ def installable_from(repository: Mapping) -> str:
     return f"git+{repository['url']}@{repository['branch']}"
 
 
-def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None) -> str:
+def to_ipynb(
+    notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None
+) -> str:
     """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
 
     With ``install_from`` (:func:`installable_from`), a cell below the parameters installs the library where it is
@@ -185,9 +202,15 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: 
         "language_info": {"name": "python"},
     }
     node.nbformat, node.nbformat_minor = 4, 5
-    (position,) = (number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", []))
+    (position,) = (
+        number
+        for number, cell in enumerate(node.cells)
+        if "parameters" in cell.metadata.get("tags", [])
+    )
     if settings is not None:
-        node.cells[position].source = "\n".join(f"{key} = {value!r}" for key, value in settings.items())
+        node.cells[position].source = "\n".join(
+            f"{key} = {value!r}" for key, value in settings.items()
+        )
     if install_from is not None:
         node.cells.insert(position + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
@@ -221,8 +244,12 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
             interval, key, module, function, frame, column = NEED.fullmatch(need).groups()
             if key:
                 part = "low" if interval else "estimate"
-                row = _rows_of(*data, module, function).get(key, {part: None, "reason": f"there is no {key}"})
-                reasons |= {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
+                row = _rows_of(*data, module, function).get(
+                    key, {part: None, "reason": f"there is no {key}"}
+                )
+                reasons |= (
+                    {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
+                )
                 continue
             found = getattr(_study(*data), frame)
             if found is None or column not in found or not found[column].notna().any():
@@ -249,9 +276,15 @@ def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, 
 
     study = _study(path, changed)
     compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
-    given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
+    given = {
+        "study": study,
+        "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100),
+    }
     needed = inspect.signature(compute).parameters
-    return {row["key"]: row for row in keyed_rows(compute(**{name: given[name] for name in given if name in needed}))}
+    return {
+        row["key"]: row
+        for row in keyed_rows(compute(**{name: given[name] for name in given if name in needed}))
+    }
 
 
 # --- the copies that Jupyter opens ------------------------------------------------------
@@ -262,7 +295,10 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str) -> list[
     refuse_edited([notebook.path for notebook in notebooks])
     stale = []
     for notebook in notebooks:
-        path, node = notebook.path.with_suffix(".ipynb"), json.loads(to_ipynb(notebook, install_from))
+        path, node = (
+            notebook.path.with_suffix(".ipynb"),
+            json.loads(to_ipynb(notebook, install_from)),
+        )
         # As in the text, which a program may write from this copy.
         node["metadata"]["jupytext"] = {"notebook_metadata_filter": DECLARED}
         declared = node["metadata"][DECLARED] = dict(_parse(notebook.source).metadata[DECLARED])
@@ -285,7 +321,9 @@ def refuse_edited(texts: Iterable[Path]) -> None:
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # none, or no notebook: nothing of an edit would be lost
         # Jupytext pairs a notebook with its text: then both have the edit.
-        if edited and _cells_digest(node["cells"]) != _cells_digest(json.loads(to_ipynb(load_notebook(text)))["cells"]):
+        if edited and _cells_digest(node["cells"]) != _cells_digest(
+            json.loads(to_ipynb(load_notebook(text)))["cells"]
+        ):
             raise UserError(
                 f"{path} was edited, and {text.name} beside it, from which the book is made, does not have "
                 f"the edit. Make it in {text.name} too, then remove {path.name}: it is derived again. To "

@@ -64,7 +64,9 @@ _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)"
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
 
-def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book, explorer) -> None:
+def make_pages(
+    root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book, explorer
+) -> None:
     """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
 
     ``jupyter_book`` is what :func:`jupyter_book_waiting` gives; ``explorer`` gives the files of the explorer's page.
@@ -72,7 +74,11 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
     # Without the commit and the library, which are put in afterwards: no page is made again for another one.
-    made = {key: one for key, one in facts["made"].items() if key not in {"changed", "commit", "library"}}
+    made = {
+        key: one
+        for key, one in facts["made"].items()
+        if key not in {"changed", "commit", "library"}
+    }
     steady = facts | {"made": made}
     content = _sources(root, edition, steady)
     frame = _frame(root, content, steady, config)
@@ -104,7 +110,9 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     words = html.escape(describe_code(facts["made"])).encode()
     for path in pages.rglob("*.html"):
         page = path.read_bytes()
-        path.write_bytes(_HEAVY[path.name == "search.html"].sub(b"", page.replace(CODE.encode(), words)))
+        path.write_bytes(
+            _HEAVY[path.name == "search.html"].sub(b"", page.replace(CODE.encode(), words))
+        )
 
 
 @contextlib.contextmanager
@@ -113,11 +121,22 @@ def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[Call
 
     Meanwhile the function calls what it is given, and gives what that gives.
     """
-    options, extensions = ["-W", "-n", "--keep-going", "--quiet"], config["sphinx"]["config"]["extensions"]
+    options, extensions = (
+        ["-W", "-n", "--keep-going", "--quiet"],
+        config["sphinx"]["config"]["extensions"],
+    )
     arguments = ["build", str(kept / "stage"), "--path-output", str(kept / "pages"), *options]
-    modules = " ".join(["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext", *extensions])
-    environment = without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"}
-    environment.pop("SOURCE_DATE_EPOCH", None)  # Sphinx would write its year where _config.yml gives another
+    modules = " ".join(
+        ["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext", *extensions]
+    )
+    environment = without_keys() | {
+        "NO_COLOR": "1",
+        "PYTHONWARNINGS": "ignore",
+        "PYTHONHASHSEED": "0",
+    }
+    environment.pop(
+        "SOURCE_DATE_EPOCH", None
+    )  # Sphinx would write its year where _config.yml gives another
     with subprocess.Popen(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
         [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments, modules],
         bufsize=0,
@@ -151,7 +170,9 @@ def _require_pages(log: str, code: int, kept: Path) -> None:
         if code == KILLED:
             raise BuildError(f"the pages could not be made: Jupyter Book was killed. {NO_MEMORY}")
         raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
-        raise BuildError("\n  ".join(["the pages could not be made:", *(problems or [*raised, *lines[-15:]])]))
+        raise BuildError(
+            "\n  ".join(["the pages could not be made:", *(problems or [*raised, *lines[-15:]])])
+        )
 
 
 def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
@@ -160,15 +181,21 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     content = {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in book}
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
     paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / IMPLIED]
-    content |= {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
+    content |= {
+        f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()
+    }
     content["edition/edition.json"] = json.dumps(facts, indent=1, sort_keys=True).encode()
     for path in (edition / "notebooks").glob("*.ipynb"):
         node = json.loads(path.read_text(encoding="utf-8"))
         for cell in node["cells"]:
             tags = cell["metadata"].setdefault("tags", [])
             sets_up = "import sense7 as s7" in "".join(cell["source"]) and not cell.get("outputs")
-            if cell["cell_type"] == "code" and (sets_up or {"parameters", "injected-parameters"} & set(tags)):
-                tags.append("remove-cell")  # where files lie and how they are loaded: the notebook has it
+            if cell["cell_type"] == "code" and (
+                sets_up or {"parameters", "injected-parameters"} & set(tags)
+            ):
+                tags.append(
+                    "remove-cell"
+                )  # where files lie and how they are loaded: the notebook has it
         content[f"stage/notebooks/{path.name}"] = json.dumps(node, ensure_ascii=False).encode()
     return content
 
@@ -195,23 +222,33 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
 
 def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
     """SHA-256 of all that more than one page depends on."""
-    made_by = [path for name in _MAKERS for path in (_PACKAGE / name, *(_PACKAGE / name).rglob("*"))]
+    made_by = [
+        path for name in _MAKERS for path in (_PACKAGE / name, *(_PACKAGE / name).rglob("*"))
+    ]
     code = [*_PACKAGE.glob("*"), *made_by]
     parts = {
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
         "packages": environment_of(root),
-        "code": digest_files([path for path in code if path.is_file() and path.suffix != ".pyc"], _PACKAGE),
+        "code": digest_files(
+            [path for path in code if path.is_file() and path.suffix != ".pyc"], _PACKAGE
+        ),
     }
     for name, content in sources.items():
         if name.startswith("edition/results/"):
             # Where a value stands; what it is concerns the pages that show it.
-            parts[name] = [[value["key"], value["notebook"], value["cell"]] for value in json.loads(content)]
+            parts[name] = [
+                [value["key"], value["notebook"], value["cell"]] for value in json.loads(content)
+            ]
         elif name == "edition/ledger.json":
             rows = json.loads(content)
-            parts[name] = [[row["id"], row["tuned"], (row["computed"] or {}).get("key")] for row in rows]
+            parts[name] = [
+                [row["id"], row["tuned"], (row["computed"] or {}).get("key")] for row in rows
+            ]
         elif name.startswith("stage/notebooks"):
-            cells = [cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "markdown"]
+            cells = [
+                cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "markdown"
+            ]
             lines = (line for cell in cells for line in "".join(cell["source"]).splitlines())
             parts[name] = [line for line in lines if _SEEN_ELSEWHERE.match(line)]
         elif name != "edition/edition.json" and not name.startswith("edition/notebooks/"):
@@ -222,7 +259,9 @@ def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Map
 # --- what every page says of its data, and of how it was made ----------------------------
 
 
-def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False) -> str:
+def banner(
+    facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False
+) -> str:
     """What a page says of its data, as HTML; all that comes from outside is escaped.
 
     ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
@@ -239,7 +278,9 @@ def describe(facts: Mapping, page: str = "") -> str:
         given = made["notebooks"][notebook]
         parameters = ", ".join(f"{key} = {value!r}" for key, value in given.items()) or "none"
         tables = [RELEASED[name] for name in made.get("released", {}).get(notebook, ())]
-    return _PROVENANCE.made(facts, parameters, tables, describe_code(made) if "commit" in made else CODE)
+    return _PROVENANCE.made(
+        facts, parameters, tables, describe_code(made) if "commit" in made else CODE
+    )
 
 
 def describe_code(made: Mapping) -> str:
@@ -249,4 +290,6 @@ def describe_code(made: Mapping) -> str:
     'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
     """
     changed = ", with changes that are not committed" if made["changed"] else ""
-    return f"commit {made['commit'] or 'not known'}{changed}; library SHA-256 {made['library'][:12]}"
+    return (
+        f"commit {made['commit'] or 'not known'}{changed}; library SHA-256 {made['library'][:12]}"
+    )

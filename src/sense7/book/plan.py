@@ -38,7 +38,15 @@ ONE_THREAD |= {"VECLIB_MAXIMUM_THREADS": "1"}
 FIXED = {"PYTHONHASHSEED": "0", **ONE_THREAD}
 """The order of sets, and of sums on several threads, would change the last digits of what a notebook gives."""
 
-SHOWN_VERSIONS = ("numpy", "scipy", "pandas", "scikit-learn", "statsmodels", "matplotlib", "jupyter-book")
+SHOWN_VERSIONS = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "scikit-learn",
+    "statsmodels",
+    "matplotlib",
+    "jupyter-book",
+)
 """Packages whose versions stand on every page; requirements.lock names the rest."""
 
 _PACKAGE = Path(sense7.__file__).parent
@@ -49,7 +57,8 @@ KILLED = -9
 """What a process ends with that the system kills, as it does where memory runs out."""
 
 NO_MEMORY = (
-    "The system does so where memory runs out: close other programs, or let fewer notebooks run at a time, by --jobs 1."
+    "The system does so where memory runs out: close other programs, "
+    "or let fewer notebooks run at a time, by --jobs 1."
 )
 
 
@@ -110,21 +119,49 @@ class Inputs:
     def key(self) -> str:
         """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
         root, place = self.project
-        beside = [path for path in self.path.parent.resolve().iterdir() if path.name.startswith(self.path.stem)]
+        beside = [
+            path
+            for path in self.path.parent.resolve().iterdir()
+            if path.name.startswith(self.path.stem)
+        ]
         chosen = self.chosen or place / f"predictions_{self.name}"
         files = {
             Path(folder, name)
-            for one in [_PACKAGE, *(root / name for name in _SOURCES), *beside, chosen, cache_folder()]
-            for folder, _, names in (os.walk(one, followlinks=True) if one.is_dir() else [(one.parent, (), [one.name])])
+            for one in [
+                _PACKAGE,
+                *(root / name for name in _SOURCES),
+                *beside,
+                chosen,
+                cache_folder(),
+            ]
+            for folder, _, names in (
+                os.walk(one, followlinks=True) if one.is_dir() else [(one.parent, (), [one.name])]
+            )
             for name in names
             if not name.endswith((".pyc", ".ipynb"))
         }
         return _sha(
             [
-                {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files) if path.is_file()},
-                [self.name, self.source, self.provenance.to_dict(), self.options.to_dict(), self.given],
+                {
+                    str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+                    for path in sorted(files)
+                    if path.is_file()
+                },
+                [
+                    self.name,
+                    self.source,
+                    self.provenance.to_dict(),
+                    self.options.to_dict(),
+                    self.given,
+                ],
                 self.chosen and str(self.chosen.resolve()),  # named, it has to hold files
-                [environment_of(root), sys.version, versions(), commit_of(root), configuration(root)["repository"]],
+                [
+                    environment_of(root),
+                    sys.version,
+                    versions(),
+                    commit_of(root),
+                    configuration(root)["repository"],
+                ],
             ]
         )
 
@@ -147,7 +184,12 @@ class Inputs:
         """What is to be executed, by name."""
         given = parameters_of(self.given, self.provenance.file, bool(self.predictions))
         with _remembering(self.project.place / "_build" / "modules.json"):
-            return plan(self.project.sources, given, self.options.digest(self.provenance.sha256), self.predictions)
+            return plan(
+                self.project.sources,
+                given,
+                self.options.digest(self.provenance.sha256),
+                self.predictions,
+            )
 
 
 def parameters_of(given: Mapping, file: str, is_judged: bool) -> dict:
@@ -177,8 +219,13 @@ def resolve_inputs(
         )
     name = _edition_name(name, data)
     path, provenance = sources.resolve(data)
-    require_same_source(edition_folder(project.place, name), source_of(data, path), provenance.sha256)
-    options, chosen = options or ReadingOptions.beside(path), Path(predictions).expanduser() if predictions else None
+    require_same_source(
+        edition_folder(project.place, name), source_of(data, path), provenance.sha256
+    )
+    options, chosen = (
+        options or ReadingOptions.beside(path),
+        Path(predictions).expanduser() if predictions else None,
+    )
     return Inputs(project, name, data, path, replace(provenance, name=name), options, given, chosen)
 
 
@@ -186,7 +233,13 @@ def _edition_name(name: str | None, data: str) -> str:
     is_chosen = name is not None
     if not is_chosen:
         # A folder such as . or .. has its name in the folder above.
-        name = data if data in RESERVED else Path(data).stem if Path(data).name not in ("", "..") else ""
+        name = (
+            data
+            if data in RESERVED
+            else Path(data).stem
+            if Path(data).name not in ("", "..")
+            else ""
+        )
         name = name or Path(data).expanduser().resolve().name or data
     # Without case: some file systems do not distinguish Official from official.
     if name.casefold() in RESERVED and name != data:
@@ -196,7 +249,9 @@ def _edition_name(name: str | None, data: str) -> str:
             f"Give another name: --name my-{name}"
         )
     if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
-        other = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+")  # a shell takes it without quotes
+        other = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip(
+            "-._+"
+        )  # a shell takes it without quotes
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
             f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"
@@ -213,9 +268,15 @@ def how_made(root: Path, jobs: Jobs, parameters: Mapping) -> dict:
     return {
         "parameters": dict(parameters),
         "notebooks": notebooks,
-        "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
+        "needs": {
+            name: list(job.notebook.needs)
+            for name, job in sorted(jobs.items())
+            if job.notebook.needs
+        },
         "released": {
-            name: list(job.notebook.released_alone) for name, job in sorted(jobs.items()) if job.notebook.released_alone
+            name: list(job.notebook.released_alone)
+            for name, job in sorted(jobs.items())
+            if job.notebook.released_alone
         },
         "beside": {name: digest for job in jobs.values() for name, digest in job.beside.items()},
         "versions": versions(),
@@ -253,7 +314,9 @@ def configuration(root: Path) -> dict:
     config = declared_configuration(root)
     repository = os.environ.get("GITHUB_REPOSITORY")
     if repository:
-        server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"  # other forges set both
+        server = (
+            os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+        )  # other forges set both
         config["repository"]["url"] = f"{server}/{repository}"
     return config
 
@@ -273,7 +336,9 @@ def digest_files(paths: Iterable[Path], base: Path) -> str:
 def environment_of(root: Path) -> list[str]:
     """Names and versions of the installed packages: those that the lock names, or all where there is no lock."""
     installed, locked = installed_packages(), _locked(root)
-    return sorted(f"{name} {version}" for name, version in installed.items() if name in locked or not locked)
+    return sorted(
+        f"{name} {version}" for name, version in installed.items() if name in locked or not locked
+    )
 
 
 def installed_otherwise(root: Path) -> list[str]:
@@ -291,7 +356,9 @@ def _locked(root: Path) -> dict[str, set[str]]:
     versions: dict[str, set[str]] = {}
     with contextlib.suppress(OSError):
         text = (root / "requirements.lock").read_text(encoding="utf-8")
-        for name, version, marker in re.findall(r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text):
+        for name, version, marker in re.findall(
+            r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text
+        ):
             if not marker or Marker(marker).evaluate():
                 versions.setdefault(_normal(name), set()).add(version)
     return versions
@@ -299,8 +366,14 @@ def _locked(root: Path) -> dict[str, set[str]]:
 
 def installed_packages() -> dict[str, str]:
     """Name of every installed package -> version, by the folders that describe them: to read these takes longer."""
-    paths = [path for folder in filter(Path.is_dir, map(Path, reversed(sys.path))) for path in folder.iterdir()]
-    described = [path.stem.partition("-") for path in paths if path.suffix in {".dist-info", ".egg-info"}]
+    paths = [
+        path
+        for folder in filter(Path.is_dir, map(Path, reversed(sys.path)))
+        for path in folder.iterdir()
+    ]
+    described = [
+        path.stem.partition("-") for path in paths if path.suffix in {".dist-info", ".egg-info"}
+    ]
     return {_normal(name): version for name, _, version in described}
 
 
@@ -311,11 +384,18 @@ def _normal(name: str) -> str:
 # --- jobs ------------------------------------------------------------------------------
 
 
-def in_order(notebooks: Sequence[TextNotebook], parameters: Mapping) -> list[tuple[TextNotebook, dict]]:
+def in_order(
+    notebooks: Sequence[TextNotebook], parameters: Mapping
+) -> list[tuple[TextNotebook, dict]]:
     """Notebooks, each after those that it needs, with the parameters that it takes; refused if they are unfit."""
-    known = {one.name: {key: value for key, value in parameters.items() if key in one.defaults} for one in notebooks}
+    known = {
+        one.name: {key: value for key, value in parameters.items() if key in one.defaults}
+        for one in notebooks
+    }
     # All that is wrong in one message; several notebooks say the same of a parameter that they share.
-    problems = unfit_parameters({name: value for one in notebooks for name, value in one.defaults.items()}, parameters)
+    problems = unfit_parameters(
+        {name: value for one in notebooks for name, value in one.defaults.items()}, parameters
+    )
     if problems:
         raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
     by_name = {one.name: one for one in notebooks}
@@ -323,10 +403,14 @@ def in_order(notebooks: Sequence[TextNotebook], parameters: Mapping) -> list[tup
         order = TopologicalSorter({one.name: one.needs for one in notebooks}).static_order()
         return [(by_name[name], known[name]) for name in order]
     except CycleError as error:
-        raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
+        raise UserError(
+            f"notebooks need each other in a circle: {' -> '.join(error.args[1])}."
+        ) from None
 
 
-def plan(root: Path, parameters: Mapping, workbook: str = "", judged: Sequence[Path] = ()) -> dict[str, Job]:
+def plan(
+    root: Path, parameters: Mapping, workbook: str = "", judged: Sequence[Path] = ()
+) -> dict[str, Job]:
     """Give every notebook's job, each after those that it needs; ``workbook`` is the digest of that and how it is read.
 
     A notebook's key is the digest of its code, its parameters, the modules that it uses with their package data, what
@@ -337,7 +421,8 @@ def plan(root: Path, parameters: Mapping, workbook: str = "", judged: Sequence[P
     for notebook, known in in_order(find_notebooks(root), parameters):
         beside = {name: sources.fetched_digest(name) for name in notebook.sources}
         beside |= {
-            name: digest_files([root / name] if (root / name).exists() else [], root) for name in notebook.stored
+            name: digest_files([root / name] if (root / name).exists() else [], root)
+            for name in notebook.stored
         }
         beside |= {RELEASED[name].file: verified_digest(name) for name in notebook.released}
         if judged and "predictions" in notebook.defaults:
@@ -355,7 +440,9 @@ def plan(root: Path, parameters: Mapping, workbook: str = "", judged: Sequence[P
 def library_digest() -> str:
     """SHA-256 of the library's source, without the notebooks that a wheel carries."""
     paths = [path for path in _PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    return digest_files([path for path in paths if path.relative_to(_PACKAGE).parts[0] != CARRIED], _PACKAGE)
+    return digest_files(
+        [path for path in paths if path.relative_to(_PACKAGE).parts[0] != CARRIED], _PACKAGE
+    )
 
 
 def modules_of(notebook: TextNotebook) -> set[str]:
@@ -380,7 +467,12 @@ def _module_digest(module: str) -> str:
     if path.name != "__init__.py":
         return digest
     own = [entry for entry in path.parent.iterdir() if entry.name not in {CARRIED, "__pycache__"}]
-    data = [one for entry in own if not (entry / "__init__.py").exists() for one in (entry, *entry.rglob("*"))]
+    data = [
+        one
+        for entry in own
+        if not (entry / "__init__.py").exists()
+        for one in (entry, *entry.rglob("*"))
+    ]
     files = [one for one in data if one.is_file() and one.suffix not in {".py", ".pyc"}]
     return digest + digest_files(files, path.parent)
 
@@ -403,7 +495,9 @@ def _remembering(file: Path) -> Iterator[None]:
 @functools.cache
 def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
     """Digest of a module's code, and the names that it takes from the library."""
-    key = hashlib.sha256(Path(__file__).read_bytes() + path.read_bytes()).hexdigest()  # this file says how it is read
+    key = hashlib.sha256(
+        Path(__file__).read_bytes() + path.read_bytes()
+    ).hexdigest()  # this file says how it is read
     _asked[key] = _known.get(key) or _read_code(ast.parse(path.read_bytes()))
     return _asked[key]
 
@@ -413,7 +507,11 @@ def _read_code(tree: ast.AST) -> list:
     names = sorted(set(_names_in(nodes)))
     for node in nodes:
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+            node.body = [
+                one
+                for one in body
+                if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            ]
     return [hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names]
 
 
@@ -432,10 +530,16 @@ def _names_in(nodes: Sequence[ast.AST]) -> list[str]:
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
-                dotted = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+                dotted = (
+                    f"{node.module}.{alias.name}"
+                    if isinstance(node, ast.ImportFrom)
+                    else alias.name
+                )
                 bound[alias.asname or alias.name] = dotted
     for node in nodes:
-        if isinstance(node, ast.Attribute) and (package := bound.get(getattr(node.value, "id", ""))):
+        if isinstance(node, ast.Attribute) and (
+            package := bound.get(getattr(node.value, "id", ""))
+        ):
             bound[f"{package}.{node.attr}"] = f"{package}.{node.attr}"
     return [dotted for dotted in bound.values() if dotted.partition(".")[0] == "sense7"]
 
@@ -459,4 +563,6 @@ def module_of(dotted: str) -> str | None:
 def file_of(module: str) -> Path | None:
     """File of a module of the library; None if there is no such module."""
     path = _PACKAGE.parent.joinpath(*module.split("."))
-    return next((one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None)
+    return next(
+        (one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None
+    )

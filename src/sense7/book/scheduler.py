@@ -33,7 +33,9 @@ class Cluster:
                 "--scheduler: clusters are reached by dask.distributed, which is not installed. "
                 'Run: python -m pip install "distributed>=2024.8"'
             ) from None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is in the exceptions
+        logging.getLogger("distributed").setLevel(
+            logging.CRITICAL
+        )  # what matters is in the exceptions
         try:
             self._client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
@@ -43,7 +45,9 @@ class Cluster:
             ) from None
         try:
             if not (threads := self._client.nthreads()):
-                raise UserError(f"--scheduler {address}: it has no worker. Start some: dask worker {address}")
+                raise UserError(
+                    f"--scheduler {address}: it has no worker. Start some: dask worker {address}"
+                )
             self.workers = sum(threads.values())
             own = _what_runs(shared)
             for worker, other in self._client.run(_what_runs, shared, on_error="return").items():
@@ -61,11 +65,15 @@ class Cluster:
         """Execute a notebook on some worker, as :meth:`sense7.book.execute.Kernels.execute`; if it dies, on another."""
         from distributed import KilledWorker
 
-        future = self._client.submit(execute_apart, job, edition.absolute(), cached.absolute(), pure=False)
+        future = self._client.submit(
+            execute_apart, job, edition.absolute(), cached.absolute(), pure=False
+        )
         try:
             future.result()
         except KilledWorker as error:
-            raise BuildError(f"every worker that took up {job.notebook.name} died of it ({one_line(error)}).") from None
+            raise BuildError(
+                f"every worker that took up {job.notebook.name} died of it ({one_line(error)})."
+            ) from None
         finally:
             future.release()
 
@@ -76,7 +84,9 @@ class Cluster:
         # Sent to each worker once: it may hold much that all calls take.
         sent = self._client.scatter([function], broadcast=True, hash=False)[0]
         try:
-            return self._client.gather(self._client.map(_called, list(items), function=sent, pure=False))
+            return self._client.gather(
+                self._client.map(_called, list(items), function=sent, pure=False)
+            )
         except KilledWorker as error:
             raise UserError(
                 f"--scheduler: every worker that took up a part died of it ({one_line(error)}), probably for want of "
@@ -96,7 +106,12 @@ def _called(item, function: Callable):
 
 @functools.cache  # of a worker what it began with, not what became of its files since
 def _what_runs(shared: Path | None) -> tuple:
-    return library_digest(), sys.version, sorted(versions().items()), shared is None or shared.exists()
+    return (
+        library_digest(),
+        sys.version,
+        sorted(versions().items()),
+        shared is None or shared.exists(),
+    )
 
 
 @contextlib.contextmanager
@@ -111,7 +126,9 @@ def mapping(address: str | None, workers: int | None = None) -> Iterator[Callabl
         try:
             with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
                 # Several at a time, with which the function is sent once: it may hold much that all of them take.
-                yield lambda function, items: pool.map(function, items, chunksize=-(-len(items) // (4 * workers)))
+                yield lambda function, items: pool.map(
+                    function, items, chunksize=-(-len(items) // (4 * workers))
+                )
         except BrokenProcessPool:
             raise UserError(
                 f"one of {workers} worker processes was ended from outside, probably by the system for want of memory. "

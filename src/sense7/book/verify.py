@@ -71,17 +71,23 @@ class Comparison(NamedTuple):
     notes: list[str]
 
 
-def verify_edition(project: Project, edition: str, *, workers: int | None = None, say: Callable = silent) -> Comparison:
+def verify_edition(
+    project: Project, edition: str, *, workers: int | None = None, say: Callable = silent
+) -> Comparison:
     """Recompute an edition and compare."""
     folder, root = find_edition(project.place, edition), project.sources
     require_no_links(folder)
     facts = read_facts(folder)
     try:
         made, file, sha256, kind = facts["made"], facts["file"], facts["sha256"], facts["kind"]
-        given, beside, library, versions = (made[name] for name in ("parameters", "beside", "library", "versions"))
+        given, beside, library, versions = (
+            made[name] for name in ("parameters", "beside", "library", "versions")
+        )
         if Path(file).name != file or {"data", "predictions", "results"} & given.keys():
             raise ValueError("its workbook lies elsewhere")
-        judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
+        judged = (
+            prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
+        )
         parameters = parameters_of(given, file, bool(judged))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
@@ -112,19 +118,30 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
-            sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=file), again / "data")
+            sources.copy_for_edition(
+                path, replace(origin, kind=provenance.kind, file=file), again / "data"
+            )
             copy_files(judged, again / "predictions")
             execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
-            write_ledger(root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs)
+            write_ledger(
+                root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs
+            )
             kinds = {
                 "recorded values": (_values(folder), _values(again)),
-                "ledger": (_flat(read_json(folder / "ledger.json")), _flat(read_json(again / "ledger.json"))),
+                "ledger": (
+                    _flat(read_json(folder / "ledger.json")),
+                    _flat(read_json(again / "ledger.json")),
+                ),
             }
     except OSError as error:
-        raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
+        raise UserError(
+            f"{error.filename or folder}: {reason(error)}. Is the disk full?"
+        ) from error
     damaged = damage(folder) if (folder / MANIFEST).exists() else []  # a published edition has none
     whole = len(read_manifest(folder).get("files", ())) - len(damaged)
-    counts = {kind: Counter() for kind in kinds} | {"files": Counter({EQUAL: max(whole, 0), DIFFERENT: len(damaged)})}
+    counts = {kind: Counter() for kind in kinds} | {
+        "files": Counter({EQUAL: max(whole, 0), DIFFERENT: len(damaged)})
+    }
     differences = [Difference("files", path, "", "", "") for path in damaged]
     for kind, (shown, recomputed) in kinds.items():
         for name in dict.fromkeys([*shown, *recomputed]):
@@ -155,8 +172,12 @@ def compare(shown, recomputed) -> str:
     """
     if type(shown) is type(recomputed) and shown == recomputed:
         return EQUAL
-    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (shown, recomputed))
-    near = are_numbers and math.isclose(shown, recomputed, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
+    are_numbers = all(
+        isinstance(one, int | float) and not isinstance(one, bool) for one in (shown, recomputed)
+    )
+    near = are_numbers and math.isclose(
+        shown, recomputed, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000
+    )
     return NEAR if near else DIFFERENT
 
 

@@ -31,7 +31,15 @@ _TERMINATED = 143
 
 _PANELS = {
     "Build a book": (book.build, book.run, book.ledger, book.verify),
-    "Data": (data.check, data.template, data.fetch, share.import_chats, data.simulate, data.partition, data.statistics),
+    "Data": (
+        data.check,
+        data.template,
+        data.fetch,
+        share.import_chats,
+        data.simulate,
+        data.partition,
+        data.statistics,
+    ),
     "Collect and share": (share.instrument, share.gather, share.export, book.site),
     "Change the book": (book.new, book.notebooks),
     "Judge": (),
@@ -60,7 +68,9 @@ def main() -> None:
     except KeyboardInterrupt:
         code, message = _INTERRUPTED, ""
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # what is left is to end: no traceback from there
+        if (
+            signal.getsignal(number) is not signal.SIG_IGN
+        ):  # what is left is to end: no traceback from there
             atexit.register(signal.signal, number, signal.SIG_DFL)
     if code == _INTERRUPTED:
         message = "interrupted; what was finished is kept"
@@ -76,7 +86,11 @@ def _open_streams() -> None:
 
     A service starts a verb with its output closed, and Windows writes a file in a code page with few letters.
     """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in the order of their numbers
+    for name, mode in (
+        ("stdin", "r"),
+        ("stdout", "w"),
+        ("stderr", "w"),
+    ):  # in the order of their numbers
         stream = getattr(sys, name)
         if stream is None:
             # The system gives it the lowest free number, its own: no other file is written to in its place.
@@ -107,7 +121,9 @@ def _run_verb() -> tuple[int, str]:
                 print(flush=True)
         except OSError:
             where = "standard output"
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the same again at the very end
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+            )  # else the same again at the very end
         if isinstance(error, BrokenPipeError):
             return 1, ""  # the reader, such as head, has closed the pipe
         return 2, not_written(where, error)
@@ -149,7 +165,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Options before the verb."""

@@ -38,9 +38,13 @@ from sense7.terminal import plain
 @with_options
 def build(
     *,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set.")] = "synthetic",
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A workbook or a data set.")
+    ] = "synthetic",
     name: Annotated[str | None, option("Name of the edition.")] = None,
-    predictions: Annotated[str | None, option("Folder of a judge's predictions, if not predictions_NAME.")] = None,
+    predictions: Annotated[
+        str | None, option("Folder of a judge's predictions, if not predictions_NAME.")
+    ] = None,
     parameter: Parameters = None,
     prompted: Prompted = None,
     jobs: Jobs = None,
@@ -64,12 +68,15 @@ def build(
         if commit_problem:
             print(commit_problem, file=sys.stderr)
         if not project.is_checkout:
-            say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
+            say(
+                f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}"
+            )
         finished, _, changed = build_edition(
             data,
             name=name,
             predictions=predictions,
-            parameters=assignments(parameter or []) | ({"prompted_condition": prompted} if prompted else {}),
+            parameters=assignments(parameter or [])
+            | ({"prompted_condition": prompted} if prompted else {}),
             workers=jobs,
             scheduler=scheduler,
             strict=strict,
@@ -84,9 +91,14 @@ def build(
 
 def ledger(
     edition: Annotated[
-        str, typer.Argument(metavar="EDITION|KEY", help="Name of a built edition, or key of a recorded value.")
+        str,
+        typer.Argument(
+            metavar="EDITION|KEY", help="Name of a built edition, or key of a recorded value."
+        ),
     ] = "synthetic",
-    strict: Annotated[bool, option("Exit with 1 unless the official workbook gives every primary figure.")] = False,
+    strict: Annotated[
+        bool, option("Exit with 1 unless the official workbook gives every primary figure.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print every published claim beside what an edition computed; of a key, the function, file and line behind it."""
@@ -113,7 +125,14 @@ def ledger(
         "Claims about other works, compared with the numbers that they released": others,
     }
     for title, listed in titles.items() if not as_json else ():
-        heads = ("Claim", "Grade", "Published", "This edition", "Claim's rule", "Check of the method")
+        heads = (
+            "Claim",
+            "Grade",
+            "Published",
+            "This edition",
+            "Claim's rule",
+            "Check of the method",
+        )
         cells = []
         for row in listed:
             claim, computed, check = row["published"], row["computed"], row["check"]
@@ -121,7 +140,9 @@ def ledger(
             mark = "\n".join(filter(None, (row["rule"]["mark"], row["rule"]["why"])))
             checked = check["mark"] + (" (tuned)" if row["tuned"] else "") if check else "-"
             here = format_value(computed) if computed else "-"
-            cells.append((f"{claim['title']}{note}", claim["grade"], claim["shown"], here, mark, checked))
+            cells.append(
+                (f"{claim['title']}{note}", claim["grade"], claim["shown"], here, mark, checked)
+            )
         if listed or listed is own:
             print_table(title, heads, cells, lined=True)
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in own):
@@ -130,7 +151,11 @@ def ledger(
             "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official",
             1,
         )
-    differing = [row["id"] for row in own if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY]
+    differing = [
+        row["id"]
+        for row in own
+        if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY
+    ]
     if strict and differing:
         fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
 
@@ -138,7 +163,9 @@ def ledger(
 def run(
     notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03.")],
     parameter: Parameters = None,
-    out: Annotated[Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")] = None,
+    out: Annotated[
+        Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own, and print what it recorded.
@@ -155,7 +182,12 @@ def run(
     if not quiet:
         values = json.loads((done.results / f"{done.name}.json").read_text(encoding="utf-8"))
         cells = [
-            (one["key"], format_value(one), "" if one["n"] is None else one["n"], one["method"] or one["reason"] or "")
+            (
+                one["key"],
+                format_value(one),
+                "" if one["n"] is None else one["n"],
+                one["method"] or one["reason"] or "",
+            )
             for one in values
         ]
         title = ": ".join(filter(None, (done.name, done.label)))
@@ -164,7 +196,9 @@ def run(
 
 
 def verify(
-    edition: Annotated[str, typer.Argument(help="Name of an edition, or its folder.")] = "synthetic",
+    edition: Annotated[
+        str, typer.Argument(help="Name of an edition, or its folder.")
+    ] = "synthetic",
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
@@ -180,7 +214,10 @@ def verify(
     for note in notes:
         complain(note)
     heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
-    rows = [(kind, one.total(), *(one[state] for state in (EQUAL, NEAR, DIFFERENT))) for kind, one in counts.items()]
+    rows = [
+        (kind, one.total(), *(one[state] for state in (EQUAL, NEAR, DIFFERENT)))
+        for kind, one in counts.items()
+    ]
     print_table(f"{folder}: {label}", heads, rows)
     total = sum(one.total() for one in counts.values())
     if differences:
@@ -193,7 +230,9 @@ def verify(
 
 def site(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
-    editions: Annotated[list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")],
+    editions: Annotated[
+        list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")
+    ],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
@@ -214,7 +253,11 @@ def notebooks() -> None:
     print(f"{len(stale)} written" if stale else "up to date")
 
 
-def new(name: Annotated[str, typer.Argument(metavar="NAME", help="Of the finding, such as length-of-turns.")]) -> None:
+def new(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of the finding, such as length-of-turns.")
+    ],
+) -> None:
     """Begin a finding: a module, its test and its notebook, which pass every test as they are.
 
     "Add a finding" in CONTRIBUTING.md goes on from there.
@@ -222,14 +265,26 @@ def new(name: Annotated[str, typer.Argument(metavar="NAME", help="Of the finding
     from sense7.checkout import find_checkout
 
     if not re.fullmatch(r"[a-z][a-z0-9]{1,20}(-[a-z0-9]{1,20}){0,3}", name):
-        raise UserError(f"{plain(name)}: can't be a finding's name. Give small letters, digits and hyphens.")
+        raise UserError(
+            f"{plain(name)}: can't be a finding's name. Give small letters, digits and hyphens."
+        )
     root = find_checkout()
     module = name.replace("-", "_")
-    taken = [*(root / "src/sense7").rglob(f"{module}.py"), *(root / "notebooks").glob(f"??-{name}.md")]
+    taken = [
+        *(root / "src/sense7").rglob(f"{module}.py"),
+        *(root / "notebooks").glob(f"??-{name}.md"),
+    ]
     if taken or not module.isidentifier() or (root / "src/sense7/findings" / module).exists():
-        raise UserError(f"{plain(name)}: there is a module or page of this name. Give another name.")
+        raise UserError(
+            f"{plain(name)}: there is a module or page of this name. Give another name."
+        )
     number = 1 + max(int(path.name[:2]) for path in (root / "notebooks").glob("[0-9][0-9]-*.md"))
-    words = {"TITLE": name.replace("-", " ").capitalize(), "MODULE": module, "NAME": name, "NUMBER": f"{number:02d}"}
+    words = {
+        "TITLE": name.replace("-", " ").capitalize(),
+        "MODULE": module,
+        "NAME": name,
+        "NUMBER": f"{number:02d}",
+    }
     template = root / "src/sense7/book/template"
     places = {
         "module.py.txt": f"src/sense7/findings/{module}.py",
@@ -237,7 +292,9 @@ def new(name: Annotated[str, typer.Argument(metavar="NAME", help="Of the finding
         "notebook.md": f"notebooks/{number:02d}-{name}.md",
     }
     for source, place in places.items():
-        write_whole(root / place, _with_words((template / source).read_text(encoding="utf-8"), words))
+        write_whole(
+            root / place, _with_words((template / source).read_text(encoding="utf-8"), words)
+        )
         print(root / place)
     families = root / "tests/reference/families.yml"
     entry = _with_words((template / "families.yml").read_text(encoding="utf-8"), words)

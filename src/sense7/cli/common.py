@@ -23,15 +23,22 @@ def option(words: str, *names: str, many: bool = False, **more):
 
 
 Many = list[str] | None
-Parameters = Annotated[Many, option("A parameter.", "--parameter", "-p", metavar="NAME=VALUE", many=True)]
+Parameters = Annotated[
+    Many, option("A parameter.", "--parameter", "-p", metavar="NAME=VALUE", many=True)
+]
 Prompted = Annotated[str | None, option("The condition with the empathy prompt.")]
 Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
-Scheduler = Annotated[str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")]
+Scheduler = Annotated[
+    str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")
+]
 Quiet = Annotated[bool, option("Print the result only.", "--quiet", "-q")]
 Force = Annotated[bool, option("Write over a file that is there.", "--force")]
 Strict = Annotated[bool, option("Count the reader's warnings as errors.")]
 Json = Annotated[bool, option("Print as JSON.", "--json")]
-Data = Annotated[str, option("A workbook, or the name of a data set.", "--data", metavar="DATA", show_default=False)]
+Data = Annotated[
+    str,
+    option("A workbook, or the name of a data set.", "--data", metavar="DATA", show_default=False),
+]
 
 
 def with_options(verb: Callable) -> Callable:
@@ -41,14 +48,21 @@ def with_options(verb: Callable) -> Callable:
     for name, own in inspect.signature(verb).parameters.items():
         for one in fields(objects[name]) if name in objects else [own]:
             kind = (
-                typing.get_type_hints(objects[name], include_extras=True)[one.name] if name in objects else hints[name]
+                typing.get_type_hints(objects[name], include_extras=True)[one.name]
+                if name in objects
+                else hints[name]
             )
             default = own.empty if one.default is MISSING else one.default
-            entries.append(inspect.Parameter(one.name, own.KEYWORD_ONLY, default=default, annotation=kind))
+            entries.append(
+                inspect.Parameter(one.name, own.KEYWORD_ONLY, default=default, annotation=kind)
+            )
 
     @functools.wraps(verb)
     def call(**given):
-        made = {name: cls(**{one.name: given.pop(one.name) for one in fields(cls)}) for name, cls in objects.items()}
+        made = {
+            name: cls(**{one.name: given.pop(one.name) for one in fields(cls)})
+            for name, cls in objects.items()
+        }
         return verb(**given, **made)
 
     call.__signature__ = inspect.Signature(entries)
@@ -60,12 +74,18 @@ def with_options(verb: Callable) -> Callable:
 class Reading:
     """How a workbook is read, where it does not say so itself."""
 
-    scale: Annotated[Many, option("Scale of the ratings.", metavar="1-7|COLUMN=1-7|FILE.yml", many=True)] = None
-    words: Annotated[Path | None, option("Answers in words, a line for each: WORD: NUMBER.", metavar="FILE.yml")] = None
-    allow_unreadable: Annotated[bool, option("Go on if over 5 % of a column can't be read.", "--allow-unreadable")] = (
-        False
-    )
-    missing: Annotated[Many, option("What is a missing answer.", metavar="-99|COLUMN=8,9", many=True)] = None
+    scale: Annotated[
+        Many, option("Scale of the ratings.", metavar="1-7|COLUMN=1-7|FILE.yml", many=True)
+    ] = None
+    words: Annotated[
+        Path | None, option("Answers in words, a line for each: WORD: NUMBER.", metavar="FILE.yml")
+    ] = None
+    allow_unreadable: Annotated[
+        bool, option("Go on if over 5 % of a column can't be read.", "--allow-unreadable")
+    ] = False
+    missing: Annotated[
+        Many, option("What is a missing answer.", metavar="-99|COLUMN=8,9", many=True)
+    ] = None
 
     def options(self):
         """As the reader takes it."""
@@ -120,7 +140,9 @@ def building(purpose: str) -> Iterator[None]:
         fail(str(error), 1)
 
 
-def print_table(title: str, heads: Iterable[str], rows: Iterable[Iterable], *, lined: bool = False) -> None:
+def print_table(
+    title: str, heads: Iterable[str], rows: Iterable[Iterable], *, lined: bool = False
+) -> None:
     """Print a table in which all is text; in a file or a pipe nothing is cut off at the width of the terminal."""
     from rich.console import Console
     from rich.table import Table
@@ -137,4 +159,8 @@ def print_table(title: str, heads: Iterable[str], rows: Iterable[Iterable], *, l
 
 def reporting(quiet: bool) -> Callable:
     """What a build says, line by line on standard error; nothing if quiet."""
-    return silent if quiet else lambda line: print(plain_lines(f"  {line}"), file=sys.stderr, flush=True)
+    return (
+        silent
+        if quiet
+        else lambda line: print(plain_lines(f"  {line}"), file=sys.stderr, flush=True)
+    )

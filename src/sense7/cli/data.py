@@ -68,8 +68,12 @@ def simulate(
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
-        raise UserError(f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
-    chosen = simulation.Parameters.from_mapping({name: assigned[name] for name in assigned.keys() - of_judge.keys()})
+        raise UserError(
+            f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them."
+        )
+    chosen = simulation.Parameters.from_mapping(
+        {name: assigned[name] for name in assigned.keys() - of_judge.keys()}
+    )
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
     if asked:
         from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
@@ -84,8 +88,12 @@ def simulate(
 
 def fetch(
     name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
-    mirror: Annotated[str | None, option("Another address, file or folder; a copy of official is unverified.")] = None,
-    again: Annotated[bool, option("Fetch even if it is here, and replace the copy that is here.")] = False,
+    mirror: Annotated[
+        str | None, option("Another address, file or folder; a copy of official is unverified.")
+    ] = None,
+    again: Annotated[
+        bool, option("Fetch even if it is here, and replace the copy that is here.")
+    ] = False,
 ) -> None:
     """Bring a published data set here, and record where it came from."""
     from sense7 import sources
@@ -118,9 +126,13 @@ def partition(
 
 
 def statistics(
-    folder: Annotated[Path, typer.Argument(help="Data set in parts, as `sense7 partition` writes it.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Data set in parts, as `sense7 partition` writes it.")
+    ],
     out: Annotated[Path, option("Table to write.", metavar="TABLE.csv")],
-    predictions: Annotated[Path | None, option("A file of a judge's predictions, for the accuracy.")] = None,
+    predictions: Annotated[
+        Path | None, option("A file of a judge's predictions, for the accuracy.")
+    ] = None,
     draws: Annotated[int, option("Resamplings of participants.", min=100)] = 10_000,
     seed: Annotated[int, option("Seed of every random step.", min=0)] = 1,
     confidence: Annotated[float, option("Of the intervals.", min=0.5, max=0.999)] = 0.95,

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from sense7.judge.answers import Written
     from sense7.judge.session import Tally
 
-judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")
+judge = typer.Typer(
+    no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says."
+)
 batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
 
 
@@ -34,10 +36,16 @@ class Asking:
     data: Data
     model: Annotated[str, option("Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
     prompt: Annotated[Path | None, option("File of the prompt; our own if not given.")] = None
-    shots: Annotated[int, option("How many rated examples the prompt holds, of other participants.", min=0)] = 0
+    shots: Annotated[
+        int, option("How many rated examples the prompt holds, of other participants.", min=0)
+    ] = 0
     limit: Annotated[int | None, option("Only the first N conversations.", min=1)] = None
-    param: Annotated[Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)] = None
-    omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = None
+    param: Annotated[
+        Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)
+    ] = None
+    omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = (
+        None
+    )
 
     def opened(self) -> dict:
         """The study and the rest of what :func:`sense7.judge.session.questions_for` takes."""
@@ -65,7 +73,9 @@ class Intervals:
 
 
 Runs = Annotated[int, option("How often each conversation is asked about.", min=1)]
-Policy = Annotated[str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")]
+Policy = Annotated[
+    str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")
+]
 Files = Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")]
 
 
@@ -74,7 +84,9 @@ class Evaluated(Intervals):
     """How predictions are read and measured."""
 
     policy: Policy = "strict"
-    score_scale: Annotated[str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")] = None
+    score_scale: Annotated[
+        str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")
+    ] = None
     as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
 
     def show(self, report: Callable, paths: list[Path], **given) -> None:
@@ -99,11 +111,19 @@ class Sending:
     concurrency: Annotated[int, option("Requests at once.", min=1, max=1000)] = 10
     policy: Policy = "strict"
     unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation"
-    rating: Annotated[str, option("overall, a dimension such as Affective, or all of these in one call.")] = "overall"
-    timeout: Annotated[float, option("Seconds that a call may take, further attempts included.", min=0.001)] = 120.0
+    rating: Annotated[
+        str, option("overall, a dimension such as Affective, or all of these in one call.")
+    ] = "overall"
+    timeout: Annotated[
+        float, option("Seconds that a call may take, further attempts included.", min=0.001)
+    ] = 120.0
     retries: Annotated[int, option("Further attempts of a call that failed.", min=0)] = 5
-    backoff: Annotated[float, option("Seconds before the first of them; doubled each time.", min=0)] = 1.0
-    give_up_after: Annotated[int, option("Stop after N replies in a row that cannot be used.", min=1)] = 10
+    backoff: Annotated[
+        float, option("Seconds before the first of them; doubled each time.", min=0)
+    ] = 1.0
+    give_up_after: Annotated[
+        int, option("Stop after N replies in a row that cannot be used.", min=1)
+    ] = 10
 
 
 @judge.command()
@@ -112,10 +132,14 @@ def run(
     out: Annotated[Path, option("Folder of the session; given again, it goes on where it was.")],
     asking: Asking,
     sending: Sending,
-    base_url: Annotated[str | None, option("Endpoint, as http://localhost:11434/v1; OpenAI's if not given.")] = None,
+    base_url: Annotated[
+        str | None, option("Endpoint, as http://localhost:11434/v1; OpenAI's if not given.")
+    ] = None,
     price_in: Annotated[float | None, option("Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, option("Price of a million output tokens.")] = None,
-    dry_run: Annotated[bool, option("Say what it would take, and send nothing.", "--dry-run")] = False,
+    dry_run: Annotated[
+        bool, option("Say what it would take, and send nothing.", "--dry-run")
+    ] = False,
     yes: Annotated[bool, option("Do not ask first.", "--yes", "-y")] = False,
 ) -> None:
     """Ask a model to rate every conversation.
@@ -137,7 +161,9 @@ def run(
         print(plain_lines(line), file=sys.stderr, flush=True)
 
     prices = Price.of(price_in, price_out)
-    plan = plan_session(**asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=prices, say=say)
+    plan = plan_session(
+        **asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=prices, say=say
+    )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
     lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
@@ -163,11 +189,15 @@ def run(
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
     if failed:
-        again = "corrected in this way, the command asks" if outcome.final else "the same command asks"
+        again = (
+            "corrected in this way, the command asks" if outcome.final else "the same command asks"
+        )
         problems.append(f"{failed:,} without an answer; {again} for these again")
     if cut := outcome.statuses["prompt_cut"]:
         remedy = "Give the server a longer context, and the same command asks again"
-        problems.append(f"{cut:,} longer than the context of the model, and without a score. {remedy}")
+        problems.append(
+            f"{cut:,} longer than the context of the model, and without a score. {remedy}"
+        )
     _end(outcome, outcome.remarks, "", problems)
 
 
@@ -260,22 +290,30 @@ def export_batch(
 @batch.command("import")
 @with_options
 def import_batch(
-    replies: Annotated[list[Path], typer.Argument(help="Files of replies, those of errors included.")],
+    replies: Annotated[
+        list[Path], typer.Argument(help="Files of replies, those of errors included.")
+    ],
     out: Annotated[Path, option("Folder of prediction files.")],
     asking: Asking,
-    runs: Annotated[int | None, option("How many were exported; the highest with a reply if not given.", min=1)] = None,
+    runs: Annotated[
+        int | None, option("How many were exported; the highest with a reply if not given.", min=1)
+    ] = None,
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
     from sense7.judge.batch import import_replies
     from sense7.judge.session import questions_for
 
-    imported = import_replies(questions_for(**asking.opened()), replies, out, runs=runs, policy=policy)
+    imported = import_replies(
+        questions_for(**asking.opened()), replies, out, runs=runs, policy=policy
+    )
     said = []
     if imported.missing:
         said.append(f"{count_of(imported.missing, 'request')} without a reply")
     if imported.repeated:
-        said.append(f"{count_of(imported.repeated, 'further reply', 'further replies')} to the same request left out")
+        said.append(
+            f"{count_of(imported.repeated, 'further reply', 'further replies')} to the same request left out"
+        )
     if imported.foreign:
         others = count_of(len(imported.foreign), "reply", "replies")
         said.append(f"{others} to other requests left out; the first is {imported.foreign[0]!r}")

@@ -14,17 +14,32 @@ from sense7.terminal import plain_lines
 @with_options
 def import_chats(
     *,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of conversations, of any format.")],
-    out: Annotated[Path, option("Conversations or workbook to write.", metavar="CHATS.jsonl|MINE.xlsx")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Exports of conversations, of any format."),
+    ],
+    out: Annotated[
+        Path, option("Conversations or workbook to write.", metavar="CHATS.jsonl|MINE.xlsx")
+    ],
     participant: Annotated[str | None, option("The person in all of these conversations.")] = None,
     condition: Annotated[str | None, option("The assistant in all of these conversations.")] = None,
     topic: Annotated[str | None, option("The topic of all of these conversations.")] = None,
-    ratings: Annotated[Path | None, option("Ratings, a row per turn: .csv or .xlsx.", metavar="FILE")] = None,
-    columns: Annotated[Path | None, option("Their columns, in lines NAME: COLUMN.", metavar="MAP.yml")] = None,
-    column: Annotated[Many, option("The same for one, as Affective=q1.", metavar="NAME=COLUMN", many=True)] = None,
+    ratings: Annotated[
+        Path | None, option("Ratings, a row per turn: .csv or .xlsx.", metavar="FILE")
+    ] = None,
+    columns: Annotated[
+        Path | None, option("Their columns, in lines NAME: COLUMN.", metavar="MAP.yml")
+    ] = None,
+    column: Annotated[
+        Many, option("The same for one, as Affective=q1.", metavar="NAME=COLUMN", many=True)
+    ] = None,
     reading: Reading,
-    new_ids: Annotated[bool, option("Number the conversations instead of keeping their ids.", "--new-ids")] = False,
-    speaker: Annotated[Many, option("A name in plain text.", metavar="NAME=user|assistant", many=True)] = None,
+    new_ids: Annotated[
+        bool, option("Number the conversations instead of keeping their ids.", "--new-ids")
+    ] = False,
+    speaker: Annotated[
+        Many, option("A name in plain text.", metavar="NAME=user|assistant", many=True)
+    ] = None,
     force: Force = False,
 ) -> None:
     """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
@@ -36,18 +51,26 @@ def import_chats(
     from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
 
     if out.suffix.casefold() not in (".jsonl", ".xlsx"):
-        raise UserError(f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook).")
+        raise UserError(
+            f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook)."
+        )
     require_free(out, f"--out {out}", replace=force)
     of_workbook = out.suffix.casefold() == ".xlsx"
     if not of_workbook and (ratings or columns or column or reading != Reading()):
-        raise UserError(f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx.")
+        raise UserError(
+            f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx."
+        )
     if ratings is None and (columns or column or reading != Reading()):
-        raise UserError("--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv.")
+        raise UserError(
+            "--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv."
+        )
     speakers = {}
     for item in speaker or ():
         spelt, _, side = item.rpartition("=")
         if not spelt.strip() or side.strip() not in ("user", "assistant"):
-            raise UserError(f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user.")
+            raise UserError(
+                f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user."
+            )
         speakers[spelt.strip().casefold()] = side.strip()
     summary = ImportSummary()
     chats = read_chats(
@@ -61,7 +84,9 @@ def import_chats(
     )
     joined = None
     if of_workbook:
-        table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
+        table = (
+            None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
+        )
         joined = join_ratings(list(chats), table)
         write_workbook(joined, out, reading.options(), replace=force)
     else:
@@ -73,9 +98,15 @@ def import_chats(
 
 def export(
     edition: Annotated[str, typer.Argument(help="Name of a finished edition, or its folder.")],
-    out: Annotated[Path | None, option("Archive to write, if not EDITION.crate.zip.", metavar="CRATE.zip")] = None,
-    with_data: Annotated[bool, option("Put the workbook in, where a license allows it.", "--with-data")] = False,
-    license: Annotated[str, option("Of results, and of data of your own.", metavar="SPDX|ADDRESS")] = "",
+    out: Annotated[
+        Path | None, option("Archive to write, if not EDITION.crate.zip.", metavar="CRATE.zip")
+    ] = None,
+    with_data: Annotated[
+        bool, option("Put the workbook in, where a license allows it.", "--with-data")
+    ] = False,
+    license: Annotated[
+        str, option("Of results, and of data of your own.", metavar="SPDX|ADDRESS")
+    ] = "",
     author: Annotated[Many, option("Who shares it.", many=True)] = None,
     force: Force = False,
 ) -> None:
@@ -103,9 +134,13 @@ def export(
 
 
 def instrument(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.yml", help="Study file: what is asked, how, and whom.")],
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY.yml", help="Study file: what is asked, how, and whom.")
+    ],
     out: Annotated[Path, option("Page to write.", metavar="PAGE.html")],
-    conversations: Annotated[Path | None, option("To rate, as `sense7 import` writes.", metavar="FILE.jsonl")] = None,
+    conversations: Annotated[
+        Path | None, option("To rate, as `sense7 import` writes.", metavar="FILE.jsonl")
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write a page on which people rate conversations: one file, without a server."""
@@ -118,7 +153,10 @@ def instrument(
 
 
 def gather(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files that people downloaded from the page.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="The files that people downloaded from the page."),
+    ],
     out: Annotated[Path, option("Workbook to write.", metavar="OUT.xlsx")],
     force: Force = False,
 ) -> None:

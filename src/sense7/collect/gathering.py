@@ -14,7 +14,14 @@ from functools import cached_property
 from pathlib import Path
 
 from sense7.collect.page import SCALES
-from sense7.collect.study import StudyFile, check_conversation, is_code, is_name, read_whole, require
+from sense7.collect.study import (
+    StudyFile,
+    check_conversation,
+    is_code,
+    is_name,
+    read_whole,
+    require,
+)
 from sense7.collect.texts import UNWRITABLE, storable
 from sense7.errors import UserError
 from sense7.exchange.readers import read_list
@@ -28,7 +35,17 @@ from sense7.workbook.xlsx import Sheet, write_sheets
 
 _AGAIN = "Ask the person to download it again."
 _LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
-_KEYS = ("format", "version", "study_id", "study", "person", "dimensions", "consented", "started", "downloaded")
+_KEYS = (
+    "format",
+    "version",
+    "study_id",
+    "study",
+    "person",
+    "dimensions",
+    "consented",
+    "started",
+    "downloaded",
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +88,11 @@ class Download:
             parts = {"before": one.before, "after": one.after}
             parts |= {f"message {message}": ratings for message, ratings in one.turns.items()}
             place = f"conversation {one.conversation['id']}"
-            found |= {(place, f"{part}, {key}"): value for part, given in parts.items() for key, value in given.items()}
+            found |= {
+                (place, f"{part}, {key}"): value
+                for part, given in parts.items()
+                for key, value in given.items()
+            }
         return found
 
     @property
@@ -113,8 +134,12 @@ def read_download(path: Path) -> Download:
     require(known, where, f"dimensions: not those of the study. {_AGAIN}")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
     for key, value in times.items():
-        written = isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value)
-        _must(value is None or written, f"{where}: {key}", value, "is no time as the page writes it")
+        written = isinstance(value, str) and re.fullmatch(
+            r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value
+        )
+        _must(
+            value is None or written, f"{where}: {key}", value, "is no time as the page writes it"
+        )
     agreed = not study.consent or times["consented"] is not None
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
@@ -139,8 +164,14 @@ def read_download(path: Path) -> Download:
         one = _rated(_as_storable(chat, number, set(rated), place, notes), study, place, notes)
         name = one.conversation["id"]
         require(name not in rated, place, f"id: {name!r} stands there twice. {_AGAIN}")
-        theirs = study.conversations != "own" or one.added or one.conversation.get("participant") == person
-        require(theirs, place, f"its participant is not {person}, and people rate their own. {_AGAIN}")
+        theirs = (
+            study.conversations != "own"
+            or one.added
+            or one.conversation.get("participant") == person
+        )
+        require(
+            theirs, place, f"its participant is not {person}, and people rate their own. {_AGAIN}"
+        )
         rated[name] = one
     return Download(path, study, person, tuple(order), times, answers, list(rated.values()), notes)
 
@@ -149,7 +180,9 @@ def _must(holds: object, where: str, value: object, problem: str) -> None:
     require(holds, where, f"{value!r:.40} {problem}. {_AGAIN}")
 
 
-def _require_keys(content: object, where: str, needed: Collection[str], further: Collection[str] = ()) -> None:
+def _require_keys(
+    content: object, where: str, needed: Collection[str], further: Collection[str] = ()
+) -> None:
     require(isinstance(content, Mapping), where, f"not as the page writes it. {_AGAIN}")
     for key in sorted(set(needed) - content.keys()):
         raise UserError(f"{where}: {key}: is missing. {_AGAIN}")
@@ -175,7 +208,9 @@ def _changed_characters(before: str, after: str) -> str:
     return f"characters that a workbook can't hold were left out, or became line breaks: {names}"
 
 
-def _as_storable(chat: object, number: int, taken: Collection[str], where: str, notes: list[str]) -> object:
+def _as_storable(
+    chat: object, number: int, taken: Collection[str], where: str, notes: list[str]
+) -> object:
     """A conversation with a name and with texts that a workbook can hold, if a person added it."""
     if not isinstance(chat, Mapping) or chat.get("added") is not True:
         return chat
@@ -186,7 +221,9 @@ def _as_storable(chat: object, number: int, taken: Collection[str], where: str, 
         name = f"added-{number}"
         while name in taken:
             name += "-2"
-        notes.append(f"{where}: named {name}: its id {chat['id']!r:.40} can't be a name, or stands there twice")
+        notes.append(
+            f"{where}: named {name}: its id {chat['id']!r:.40} can't be a name, or stands there twice"
+        )
     messages = []
     for position, message in enumerate(chat["messages"], 1):
         content = message.get("content") if isinstance(message, Mapping) else None
@@ -210,7 +247,9 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
     added = content["added"]
     allowed = isinstance(added, bool) and (study.add_conversations or not added)
     require(allowed, where, f"added: people add no conversations in this study. {_AGAIN}")
-    after = {*study.after} - {"empathy"} | (set(study.dimensions) if "empathy" in study.after else set())
+    after = {*study.after} - {"empathy"} | (
+        set(study.dimensions) if "empathy" in study.after else set()
+    )
     answers: dict[str, dict] = {"before": {}, "after": {}}
     for part, asked in (("before", study.before), ("after", after)):
         _require_keys(content[part], f"{where}: {part}", (), asked)
@@ -227,7 +266,9 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
     names = {*study.dimensions, *(["overall"] if study.overall else [])}
     further = {*names, *(["comment"] if study.comment else [])}
     to_rate, turns = study.rated_turns(conversation["messages"]), {}
-    require(isinstance(content["turns"], list), where, f"turns: not as the page writes them. {_AGAIN}")
+    require(
+        isinstance(content["turns"], list), where, f"turns: not as the page writes them. {_AGAIN}"
+    )
     for number, ratings in enumerate(content["turns"], 1):
         place = f"{where}: turn {number}"
         _require_keys(ratings, place, ("message",), further)
@@ -300,7 +341,9 @@ def read_downloads(folder: str | Path) -> Gathered:
     notes: list[str] = []
     others = [path.name for path in entries if path not in files]
     if others:
-        notes.append(f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}")
+        notes.append(
+            f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}"
+        )
 
     left_out: list[str] = []
     downloads: list[Download] = []
@@ -327,15 +370,21 @@ def read_downloads(folder: str | Path) -> Gathered:
             if download is fullest:
                 continue
             if download.items.items() <= fullest.items.items():
-                notes.append(f"{download.path}: passed over: {fullest.path.name} has all its answers")
+                notes.append(
+                    f"{download.path}: passed over: {fullest.path.name} has all its answers"
+                )
             else:
-                differing = next(key for key, value in download.items.items() if fullest.items.get(key) != value)
+                differing = next(
+                    key for key, value in download.items.items() if fullest.items.get(key) != value
+                )
                 problems.append(
                     f"{download.path}: {download.person} gave other answers in {fullest.path.name}, such as in "
                     f"{', '.join(differing)}. Keep one of the two files; if two people used one code, ask them to "
                     "download with codes of their own."
                 )
-    first: dict[str, tuple[dict, Path]] = {}  # each id's conversation, and the file that had it first
+    first: dict[
+        str, tuple[dict, Path]
+    ] = {}  # each id's conversation, and the file that had it first
     for download in downloads:
         for one in download.rated:
             name = one.conversation["id"]
@@ -351,7 +400,11 @@ def read_downloads(folder: str | Path) -> Gathered:
         raise UserError("\n".join([*map(plain, [*left_out, *problems]), "Nothing was written."]))
 
     if not any(one.turns for download in downloads for one in download.rated):
-        raise UserError("\n".join([*map(plain, left_out), f"{folder}: nobody rated a turn yet. Nothing was written."]))
+        raise UserError(
+            "\n".join(
+                [*map(plain, left_out), f"{folder}: nobody rated a turn yet. Nothing was written."]
+            )
+        )
     for download in downloads:
         notes += download.notes
         if download.ratings_missing:
@@ -390,13 +443,28 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
                 continue
             chat = one.conversation
             # With the code of who rated it where several people may have; a code holds no colon.
-            name = chat["id"] if study.conversations == "own" and not one.added else f"{chat['id']}:{download.person}"
-            task = {"participant": download.person, "condition": chat.get("condition"), "conversation": name}
+            name = (
+                chat["id"]
+                if study.conversations == "own" and not one.added
+                else f"{chat['id']}:{download.person}"
+            )
+            task = {
+                "participant": download.person,
+                "condition": chat.get("condition"),
+                "conversation": name,
+            }
             task |= {"topic": chat.get("topic")} | one.before
-            task |= {f"post_{key}" if key in DIMENSION_NAMES else key: value for key, value in one.after.items()}
+            task |= {
+                f"post_{key}" if key in DIMENSION_NAMES else key: value
+                for key, value in one.after.items()
+            }
             tasks.append(task)
             for number, message in enumerate(chat["messages"], 1):
-                messages.append({"conversation": name, "message_id": number} | message | one.turns.get(number, {}))
+                messages.append(
+                    {"conversation": name, "message_id": number}
+                    | message
+                    | one.turns.get(number, {})
+                )
             of = {"TaskId": name, "Conversation": chat["id"], "Speaker": chat.get("participant")}
             of |= {"Rater": download.person, "File": plain(download.path.name), "Study": study.id}
             of |= {"Language": study.language, "Order": ", ".join(download.dimensions)}

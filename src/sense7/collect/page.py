@@ -18,7 +18,14 @@ from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
 from sense7.exchange.content import vocabulary
 from sense7.files import not_written, parse_yaml, require_free, write_whole
-from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, LEVELS, POST_EMPATHY, TURN_RATING
+from sense7.taxonomy import (
+    AGREEMENT,
+    DESIRED_EMPATHY,
+    IMPORTANCE,
+    LEVELS,
+    POST_EMPATHY,
+    TURN_RATING,
+)
 from sense7.workbook.scales import usual_words
 
 SCALES = {
@@ -108,15 +115,27 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
 
     def part(name: str) -> str:
         """A part of the page as it is in the package, with line ends that give the same hash on every system."""
-        text = (importlib.resources.files("sense7.collect") / "static" / name).read_text(encoding="utf-8")
+        text = (importlib.resources.files("sense7.collect") / "static" / name).read_text(
+            encoding="utf-8"
+        )
         return text.replace("\r\n", "\n")
 
     scripts = [name for name in _SCRIPTS if study.add_conversations or name not in _ONLY_TO_ADD]
     script, style = "\n".join(part(f"{name}.js") for name in scripts), part("instrument.css")
-    closed = ("connect-src", "img-src", "font-src", "frame-src", "object-src", "form-action", "base-uri")
+    closed = (
+        "connect-src",
+        "img-src",
+        "font-src",
+        "frame-src",
+        "object-src",
+        "form-action",
+        "base-uri",
+    )
     rules = {"default-src": "'none'"}
     for name, text in (("script-src", script), ("style-src", style)):
-        rules[name] = f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        rules[name] = (
+            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        )
     rules |= dict.fromkeys(closed, "'none'")
     texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
     carried = {
@@ -132,7 +151,9 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     if study.add_conversations:
         carried["vocabulary"] = vocabulary()
     else:
-        carried["words"] = {key: words for key, words in wording(study.language).items() if key != "refused"}
+        carried["words"] = {
+            key: words for key, words in wording(study.language).items() if key != "refused"
+        }
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
         policy="; ".join(f"{name} {value}" for name, value in rules.items()),
@@ -144,7 +165,9 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     )
 
 
-def write_page(study: StudyFile, conversations: Sequence[dict], path: str | Path, *, replace: bool = False) -> Path:
+def write_page(
+    study: StudyFile, conversations: Sequence[dict], path: str | Path, *, replace: bool = False
+) -> Path:
     """Write the page of a study; see :func:`page_html`."""
     path = Path(path)
     if path.suffix.casefold() != ".html":

@@ -19,7 +19,14 @@ from sense7.workbook.ids import as_name
 from sense7.workbook.tables import decoded
 from sense7.workbook.xlsx import LONGEST_TEXT
 
-LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "zh": "Chinese", "ja": "Japanese"}
+LANGUAGES = {
+    "en": "English",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "zh": "Chinese",
+    "ja": "Japanese",
+}
 """Languages of the page, by their codes."""
 
 BEFORE = ("topic", "importance", "desired_empathy")
@@ -84,39 +91,65 @@ def _text(value: object, where: str) -> str:
     fix = "Write some, in quotes if YAML takes it for a number or for yes or no."
     require(isinstance(value, str) and value.strip(), where, f"holds no text. {fix}")
     require(len(value) <= 20_000, where, f"{len(value):,} characters. Write at most 20,000.")
-    controls = (unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t" for letter in value)
+    controls = (
+        unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t" for letter in value
+    )
     require(not any(controls), where, "holds a control character. Remove it.")
     return value.strip()
 
 
 def _truth(value: object, where: str) -> bool:
-    require(isinstance(value, bool), where, f"{value!r:.40} is neither true nor false. Write one of them.")
+    require(
+        isinstance(value, bool),
+        where,
+        f"{value!r:.40} is neither true nor false. Write one of them.",
+    )
     return value
 
 
 def _number(value: object, where: str, *, whole: bool = False) -> int | float:
-    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool) and abs(value) < 1e12
-    require(fits and not (whole and value < 0), where, f"{value!r:.40} is no number that fits here. Write another.")
+    fits = (
+        isinstance(value, int if whole else int | float)
+        and not isinstance(value, bool)
+        and abs(value) < 1e12
+    )
+    require(
+        fits and not (whole and value < 0),
+        where,
+        f"{value!r:.40} is no number that fits here. Write another.",
+    )
     return int(value) if float(value).is_integer() else value
 
 
 def _one_of(known: Collection[str], value: object, where: str) -> str:
-    _require_known(value if isinstance(value, str) else None, known, where, f"{value!r:.40} is not known.")
+    _require_known(
+        value if isinstance(value, str) else None, known, where, f"{value!r:.40} is not known."
+    )
     return value
 
 
 def _some_of(known: Collection[str], value: object, where: str) -> tuple[str, ...]:
-    require(isinstance(value, list | tuple), where, f"no list. Write [{', '.join(known)}], or some of these.")
+    require(
+        isinstance(value, list | tuple),
+        where,
+        f"no list. Write [{', '.join(known)}], or some of these.",
+    )
     checked = tuple(_one_of(known, item, where) for item in value)
     require(len(set(checked)) == len(checked), where, "names something twice. Name each once.")
-    require(checked or known is not DIMENSION_NAMES, where, f"an empty list. Name at least one of {', '.join(known)}.")
+    require(
+        checked or known is not DIMENSION_NAMES,
+        where,
+        f"an empty list. Name at least one of {', '.join(known)}.",
+    )
     return checked
 
 
 def _turns(value: object, where: str) -> str | tuple[int, ...]:
     if not isinstance(value, list | tuple):
         return _one_of(("all", "first", "last"), value, where)
-    whole = all(isinstance(one, int) and not isinstance(one, bool) and 0 < one <= 100_000 for one in value)
+    whole = all(
+        isinstance(one, int) and not isinstance(one, bool) and 0 < one <= 100_000 for one in value
+    )
     ascending = value and whole and sorted(set(value)) == list(value)
     require(ascending, where, "write the numbers of the turns in ascending order, such as [1, 3].")
     return tuple(value)
@@ -129,24 +162,38 @@ def _questions(value: object, where: str) -> tuple[dict, ...]:
     for number, one in enumerate(value, 1):
         question = _question(one, f"{where}, question {number}")
         twice = f"name: {question['name']} is used twice. Change one."
-        require(normalise_name(question["name"]) not in checked, f"{where}, question {number}", twice)
+        require(
+            normalise_name(question["name"]) not in checked, f"{where}, question {number}", twice
+        )
         checked[normalise_name(question["name"])] = question
     return tuple(checked.values())
 
 
 def _question(value: object, where: str) -> dict:
-    require(isinstance(value, Mapping), where, "write its keys: name, text, kind, when, and choices, lowest, highest.")
+    require(
+        isinstance(value, Mapping),
+        where,
+        "write its keys: name, text, kind, when, and choices, lowest, highest.",
+    )
     kind = _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
     fitting = {"choice": ("choices",), "number": ("lowest", "highest"), "text": ()}[kind]
     for key in value:
         known = ("name", "text", "kind", "when", *fitting)
-        _require_known(key, known, where, f"{key!s:.40}: there is no such key of a question of kind {kind}.")
+        _require_known(
+            key, known, where, f"{key!s:.40}: there is no such key of a question of kind {kind}."
+        )
     for key in ("name", "text"):
         require(key in value, where, f"{key}: is missing.")
     name = value["name"]
     plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
-    free = plain and normalise_name(name) not in map(normalise_name, ("PID", "Participant", "TaskId"))
-    require(free, where, f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age.")
+    free = plain and normalise_name(name) not in map(
+        normalise_name, ("PID", "Participant", "TaskId")
+    )
+    require(
+        free,
+        where,
+        f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age.",
+    )
     question = {"name": name, "text": _text(value["text"], f"{where}: text"), "kind": kind}
     question["when"] = _one_of(("before", "after"), value.get("when", "before"), f"{where}: when")
     if kind == "choice":
@@ -154,7 +201,9 @@ def _question(value: object, where: str) -> dict:
         of_two = isinstance(choices, list | tuple) and len(choices) > 1
         require(of_two, where, "choices: write a list of at least two.")
         checked = [_text(one, f"{where}: choices") for one in choices]
-        require(len(set(checked)) == len(checked), where, "choices: one stands there twice. Remove it.")
+        require(
+            len(set(checked)) == len(checked), where, "choices: one stands there twice. Remove it."
+        )
         return question | {"choices": checked}
     limits = {key: _number(value[key], f"{where}: {key}") for key in fitting if key in value}
     ordered = len(limits) < 2 or limits["lowest"] < limits["highest"]
@@ -221,7 +270,9 @@ class StudyFile:
         require(isinstance(content, Mapping), where, fix)
         for key in content:
             _require_known(key, KEYS, where, f"{key!s:.40}: there is no such key.")
-        require("title" in content, where, "title: is missing. Write a line such as title: My study.")
+        require(
+            "title" in content, where, "title: is missing. Write a line such as title: My study."
+        )
         checked = {key: KEYS[key](value, f"{where}: {key}") for key, value in content.items()}
         fits = (checked.get("order") == "shuffled") == ("seed" in checked)
         require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
@@ -243,12 +294,16 @@ class StudyFile:
         >>> StudyFile("a").id == StudyFile.from_mapping({"title": "a", "order": "fixed"}, "").id != StudyFile("b").id
         True
         """
-        text = json.dumps(self.to_mapping(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            self.to_mapping(), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def rated_turns(self, messages: list[dict]) -> list[int]:
         """Numbers, from 1, of a conversation's messages that are rated."""
-        replies = [number for number, message in enumerate(messages, 1) if message["role"] == "assistant"]
+        replies = [
+            number for number, message in enumerate(messages, 1) if message["role"] == "assistant"
+        ]
         if isinstance(self.turns, tuple):
             return [replies[turn - 1] for turn in self.turns if turn <= len(replies)]
         return {"all": replies, "first": replies[:1], "last": replies[-1:]}[self.turns]
@@ -257,7 +312,9 @@ class StudyFile:
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
     path = Path(path)
-    text = decoded(read_whole(path, "study file", "Check the path."), path, "Save the file again in UTF-8.")
+    text = decoded(
+        read_whole(path, "study file", "Check the path."), path, "Save the file again in UTF-8."
+    )
     try:
         parsed = parse_yaml(text)
     except ValueError as error:
@@ -281,7 +338,9 @@ def read_conversations(path: str | Path) -> list[dict]:
     True
     """
     summary = ImportSummary()
-    conversations = [check_conversation(chat, str(path)) for chat in read_chats([path], summary=summary)]
+    conversations = [
+        check_conversation(chat, str(path)) for chat in read_chats([path], summary=summary)
+    ]
     if summary.remarks:
         raise UserError(summary.remarks[0].removesuffix(" This conversation is left out."))
     return conversations
@@ -297,9 +356,17 @@ def check_conversation(chat: Chat, where: str) -> dict:
     for number, message in enumerate(conversation["messages"], 1):
         place, text = f"{where}: message {number}", message["content"]
         short = len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LONGEST_TEXT
-        require(short, place, f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.")
+        require(
+            short,
+            place,
+            f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.",
+        )
         problem = "a character that no file can hold (half a surrogate pair, U+FFFE or U+FFFF). Remove it."
         require(not UNWRITABLE.search(text), place, problem)
     rated = any(message["role"] == "assistant" for message in conversation["messages"])
-    require(rated, where, "no message of the assistant, so there is nothing to rate. Remove the conversation.")
+    require(
+        rated,
+        where,
+        "no message of the assistant, so there is nothing to rate. Remove the conversation.",
+    )
     return conversation

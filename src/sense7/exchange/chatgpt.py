@@ -18,7 +18,8 @@ def unfolded(messages: list) -> list:
         inside = [child for child in of.get(key, ()) if isinstance(child, dict)]
         if inside:
             own = next(
-                (message[one] for one in content.KEYS["own"] if message.get(one) is not None), f"(message {len(found)})"
+                (message[one] for one in content.KEYS["own"] if message.get(one) is not None),
+                f"(message {len(found)})",
             )
             message = {"id": own, **message, key: None}
             waiting += [{"parent": own, **child} for child in reversed(inside)]
@@ -26,7 +27,9 @@ def unfolded(messages: list) -> list:
     return found
 
 
-def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool = False) -> list[int]:
+def branch_of_list(
+    about: Mapping, messages: list, where: str, *, rooted: bool = False
+) -> list[int]:
     """Positions of the messages of a conversation; all of them, unless they name their parents or children.
 
     Of a tree these are the messages from the root to the current one; where none such is there, to the leaf of the
@@ -34,9 +37,15 @@ def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool =
     ``rooted``, the first messages may name a parent that stands for the beginning, and is not there.
     """
     listed = [one if isinstance(one, dict) else {} for one in messages]
-    by_children = next((key for key in content.KEYS["children"] if any(one.get(key) for one in listed)), None)
-    parent_keys = [next((key for key in content.KEYS["parent"] if key in one), None) for one in listed]
-    if not by_children and not any(key and one[key] is not None for key, one in zip(parent_keys, listed, strict=True)):
+    by_children = next(
+        (key for key in content.KEYS["children"] if any(one.get(key) for one in listed)), None
+    )
+    parent_keys = [
+        next((key for key in content.KEYS["parent"] if key in one), None) for one in listed
+    ]
+    if not by_children and not any(
+        key and one[key] is not None for key, one in zip(parent_keys, listed, strict=True)
+    ):
         return list(range(len(messages)))
     parents: dict[str, str | None] = {}
     for number, (message, key) in enumerate(zip(messages, parent_keys, strict=True), 1):
@@ -49,8 +58,14 @@ def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool =
         if key:
             parents[name] = None if message[key] is None else str(message[key])
     names = list(parents)
-    for name, message in zip(names, messages, strict=True):  # those without a parent, from who names them as a child
-        for child in map(str, message.get(by_children) or ()) if isinstance(message.get(by_children), list) else ():
+    for name, message in zip(
+        names, messages, strict=True
+    ):  # those without a parent, from who names them as a child
+        for child in (
+            map(str, message.get(by_children) or ())
+            if isinstance(message.get(by_children), list)
+            else ()
+        ):
             if child in parents and parents[child] is None:
                 parents[child] = name
     absent = {one for one in parents.values() if one is not None and one not in parents}
@@ -59,7 +74,10 @@ def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool =
     current = content.first_of(about, "current")
     if current is None or (current := str(current)) not in parents:
         times = [content.seconds_of(content.first_of(message, "time")) for message in messages]
-        newest = max(range(len(names)), key=lambda place: (-1 if times[place] is None else times[place], place))
+        newest = max(
+            range(len(names)),
+            key=lambda place: (-1 if times[place] is None else times[place], place),
+        )
         current, children = names[newest], {parent: name for name, parent in parents.items()}
         below = {current}
         while (child := children.get(current)) is not None and child not in below:
@@ -67,9 +85,13 @@ def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool =
     path: dict[str, None] = {}
     while current is not None:
         if current not in parents:
-            raise ValueError(f"{where}: expected a node {current[:40]!r}, which is named and not there")
+            raise ValueError(
+                f"{where}: expected a node {current[:40]!r}, which is named and not there"
+            )
         if current in path:
-            raise ValueError(f"{where}: the node {current[:40]!r} is its own ancestor; expected a tree")
+            raise ValueError(
+                f"{where}: the node {current[:40]!r} is its own ancestor; expected a tree"
+            )
         path[current] = None
         current = parents[current]
     positions = {name: number for number, name in enumerate(names)}
@@ -83,7 +105,9 @@ def read_chatgpt(record: Mapping) -> Chat:
     for name, node in nodes.items():
         of = node if isinstance(node, dict) else {}
         time = of["message"].get("create_time") if isinstance(of.get("message"), dict) else None
-        listed.append({"id": name, "parent": of.get("parent"), "children": of.get("children"), "time": time})
+        listed.append(
+            {"id": name, "parent": of.get("parent"), "children": of.get("children"), "time": time}
+        )
     names = list(nodes)
     path = [names[number] for number in branch_of_list(record, listed, "mapping", rooted=True)]
     parts = []
@@ -93,9 +117,13 @@ def read_chatgpt(record: Mapping) -> Chat:
             parts += _read(expect(message, dict, f"{where}.message"), f"{where}.message")
     on_path = set(path)
     parts += [
-        BRANCH for name in names if name not in on_path and isinstance(nodes[name], dict) and nodes[name].get("message")
+        BRANCH
+        for name in names
+        if name not in on_path and isinstance(nodes[name], dict) and nodes[name].get("message")
     ]
-    return content.assemble(parts, content.name_of(record, ("conversation_id", "id")), record, clock=True)
+    return content.assemble(
+        parts, content.name_of(record, ("conversation_id", "id")), record, clock=True
+    )
 
 
 def _read(message: Mapping, where: str) -> list[Message | Omitted]:
@@ -116,7 +144,10 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
     instead = Omitted("empty message")
     if metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
         instead = Omitted("hidden message") if text or not is_text else None
-    elif side not in (content.USER, content.ASSISTANT):  # an export begins with an empty system message
+    elif side not in (
+        content.USER,
+        content.ASSISTANT,
+    ):  # an export begins with an empty system message
         instead = Omitted(side) if text or side != content.SYSTEM else None
     elif message.get("recipient", "all") != "all":
         instead = Omitted("tool call")
@@ -125,7 +156,10 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
     elif not is_text:
         instead = Omitted(f"content of type {str(kind)[:40]}")
     elif text or side == content.USER or any(one.is_empty for one in left_out):
-        seconds, model = content.seconds_of(message.get("create_time")), content.name_of(message, content.KEYS["model"])
+        seconds, model = (
+            content.seconds_of(message.get("create_time")),
+            content.name_of(message, content.KEYS["model"]),
+        )
         instead = Message(side, text, seconds, model)
     return [*left_out, instead] if instead else left_out
 
@@ -149,4 +183,7 @@ def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
     if not side:
         return left_out or [Omitted("empty message")]
     seconds = content.seconds_of(message.get("inserted_at"))
-    return [*left_out, Message(side, text, seconds, content.name_of(message, content.KEYS["model"]))]
+    return [
+        *left_out,
+        Message(side, text, seconds, content.name_of(message, content.KEYS["model"])),
+    ]

@@ -16,21 +16,45 @@ SYSTEM = "system message"
 
 def vocabulary() -> dict[str, dict[str, list[str]]]:
     """Words of the formats of conversations, as tables by their names in ``vocabulary.toml``."""
-    return tomllib.loads((importlib.resources.files(__package__) / "vocabulary.toml").read_text("utf-8"))
+    return tomllib.loads(
+        (importlib.resources.files(__package__) / "vocabulary.toml").read_text("utf-8")
+    )
 
 
 _TABLES = vocabulary()
 KEYS: dict[str, list[str]] = _TABLES.pop("keys")
 ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = (
-    {name: meaning for meaning, names in table.items() for name in names} for table in _TABLES.values()
+    {name: meaning for meaning, names in table.items() for name in names}
+    for table in _TABLES.values()
 )
 
 
-_INSTEAD = ("tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio", "attachments", "files")
+_INSTEAD = (
+    "tool_calls",
+    "function_call",
+    "refusal",
+    "reasoning_content",
+    "reasoning",
+    "audio",
+    "attachments",
+    "files",
+)
 """What a message may have in place of a text."""
 
 _NO_TEXT = {
-    *("role", "from", "sender", "name", "metadata", "seconds", "status", "index", "version", "user", "type"),
+    *(
+        "role",
+        "from",
+        "sender",
+        "name",
+        "metadata",
+        "seconds",
+        "status",
+        "index",
+        "version",
+        "user",
+        "type",
+    ),
     *_INSTEAD,
     *(key for names in KEYS.values() for key in names),
 }
@@ -78,14 +102,25 @@ class Chat:
         >>> Chat("c1", (Message("user", "Hi"),), participant="P1").to_dict()
         {'id': 'c1', 'participant': 'P1', 'messages': [{'role': 'user', 'content': 'Hi'}]}
         """
-        said = [{"role": one.role, "content": one.text, "seconds": one.seconds} for one in self.messages]
+        said = [
+            {"role": one.role, "content": one.text, "seconds": one.seconds} for one in self.messages
+        ]
         said = [{name: value for name, value in one.items() if value is not None} for one in said]
         about = {name: getattr(self, name) for name in ("participant", "condition", "topic")}
-        return {"id": self.id, **{name: value for name, value in about.items() if value is not None}, "messages": said}
+        return {
+            "id": self.id,
+            **{name: value for name, value in about.items() if value is not None},
+            "messages": said,
+        }
 
 
 def assemble(
-    parts: Iterable[Message | Omitted], name: str | None, about: Mapping, *, clock: bool = False, **known: str | None
+    parts: Iterable[Message | Omitted],
+    name: str | None,
+    about: Mapping,
+    *,
+    clock: bool = False,
+    **known: str | None,
 ) -> Chat:
     """Make a conversation of its parts in order; by the clock, times become those since the first message.
 
@@ -94,11 +129,14 @@ def assemble(
     parts = list(parts)
     messages = [part for part in parts if isinstance(part, Message)]
     models = dict.fromkeys(one.model for one in messages if one.model)
-    known["condition"] = known.get("condition") or " + ".join(models) or name_of(about, KEYS["model"])
+    known["condition"] = (
+        known.get("condition") or " + ".join(models) or name_of(about, KEYS["model"])
+    )
     if clock:
         began = next((one.seconds for one in messages if one.seconds is not None), None)
         messages = [
-            one if one.seconds is None else replace(one, seconds=max(one.seconds - began, 0.0)) for one in messages
+            one if one.seconds is None else replace(one, seconds=max(one.seconds - began, 0.0))
+            for one in messages
         ]
     omitted = tuple(one.what for one in parts if isinstance(one, Omitted))
     return Chat(name or "", tuple(messages), omitted=omitted, **known)
@@ -106,7 +144,13 @@ def assemble(
 
 def kind_of(value: object) -> str:
     """Name the kind of a JSON value."""
-    kinds = {bool: "true or false", Mapping: "an object", list: "a list", str: "a text", int | float: "a number"}
+    kinds = {
+        bool: "true or false",
+        Mapping: "an object",
+        list: "a list",
+        str: "a text",
+        int | float: "a number",
+    }
     return next((name for kind, name in kinds.items() if isinstance(value, kind)), "null")
 
 
@@ -148,14 +192,20 @@ def side_of(role: object, where: str) -> str:
     """Say who says a message, or what it is named by when it is left out."""
     name = expect(role, str, where).strip().casefold()
     side = ROLES.get(name)
-    if side is None and ROLES.get(re.split(r"[-_ .:/\d]", name)[0]) == ASSISTANT:  # as in gpt-4 and claude-3-opus
+    if (
+        side is None and ROLES.get(re.split(r"[-_ .:/\d]", name)[0]) == ASSISTANT
+    ):  # as in gpt-4 and claude-3-opus
         side = ASSISTANT
     if side is None:
-        raise ValueError(f"{where}: {role[:40]!r} is no known role; expected one of {', '.join(ROLES)}")
+        raise ValueError(
+            f"{where}: {role[:40]!r} is no known role; expected one of {', '.join(ROLES)}"
+        )
     return side
 
 
-def pieces(content: object, where: str, texts: Mapping[str, str] | None = None) -> Iterator[str | Omitted]:
+def pieces(
+    content: object, where: str, texts: Mapping[str, str] | None = None
+) -> Iterator[str | Omitted]:
     """Texts and markers of a content, one of each part that a reader saw, and what is no text."""
     if isinstance(content, str):
         yield (texts or {}).get(content, content)
@@ -168,14 +218,19 @@ def pieces(content: object, where: str, texts: Mapping[str, str] | None = None) 
         kind = expect(content, dict, where).get(
             "type", content.get("content_type", "text" if "text" in content else None)
         )
-        inner = next((name for name in ("parts", "content") if kind in (None, "text") and name in content), None)
+        inner = next(
+            (name for name in ("parts", "content") if kind in (None, "text") and name in content),
+            None,
+        )
         if inner and "text" not in content:  # a content or a message in another
             yield from pieces(content[inner], f"{where}.{inner}", texts)
             return
         kind = kind if isinstance(kind, str) else kind_of(kind)
         if kind in _TEXTS:
             text = content.get(_TEXTS[kind])
-            text = text["value"] if isinstance(text, dict) and "value" in text else text  # as assistants of OpenAI
+            text = (
+                text["value"] if isinstance(text, dict) and "value" in text else text
+            )  # as assistants of OpenAI
             yield from pieces(text, f"{where}.{_TEXTS[kind]}", texts)
         elif kind in _MARKERS:
             spoken = content.get("transcript")
@@ -199,7 +254,9 @@ def joined(parts: Iterable[str | Omitted]) -> tuple[str, list[Omitted]]:
             left_out.append(part)
             is_interrupted = is_interrupted or part.what in _UNSEEN.values()
         elif part:
-            needs_break = is_interrupted and text and not text[-1].isspace() and not part[0].isspace()
+            needs_break = (
+                is_interrupted and text and not text[-1].isspace() and not part[0].isspace()
+            )
             text += f"\n{part}" if needs_break else part
             is_interrupted = False
     return text, left_out
@@ -214,7 +271,10 @@ def _text_key(message: Mapping, where: str) -> str:
     unread = [
         key
         for key, value in message.items()
-        if key not in _NO_TEXT and isinstance(value, str | list | dict) and value and not str(key).startswith("_")
+        if key not in _NO_TEXT
+        and isinstance(value, str | list | dict)
+        and value
+        and not str(key).startswith("_")
     ]
     if unread and not present and not any(message.get(name) for name in _INSTEAD):
         raise ValueError(
@@ -227,14 +287,20 @@ def _may_hold_text(content: object) -> bool:
     """Whether a part has more in it than its type and name."""
     parts = content if isinstance(content, list) else [content]
     for part in parts:
-        if isinstance(part, dict) and any(value for name, value in part.items() if name not in ("type", "id")):
+        if isinstance(part, dict) and any(
+            value for name, value in part.items() if name not in ("type", "id")
+        ):
             return True
     return False
 
 
-def read_message(message: object, where: str, texts: Mapping[str, str] | None = None) -> list[Message | Omitted]:
+def read_message(
+    message: object, where: str, texts: Mapping[str, str] | None = None
+) -> list[Message | Omitted]:
     """Read a message with a role and content: what is left out of it, and itself if a side said it."""
-    role = next((key for key in ("role", "from", "sender") if key in expect(message, dict, where)), "role")
+    role = next(
+        (key for key in ("role", "from", "sender") if key in expect(message, dict, where)), "role"
+    )
     by_user = message.get("isCreatedByUser")
     if isinstance(by_user, bool):  # LibreChat, whose sender is a label
         side = USER if by_user else ASSISTANT
@@ -245,13 +311,18 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
     key = _text_key(message, where)
     content = message.get(key)
     parts: list[str | Omitted] = []
-    for name in ("attachments", "files") if role == "sender" else ():  # an export of Claude has them beside the text
+    for name in (
+        ("attachments", "files") if role == "sender" else ()
+    ):  # an export of Claude has them beside the text
         for _ in expect(message.get(name) or [], list, f"{where}.{name}"):
             parts += [Omitted("file"), "[file]"]
     parts += [] if content is None else pieces(content, f"{where}.{key}", texts)
     if message.get("refusal"):
         parts += pieces(message["refusal"], f"{where}.refusal")
-    for call in [*expect(message.get("tool_calls") or [], list, f"{where}.tool_calls"), message.get("function_call")]:
+    for call in [
+        *expect(message.get("tool_calls") or [], list, f"{where}.tool_calls"),
+        message.get("function_call"),
+    ]:
         parts += [Omitted("tool call")] if call else []
     for name in ("reasoning_content", "reasoning"):
         parts += [Omitted("reasoning")] if message.get(name) else []
@@ -259,7 +330,9 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
         spoken = pieces({"type": "audio", **message["audio"]}, f"{where}.audio")
         parts += [piece for piece in spoken if isinstance(piece, Omitted) or not content]
     text, left_out = joined(parts)
-    others = [message[name] for name in KEYS["text"] if name != key and isinstance(message.get(name), str)]
+    others = [
+        message[name] for name in KEYS["text"] if name != key and isinstance(message.get(name), str)
+    ]
     if not text and any(others):
         text = next(filter(None, others))
     unknown = [part.what for part in left_out if part.what.startswith("part of unknown type ")]

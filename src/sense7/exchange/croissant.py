@@ -15,7 +15,9 @@ from sense7.taxonomy import CORE_COLUMNS, normalise_name
 from sense7.workbook.writing import explain
 from sense7.workbook.xlsx import Sheet
 
-CONTEXT = json.loads((importlib.resources.files(__package__) / "croissant_context.json").read_text("utf-8"))
+CONTEXT = json.loads(
+    (importlib.resources.files(__package__) / "croissant_context.json").read_text("utf-8")
+)
 """The context that version 1.0 of the format prescribes."""
 
 
@@ -43,7 +45,9 @@ def sheet_as_csv(sheet: Sheet) -> str:
     """
     rows: list[list] = [_columns(sheet)]
     for row in sheet.rows:
-        rows.append([int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row])
+        rows.append(
+            [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row]
+        )
     return csv_text(rows)
 
 
@@ -76,7 +80,9 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
         for position, column in enumerate(_columns(sheet)):
             kinds = {type(cell) for cell in sheet.column(position) if cell is not None}
             # Names are texts also where they look like numbers.
-            is_number = bool(kinds) and kinds <= {int, float} and column not in ("PID", "TaskId", "Model")
+            is_number = (
+                bool(kinds) and kinds <= {int, float} and column not in ("PID", "TaskId", "Model")
+            )
             columns.append(
                 {
                     "@type": "cr:Field",
@@ -88,7 +94,11 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
                 }
             )
         records.append({"@type": "cr:RecordSet", "@id": name, "name": name, "field": columns})
-    head = {"@context": CONTEXT, "@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
+    head = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+    }
     return head | dict(about) | {"distribution": files, "recordSet": records}
 
 

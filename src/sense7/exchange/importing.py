@@ -41,9 +41,14 @@ class ImportSummary:
             head = re.match(r"message|conversation|.+?(?= of |$)", what)[0]
             ending = "" if head in ("audio", "reasoning", "content") else "s"
             counts.append(count_of(number, what, f"{head}{ending}{what.removeprefix(head)}"))
-        brought = f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}"
+        brought = (
+            f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}"
+        )
         lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
-        lines += [f"{brought}, {self.turns:,} of them by the assistant", f"left out: {', '.join(counts) or 'nothing'}"]
+        lines += [
+            f"{brought}, {self.turns:,} of them by the assistant",
+            f"left out: {', '.join(counts) or 'nothing'}",
+        ]
         if self.without_model:
             unknown = f"no condition is known: {count_of(self.without_model, 'conversation')} (give --condition)"
             lines.append(f"no model is named, so {unknown}")
@@ -85,15 +90,25 @@ def read_chats(
                 kind, chat = read_record(record)
                 if isinstance(record, Transcript):
                     summary.remarks += [f"{where}: {remark}." for remark in record.remarks]
-                name = f"c{summary.conversations + 1}" if new_ids else as_name(chat.id) or f"{path.stem}-{number}"
+                name = (
+                    f"c{summary.conversations + 1}"
+                    if new_ids
+                    else as_name(chat.id) or f"{path.stem}-{number}"
+                )
                 named = replace(chat, id=name, **given)
-                if match := re.search("[\ud800-\udfff]", json.dumps(named.to_dict(), ensure_ascii=False)):
+                if match := re.search(
+                    "[\ud800-\udfff]", json.dumps(named.to_dict(), ensure_ascii=False)
+                ):
                     raise ValueError(
                         f"a text has half of a surrogate pair (\\u{ord(match[0]):04x}), which is no character. Correct "
                         "it, or export the file again"
                     )
             except (ValueError, RecursionError, UserError) as error:
-                text = "nested too deeply to be a conversation" if isinstance(error, RecursionError) else str(error)
+                text = (
+                    "nested too deeply to be a conversation"
+                    if isinstance(error, RecursionError)
+                    else str(error)
+                )
                 problems.append(text if isinstance(error, UserError) else f"{where}: {text}.")
                 continue
             formats[kind] = None
@@ -113,7 +128,10 @@ def read_chats(
             summary.omitted.update(named.omitted)
             yield named
         if problems and len(problems) == number:
-            raise UserError(problems[0] + (f" None of {number:,} conversations can be read." if number > 1 else ""))
+            raise UserError(
+                problems[0]
+                + (f" None of {number:,} conversations can be read." if number > 1 else "")
+            )
         if problems:  # all are counted, some are named
             summary.omitted["conversation that can't be read"] += len(problems)
         summary.remarks += [f"{problem} This conversation is left out." for problem in problems[:5]]
@@ -128,6 +146,8 @@ def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> 
             replacing(path, replace=replace) as part,
             part.open("w", encoding="utf-8", newline="\n") as stream,
         ):
-            stream.writelines(json.dumps(chat.to_dict(), ensure_ascii=False) + "\n" for chat in chats)
+            stream.writelines(
+                json.dumps(chat.to_dict(), ensure_ascii=False) + "\n" for chat in chats
+            )
     except OSError as error:
         raise UserError(not_written(path, error)) from None

@@ -57,12 +57,19 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
     columns = {}
     for name, of, where in [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]:
         # YAML reads a bare yes, no, on, off as a truth value.
-        if name == ALL_COLUMNS or isinstance(of, bool) or not isinstance(of, str | int | float) or not str(of).strip():
+        if (
+            name == ALL_COLUMNS
+            or isinstance(of, bool)
+            or not isinstance(of, str | int | float)
+            or not str(of).strip()
+        ):
             fix = "(in a file NAME: COLUMN, a name such as yes or on in quotes)"
             raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 {fix}.")
         official = _ALIKE.get(normalise_name(str(name)))
         if official is None:
-            raise UserError(f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}.")
+            raise UserError(
+                f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}."
+            )
         columns[official] = str(of).strip()
     return columns
 
@@ -83,13 +90,17 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
     """
     ending = path.suffix.casefold()
     if ending not in (".csv", ".xlsx"):
-        raise UserError(f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8.")
+        raise UserError(
+            f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8."
+        )
     sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
     present, header = f"(columns present: {', '.join(sheet.header)})", sheet.header
     for name, of in columns.items():
         if of not in header:
             fix = "Correct the map or the table."
-            raise UserError(f"{path}: the column {of!r} ({name}) is missing in row 1 {present}. {fix}")
+            raise UserError(
+                f"{path}: the column {of!r} ({name}) is missing in row 1 {present}. {fix}"
+            )
     chosen, positions = {of: name for name, of in columns.items()}, {}
     for number, own in enumerate(header):
         name = chosen.get(own, _ALIKE.get(normalise_name(own)))
@@ -97,14 +108,18 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
             continue
         if name in positions:
             both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
-            raise UserError(f"{path}: {both}. Give them different names, and say which: --column {name}=COLUMN.")
+            raise UserError(
+                f"{path}: {both}. Give them different names, and say which: --column {name}=COLUMN."
+            )
         positions[name] = number
     for wanted, (what, example) in _NEEDED.items():
         if not any(name in positions for name in wanted):
             fix = f"Name it: --column {example}, or in a file for --columns."
             raise UserError(f"{path}: no column for {what} {present}. {fix}")
     rows = [{name: row[position] for name, position in positions.items()} for row in sheet.rows]
-    return RatingTable(path, rows, [own for number, own in enumerate(header) if number not in positions.values()])
+    return RatingTable(
+        path, rows, [own for number, own in enumerate(header) if number not in positions.values()]
+    )
 
 
 class Rated:
@@ -116,7 +131,12 @@ class Rated:
 
     def __init__(self, chat: Chat):
         self.chat = chat
-        self.task = {"PID": chat.participant, "Model": chat.condition, "TaskId": chat.id, "PreTaskChoice": chat.topic}
+        self.task = {
+            "PID": chat.participant,
+            "Model": chat.condition,
+            "TaskId": chat.id,
+            "PreTaskChoice": chat.topic,
+        }
         self.ratings: dict[int, dict] = {}
         self.rows: dict[int | str, int] = {}
 
@@ -131,9 +151,14 @@ class Joined:
 
     def lines(self) -> list[str]:
         """Give what was joined, in a line; nothing where there was no table."""
-        turns, without = sum(len(one.ratings) for one in self.rated), sum(not one.ratings for one in self.rated)
+        turns, without = (
+            sum(len(one.ratings) for one in self.rated),
+            sum(not one.ratings for one in self.rated),
+        )
         lines = [f"ratings of {count_of(turns, 'turn')} joined"] if self.has_ratings else []
-        return lines + ([f"{count_of(without, 'conversation')} without a rating"] if lines and without else [])
+        return lines + (
+            [f"{count_of(without, 'conversation')} without a rating"] if lines and without else []
+        )
 
 
 def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joined:
@@ -146,12 +171,23 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
     failures: dict[str, list[str]] = defaultdict(list)
     rows = table.rows if table else []
-    from_0 = {key for key in KEYS for row in rows if not is_blank(row.get(key)) and as_number(row[key]) == 0}
+    from_0 = {
+        key
+        for key in KEYS
+        for row in rows
+        if not is_blank(row.get(key)) and as_number(row[key]) == 0
+    }
     for number, row in enumerate(rows, 2):
-        filled = {name: row[name] for name in (*RATINGS, "Comment") if name in row and not is_blank(row[name])}
+        filled = {
+            name: row[name]
+            for name in (*RATINGS, "Comment")
+            if name in row and not is_blank(row[name])
+        }
         name = as_name(row["TaskId"])
         chat = by_id.get(name)
-        message, problem = _message_of(chat, row, from_0) if chat else (0, "no conversation has this id")
+        message, problem = (
+            _message_of(chat, row, from_0) if chat else (0, "no conversation has this id")
+        )
         if problem or not filled:
             reason = f"not joined: {problem}" if filled else "no answer in them, passed over"
             failures[reason].append(f"{number} ({name or 'blank'})")
@@ -176,11 +212,15 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     remarks = []
     for reason, places in failures.items():
         more = f" and {len(places) - 10:,} more" if len(places) > 10 else ""
-        remarks.append(f"{table.path}: row{'s' * (len(places) > 1)} {', '.join(places[:10])}{more}: {reason}")
+        remarks.append(
+            f"{table.path}: row{'s' * (len(places) > 1)} {', '.join(places[:10])}{more}: {reason}"
+        )
     if table and table.unused:
         remarks.append(f"{table.path}: columns that are not used: {', '.join(table.unused)}")
     if table and not people:
-        raise UserError("\n".join([f"{table.path}: not one row joins. Nothing was written.", *remarks]))
+        raise UserError(
+            "\n".join([f"{table.path}: not one row joins. Nothing was written.", *remarks])
+        )
     rated = []
     for chat in chats:
         raters = people.get(chat.id) or {None: Rated(chat)}
@@ -188,7 +228,9 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
             if len(raters) > 1:  # under an id of its own for each
                 one.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
             rated.append(one)
-    remarks += [f"{table.path}: {key} is counted from 0, since 0 stands in it" for key in sorted(from_0)]
+    remarks += [
+        f"{table.path}: {key} is counted from 0, since 0 stands in it" for key in sorted(from_0)
+    ]
     return Joined(rated, remarks, table is not None)
 
 
@@ -201,7 +243,10 @@ def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
             place = as_number(row[key])
             place = place + 1 if key in from_0 and place is not None else place
             if place not in (range(1, len(turns) + 1) if key == TURN else turns):
-                return 0, "no such turn" if key == TURN else "this message is none of the assistant's"
+                return (
+                    0,
+                    "no such turn" if key == TURN else "this message is none of the assistant's",
+                )
             named.add(turns[int(place) - 1] if key == TURN else int(place))
     if len(named) > 1:
         return 0, f"{' and '.join(KEYS)} name different turns"
@@ -213,9 +258,15 @@ def workbook_sheets(joined: Joined) -> list[Sheet]:
     messages = []
     for one in joined.rated:
         for number, message in enumerate(one.chat.messages, 1):
-            cells = {"TaskId": one.task["TaskId"], "MessageId": float(number), "TimeOffsetSeconds": message.seconds}
+            cells = {
+                "TaskId": one.task["TaskId"],
+                "MessageId": float(number),
+                "TimeOffsetSeconds": message.seconds,
+            }
             cells |= {"Role": message.role, "Content": message.text}
-            messages.append(cells | (one.ratings.get(number, {}) if message.role == ASSISTANT else {}))
+            messages.append(
+                cells | (one.ratings.get(number, {}) if message.role == ASSISTANT else {})
+            )
     return official_sheets([one.task for one in joined.rated], messages)
 
 
@@ -236,6 +287,11 @@ def write_workbook(
             f"{beside}: says how another workbook of this name is to be read. Remove it, or choose another --out."
         )
     sheets = workbook_sheets(joined)
-    parse_sheets({sheet.name: sheet for sheet in sheets}, path=out, part=not joined.has_ratings, options=options)
+    parse_sheets(
+        {sheet.name: sheet for sheet in sheets},
+        path=out,
+        part=not joined.has_ratings,
+        options=options,
+    )
     write_sheets(sheets, out, replace=replace)
     options.write_beside(out)

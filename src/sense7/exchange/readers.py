@@ -11,7 +11,11 @@ from sense7.exchange.content import Chat, Message, Omitted, expect
 
 def read_list(record: Mapping) -> Chat:
     """Read a conversation from an object with a list of messages and what is known about it."""
-    key = next(key for key in ("chat_messages", "messages", "conversations", "conversation") if key in record)
+    key = next(
+        key
+        for key in ("chat_messages", "messages", "conversations", "conversation")
+        if key in record
+    )
     messages = unfolded(expect(record[key], list, key))
     branch = branch_of_list(record, messages, key)
     parts = [Omitted(content.SYSTEM)] if record.get("system") else []
@@ -34,13 +38,17 @@ def read_inspect(record: Mapping) -> Chat:
     about = expect(record["eval"], dict, "eval")
     [sample] = expect(record["samples"], list, "samples") or [{"messages": []}]
     texts = expect(expect(sample, dict, "sample").get("attachments") or {}, dict, "attachments")
-    attached = {f"attachment://{name}": text for name, text in texts.items() if isinstance(text, str)}
+    attached = {
+        f"attachment://{name}": text for name, text in texts.items() if isinstance(text, str)
+    }
     parts = []
     for number, message in enumerate(expect(sample.get("messages"), list, "messages"), 1):
         parts += content.read_message(message, f"messages[{number}]", attached)
     epoch = f"epoch{sample['epoch']}" if isinstance(sample.get("epoch"), int) else ""
     name = "-".join(str(part) for part in (about.get("task"), sample.get("id"), epoch) if part)
-    return content.assemble(parts, name, about, condition=content.name_of(about, content.KEYS["model"]))
+    return content.assemble(
+        parts, name, about, condition=content.name_of(about, content.KEYS["model"])
+    )
 
 
 _CHAT_APP = re.compile(
@@ -97,7 +105,9 @@ def read_transcript(record: Transcript) -> Chat:
             starts.append((match, name))
         else:
             inside.append(match)
-    for (match, name), following in zip(starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=False):
+    for (match, name), following in zip(
+        starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=False
+    ):
         said = text[match.end() : following].rstrip("\r\n")
         if sides[name] == content.SYSTEM:
             parts.append(Omitted(content.SYSTEM))
@@ -130,14 +140,21 @@ FORMATS: dict[str, tuple[tuple[str, ...], Callable[[Mapping], Chat]]] = {
 
 def is_messages(record: object) -> bool:
     """Whether a JSON value is a list of messages."""
-    return isinstance(record, list) and bool(record) and isinstance(record[0], dict) and "role" in record[0]
+    return (
+        isinstance(record, list)
+        and bool(record)
+        and isinstance(record[0], dict)
+        and "role" in record[0]
+    )
 
 
 def read_record(record: object) -> tuple[str, Chat]:
     """Name of a record's format, and its conversation; a ValueError says what was expected, and what stands there."""
     if isinstance(record, Transcript):
         return "transcript", read_transcript(record)
-    about = {"messages": record} if is_messages(record) else record if isinstance(record, dict) else {}
+    about = (
+        {"messages": record} if is_messages(record) else record if isinstance(record, dict) else {}
+    )
     for name, (keys, read) in FORMATS.items():
         if about.keys() >= set(keys):
             return name, read(about)

@@ -56,7 +56,9 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
             raise UserError(f"{path}: the file is empty. Export it again.")
         if start.startswith(b"PK\x03\x04"):
             yield from _archive(path)
-        elif packing := next((name for sign, name in _PACKINGS.items() if start.startswith(sign)), ""):
+        elif packing := next(
+            (name for sign, name in _PACKINGS.items() if start.startswith(sign)), ""
+        ):
             raise UserError(
                 f"{path}: compressed by {packing}. Unpack it first, and give the file that holds the conversations."
             )
@@ -107,13 +109,19 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            unpacked = sum(info.file_size for info in archive.infolist() if info.filename.endswith(".json"))
+            unpacked = sum(
+                info.file_size for info in archive.infolist() if info.filename.endswith(".json")
+            )
             if unpacked > max(ALWAYS_SMALL, DENSEST * path.stat().st_size):
                 raise UserError(
                     f"{path}: unpacks to {unpacked / 2**20:,.0f} MiB, more than conversations in a file of its size. "
                     "Check where it comes from, or export it again."
                 )
-            chats = sorted(name for name in names if re.fullmatch(r"(?:[^/]+/)?conversations(?:-\d+)?\.json", name))
+            chats = sorted(
+                name
+                for name in names
+                if re.fullmatch(r"(?:[^/]+/)?conversations(?:-\d+)?\.json", name)
+            )
             if "header.json" in names:
                 header = _part(archive, "header.json", path)
                 about = header.get("eval") if isinstance(header, dict) else None
@@ -132,7 +140,9 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
                     "export of ChatGPT or Claude). Unpack it, and give the file that holds the conversations."
                 )
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-        raise UserError(f"{path}: damaged or cut short ({one_line(error)}). Export or copy it again.") from None
+        raise UserError(
+            f"{path}: damaged or cut short ({one_line(error)}). Export or copy it again."
+        ) from None
 
 
 def _part(archive: zipfile.ZipFile, name: str, path: Path) -> object:
@@ -140,7 +150,10 @@ def _part(archive: zipfile.ZipFile, name: str, path: Path) -> object:
     try:
         with archive.open(name) as stream:
             content = stream.read(LARGEST + 1)
-    except (NotImplementedError, RuntimeError) as error:  # a compression that Python does not know, or a password
+    except (
+        NotImplementedError,
+        RuntimeError,
+    ) as error:  # a compression that Python does not know, or a password
         raise UserError(
             f"{path}: {name}: can't be unpacked ({one_line(error)}). Unpack it by its program; a log of inspect_ai: "
             "inspect log convert --to json --output-dir FOLDER LOG.eval"
@@ -166,7 +179,9 @@ def _count_values(text: str) -> int:
 def parsed(content: bytes, where: str) -> object:
     """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
     text = _text(content, where)
-    marks = sum(map(text.count, ",[{"))  # those in strings included, which are taken out only where that matters
+    marks = sum(
+        map(text.count, ",[{")
+    )  # those in strings included, which are taken out only where that matters
     if marks > MOST_VALUES and _count_values(text) > MOST_VALUES:
         raise UserError(
             f"{where}: more than {MOST_VALUES:,} values of JSON in one piece. Split it: JSON Lines, with one "
@@ -175,7 +190,9 @@ def parsed(content: bytes, where: str) -> object:
     try:
         return json.loads(text, parse_constant=lambda name: None)
     except RecursionError:
-        raise UserError(f"{where}: nested too deeply to be a conversation. Export it again.") from None
+        raise UserError(
+            f"{where}: nested too deeply to be a conversation. Export it again."
+        ) from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, " if error.lineno > 1 else ""
         lines = "; if it is JSON Lines, name it .jsonl" if error.msg == "Extra data" else ""

@@ -24,14 +24,22 @@ from sense7.terminal import count_of
 __all__ = ["Answer", "NoCompletion", "Written", "now", "read_response", "words_of"]
 
 _COLUMNS = {
-    **{"score": float, "authors_score": float, "doubtful": bool, "status": object, "reason": object},
+    **{
+        "score": float,
+        "authors_score": float,
+        "doubtful": bool,
+        "status": object,
+        "reason": object,
+    },
     **dict.fromkeys(("reasoning", "output", "returned_model", "system_fingerprint"), object),
     **dict.fromkeys(("response_id", "finish_reason"), object),
     **dict.fromkeys(("seconds", "input_tokens", "output_tokens"), float),
 }
 """What a frame of predictions has of an answer and its reply."""
 
-_FILTER_CODE = re.compile(r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE)
+_FILTER_CODE = re.compile(
+    r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE
+)
 _THOUGHTS = (
     *("reasoning_content", "reasoning", "reasoning_details", "reasoning_text"),
     *("thinking", "thinking_blocks", "thought"),
@@ -43,7 +51,9 @@ _SAID_IN = (
 _ERROR_IN = ("error", "errors", "response", "body", "data", "fault")
 """Names of an object inside of which an error may stand."""
 
-_NOT_SHOWN = re.compile(r"<(script|style|head)\b.{0,20000}?</\1>|<!--.{0,20000}?-->", re.IGNORECASE | re.DOTALL)
+_NOT_SHOWN = re.compile(
+    r"<(script|style|head)\b.{0,20000}?</\1>|<!--.{0,20000}?-->", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,9 @@ class Answer:
     @cached_property
     def reply(self) -> Reply:
         """The reply, read once however often it is asked for: score, status, levels of the ratings asked for."""
-        reply = read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
+        reply = read_reply(
+            self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error
+        )
         if self.note and reply.status == "parse_failure":
             reply = replace(reply, reason=f"{reply.reason}: {self.note}")
         reply = replace(reply, status="prompt_cut") if self.prompt_cut else reply
@@ -82,9 +94,14 @@ class Answer:
         return reply if reply.status in USABLE else replace(reply, levels={})
 
 
-def answers_to(frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str) -> list[Answer]:
+def answers_to(
+    frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str
+) -> list[Answer]:
     """Answers to all conversations of a frame, in its order: what has none was never sent."""
-    return [answers.get(name) or Answer(name, run, attempts=0, error=lacking) for name in frame["conversation"]]
+    return [
+        answers.get(name) or Answer(name, run, attempts=0, error=lacking)
+        for name in frame["conversation"]
+    ]
 
 
 def with_answers(frame: pd.DataFrame, answers: list[Answer]) -> pd.DataFrame:
@@ -107,10 +124,14 @@ class Written:
     final: bool = False
     seen: RepliesSeen = field(default_factory=RepliesSeen)
 
-    def add(self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str) -> pd.DataFrame:
+    def add(
+        self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str
+    ) -> pd.DataFrame:
         """Write the file of a run, and give its frame."""
         units = questions.frame
-        frame = with_answers(units[["conversation", "participant", "chat", "prompt", "ground_truth"]], answers)
+        frame = with_answers(
+            units[["conversation", "participant", "chat", "prompt", "ground_truth"]], answers
+        )
         frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
         replies = [answer.reply for answer in answers]
         levels = [reply.levels for reply in replies]
@@ -164,24 +185,40 @@ def read_completion(completion) -> dict:
     known = completion if isinstance(completion, dict) else {}
     choices, usage = known.get("choices"), known.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    choice = (
+        choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    )
     if not choice and (known.get("error") or not (isinstance(choices, list) or usage)):
         raise NoCompletion("what was returned is no chat completion", completion)
-    message = choice.get("message") if isinstance(choice.get("message"), dict) else {"content": choice.get("text")}
+    message = (
+        choice.get("message")
+        if isinstance(choice.get("message"), dict)
+        else {"content": choice.get("text")}
+    )
     finish = choice.get("finish_reason")
     finish = _text(finish.get("type") if isinstance(finish, dict) else finish)
     content = message.get("content")
     parts = content if isinstance(content, list) else [] if content is None else [content]
     texts, refusals, kinds = [], [_text(message.get("refusal"))], set()
     for said in parts:  # some of them may be thinking
-        part = said if isinstance(said, dict) else {"text": said} if isinstance(said, str) else {"type": "unknown"}
+        part = (
+            said
+            if isinstance(said, dict)
+            else {"text": said}
+            if isinstance(said, str)
+            else {"type": "unknown"}
+        )
         kind = "thought" if part.get("thought") is True else part.get("type", "text")
         kinds.add(str(kind))
         if kind in ("text", "output_text") and isinstance(part.get("text"), str):
             texts.append(part["text"])
         elif kind == "refusal":
             refusals.append(_text(part.get("refusal")) or "refused")
-    output, refusal, note = "".join(texts) if texts else None, " ".join(filter(None, refusals)) or None, None
+    output, refusal, note = (
+        "".join(texts) if texts else None,
+        " ".join(filter(None, refusals)) or None,
+        None,
+    )
     if not (output or "").strip():
         thought_in = next((name for name in _THOUGHTS if message.get(name)), "")
         if kinds - {"text", "unknown"}:
@@ -192,11 +229,16 @@ def read_completion(completion) -> dict:
             note = "it calls a tool"
     # Some endpoints count tokens that they took from a cache apart from those of the prompt.
     tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
-    cached = sum(_count(usage.get(name)) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    cached = sum(
+        _count(usage.get(name)) or 0
+        for name in ("cache_read_input_tokens", "cache_creation_input_tokens")
+    )
     failed = words_of(choice.get("error")) or words_of(known.get("error"))
     error = None
     if failed or ending(finish) == FAILED:
-        error = ": ".join(filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed)))
+        error = ": ".join(
+            filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed))
+        )
     elif not choice:
         error = "the completion has no reply in it: its choices are empty"
     elif content and output is None and not refusal and not note:
@@ -221,7 +263,14 @@ def _error_in(said) -> dict:
         said = said[0] if isinstance(said, list) and len(said) == 1 else said
         if not isinstance(said, dict):
             return {}
-        inner = next((said[name] for name in _ERROR_IN if isinstance(said.get(name), dict | list) and said[name]), None)
+        inner = next(
+            (
+                said[name]
+                for name in _ERROR_IN
+                if isinstance(said.get(name), dict | list) and said[name]
+            ),
+            None,
+        )
         inner = inner[0] if isinstance(inner, list) else inner
         if not isinstance(inner, dict):
             return said
@@ -233,7 +282,9 @@ def _text(value) -> str | None:
 
 
 def _count(value) -> int | None:
-    return value if type(value) is int and 0 <= value <= 2**53 else None  # more can't be counted exactly in a frame
+    return (
+        value if type(value) is int and 0 <= value <= 2**53 else None
+    )  # more can't be counted exactly in a frame
 
 
 def words_of(problem) -> str:
@@ -248,7 +299,11 @@ def words_of(problem) -> str:
     if not isinstance(problem, dict):
         return ""
     said = [words_of(problem[name]) for name in _SAID_IN if name in problem]
-    said = [words for number, words in enumerate(said) if words and not any(words in one for one in said[:number])]
+    said = [
+        words
+        for number, words in enumerate(said)
+        if words and not any(words in one for one in said[:number])
+    ]
     if said and isinstance(where := problem.get("loc"), list):
         said = [f"{'.'.join(map(str, where))}: {said[0]}"]
     metadata = problem.get("metadata")

@@ -41,12 +41,17 @@ SPEAKERS = ("user", "assistant")
 """Roles whose messages count, without regard to case."""
 
 _ROWS_AT_ONCE = 4096
-_EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their product is the mean of two cosines
+_EACH = 1 / np.sqrt(
+    len(SPEAKERS)
+)  # two blocks of unit length so scaled: their product is the mean of two cosines
 
 
 def conversation_texts(study: Study) -> pd.DataFrame:
     """Text and number of words of each side in each conversation, and the number of turns."""
-    messages, index = study.messages, pd.Index(study.conversations["conversation"], name="conversation")
+    messages, index = (
+        study.messages,
+        pd.Index(study.conversations["conversation"], name="conversation"),
+    )
     said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
     turns: Counter = Counter()
     # Message by message: prepared columns of all texts would each be as large as the study.
@@ -78,7 +83,9 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     return counted
 
 
-def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:
+def tfidf(
+    counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None
+) -> sparse.csr_matrix:
     """TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines."""
     length = counts[SPEAKERS[0]].shape[0]
     weighing = []
@@ -94,7 +101,11 @@ def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = 
     # Some rows at a time: of very many texts, each further matrix of all counts.
     parts = [
         sparse.hstack(
-            [weigh.transform(own[rows][:, kept], copy=False) * _EACH for own, kept, weigh in weighing], format="csr"
+            [
+                weigh.transform(own[rows][:, kept], copy=False) * _EACH
+                for own, kept, weigh in weighing
+            ],
+            format="csr",
         )
         for rows in pieces(length, 1, _ROWS_AT_ONCE)
     ]
@@ -107,7 +118,13 @@ BASELINES = ("majority label", "own mean", "words per turn", "all words, ridge",
 TEXT_BASELINES = BASELINES[2:]
 """Those that are fitted to what was said, so that they can predict a conversation without any rating."""
 
-_KEYS = dict(zip(BASELINES, ("majority", "participant_mean", "words_per_turn", "tfidf_ridge", "learned"), strict=True))
+_KEYS = dict(
+    zip(
+        BASELINES,
+        ("majority", "participant_mean", "words_per_turn", "tfidf_ridge", "learned"),
+        strict=True,
+    )
+)
 """Baseline -> middle of its keys, such as ``baseline_majority_accuracy``."""
 
 _METRICS = ("accuracy", "spearman")
@@ -183,9 +200,18 @@ def baseline_predictions(
     ways = {
         "majority label": ("most frequent label of the other participants", _Data.majority),
         "own mean": ("mean of the participant's other conversations", _Data.own_mean),
-        "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _Data.words_per_turn),
-        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", lambda data: data.all_words),
-        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _Data.learned),
+        "words per turn": (
+            f"ridge regression on the assistant's words per turn, {data.folds}",
+            _Data.words_per_turn,
+        ),
+        "all words, ridge": (
+            f"ridge regression on TF-IDF, {data.folds}",
+            lambda data: data.all_words,
+        ),
+        "learned judge": (
+            f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}",
+            _Data.learned,
+        ),
     }
     found = {}
     wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
@@ -205,7 +231,9 @@ def baseline_predictions(
 
 
 @finding
-def baseline_table(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+def baseline_table(
+    baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
     """Accuracy and Spearman's correlation of every baseline.
 
     As :func:`sense7.judge.metrics.run_metrics`, with one exception: Spearman's correlation is of the score
@@ -234,16 +262,23 @@ def baseline_table(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
         for metric in _METRICS:
             about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
             same = run.n and metric == "spearman" and np.ptp(run.order) == 0
-            undefined = baseline.reason or ("it predicts the same for everybody" if same else run.missing(metric))
+            undefined = baseline.reason or (
+                "it predicts the same for everybody" if same else run.missing(metric)
+            )
             key = f"baseline_{_KEYS[name]}_{metric}"
-            numbers[metric].append(about.number(name, run.drawn[metric], run.people, undefined, key=key))
+            numbers[metric].append(
+                about.number(name, run.drawn[metric], run.people, undefined, key=key)
+            )
     return pd.concat(
-        {metric: tabulate("baseline", own, bootstrap) for metric, own in numbers.items()}, names=["metric"]
+        {metric: tabulate("baseline", own, bootstrap) for metric, own in numbers.items()},
+        names=["metric"],
     )
 
 
 @finding
-def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+def accuracy_gains(
+    baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
     """Accuracy of each baseline minus that of the majority label, over the same conversations.
 
     Parameters
@@ -264,10 +299,14 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
         if name == "majority label":
             continue
         own, usual = baseline.predictions, majority.predictions
-        about = Metric("", SHARE, f"accuracy of: {baseline.method}; minus that of the majority label")
+        about = Metric(
+            "", SHARE, f"accuracy of: {baseline.method}; minus that of the majority label"
+        )
         drawn, reason = np.array([np.nan]), baseline.reason or majority.reason
         if not reason:
-            hits, usual = (labels(frame["score"]) == labels(frame["ground_truth"]) for frame in (own, usual))
+            hits, usual = (
+                labels(frame["score"]) == labels(frame["ground_truth"]) for frame in (own, usual)
+            )
             drawn = means(bootstrap, hits.astype(float) - usual, own["participant"])
         key = f"baseline_{_KEYS[name]}_accuracy_gain"
         numbers.append(about.number(name, drawn, own["participant"], reason, key=key))
@@ -292,7 +331,9 @@ class _Data:
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
         self.known = np.isfinite(truth) | unrated
         self.truth = truth[self.known]
-        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
+        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(
+            drop=True
+        )
         self.frame["ground_truth"] = self.truth
         self.rated = np.isfinite(self.truth)
         names = self.frame["participant"]
@@ -330,7 +371,9 @@ class _Data:
         need(has_text, "no message of a conversation with ground truth has a text")
         same_text = same_chats(self.study)[self.known]
         splits, rows = [], np.flatnonzero(self.rated)
-        fold = np.zeros(self.people.max() + 1, dtype=int)  # of a participant; the first, of who rated nothing
+        fold = np.zeros(
+            self.people.max() + 1, dtype=int
+        )  # of a participant; the first, of who rated nothing
         divided = GroupKFold(min(FOLDS, self.participants)).split(rows, groups=self.people[rows])
         for number, (_, place) in enumerate(divided):
             fold[self.people[rows[place]]] = number
@@ -366,7 +409,10 @@ class _Data:
                 errors = _ridge(*known, train[own], train[new], ALPHAS) - self.truth[train[new]]
                 squares.append(np.square(errors).mean(axis=1))
             alpha = ALPHAS[rounded(np.mean(squares, axis=0)).argmin()]  # as RidgeCV chooses
-            (score[test],), plain[test] = _ridge(*known, train, test, [alpha]), self.truth[train].mean()
+            (score[test],), plain[test] = (
+                _ridge(*known, train, test, [alpha]),
+                self.truth[train].mean(),
+            )
         need(np.round(score - plain, _DIGITS).any(), "in this the conversations do not differ")
         return score, plain
 
@@ -378,7 +424,9 @@ class _Data:
     def words_per_turn(self) -> tuple[np.ndarray, np.ndarray]:
         """How much the assistant wrote."""
         lengths = self.said[0]
-        per_turn = lengths["assistant_words"].to_numpy() / np.maximum(lengths["turns"].to_numpy(), 1)
+        per_turn = lengths["assistant_words"].to_numpy() / np.maximum(
+            lengths["turns"].to_numpy(), 1
+        )
         return self.fitted(lambda train: np.log1p(per_turn)[:, None], scaled=True)
 
     def learned(self) -> tuple[np.ndarray, np.ndarray]:
@@ -389,7 +437,9 @@ class _Data:
     def majority(self) -> tuple[np.ndarray, np.ndarray]:
         """Most frequent label of the others."""
         self.need_others()
-        own = np.array([label_counts(self.truth[self.people == person]) for person in range(self.participants)])
+        own = np.array(
+            [label_counts(self.truth[self.people == person]) for person in range(self.participants)]
+        )
         most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
         return most[self.people], most[self.people]
 
@@ -400,16 +450,29 @@ class _Data:
         total = np.bincount(self.people, weights=self.truth)
         of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
         own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
-        return np.where((number == 1)[self.people], of_others[self.people], own), np.zeros(len(self.truth))
+        return np.where((number == 1)[self.people], of_others[self.people], own), np.zeros(
+            len(self.truth)
+        )
 
 
-def _ridge(features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas) -> np.ndarray:
+def _ridge(
+    features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas
+) -> np.ndarray:
     """Predictions of ridge regressions with an intercept: (penalties, new rows)."""
-    if products is None:  # one feature; or memory would grow with the square of the rows, and scikit-learn iterates
+    if (
+        products is None
+    ):  # one feature; or memory would grow with the square of the rows, and scikit-learn iterates
         solver = "sparse_cg" if sparse.issparse(features) else "cholesky"
-        fits = [Ridge(alpha, solver=solver, tol=1e-10).fit(features[own], truth[own]) for alpha in alphas]
+        fits = [
+            Ridge(alpha, solver=solver, tol=1e-10).fit(features[own], truth[own])
+            for alpha in alphas
+        ]
         return np.stack([fit.predict(features[new]) for fit in fits])
-    level, within, across = truth[own].mean(), products[np.ix_(own, own)], products[np.ix_(new, own)]
+    level, within, across = (
+        truth[own].mean(),
+        products[np.ix_(own, own)],
+        products[np.ix_(new, own)],
+    )
     means = within.mean(axis=0)
     within = within - means - means[:, None] + means.mean()
     across = across - across.mean(axis=1, keepdims=True) - means + means.mean()

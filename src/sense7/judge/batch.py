@@ -52,7 +52,14 @@ def export_requests(
 ) -> int:
     """Write the requests of all runs as JSON lines."""
     lines = [
-        json.dumps({"custom_id": f"run{run}-{request_name(unit)}", "method": "POST", "url": PATH, "body": body})
+        json.dumps(
+            {
+                "custom_id": f"run{run}-{request_name(unit)}",
+                "method": "POST",
+                "url": PATH,
+                "body": body,
+            }
+        )
         for run in range(1, runs + 1)
         for unit in questions.units.values()
         for body in [questions.body(unit.conversation)]
@@ -65,7 +72,12 @@ def export_requests(
 
 
 def import_replies(
-    questions: Questions, paths: Sequence[str | Path], folder: str | Path, *, runs: int | None = None, policy="strict"
+    questions: Questions,
+    paths: Sequence[str | Path],
+    folder: str | Path,
+    *,
+    runs: int | None = None,
+    policy="strict",
 ) -> Imported:
     """Prediction files of all runs, one each, from the replies of a batch in any order."""
     folder, found, named = Path(folder), Imported(), ", ".join(map(str, paths))
@@ -99,7 +111,13 @@ def import_replies(
     # All of them, before the first is replaced.
     require_as_written([prediction_path(folder, model, prompt, run) for run in numbers])
     for run in numbers:
-        found.add(questions, folder, run, answers_to(questions.frame, run, answers[run], MISSING), policy=policy)
+        found.add(
+            questions,
+            folder,
+            run,
+            answers_to(questions.frame, run, answers[run], MISSING),
+            policy=policy,
+        )
     return found
 
 
@@ -110,7 +128,9 @@ def _replies(path: Path) -> Iterator[dict]:
             if isinstance(record, UserError):
                 raise record
             if not isinstance(record, dict) or not isinstance(record.get("custom_id"), str):
-                raise UserError(f"{path}: {place} is no reply of a batch: it has no custom_id. Check the file.")
+                raise UserError(
+                    f"{path}: {place} is no reply of a batch: it has no custom_id. Check the file."
+                )
             yield record
 
 
@@ -120,13 +140,17 @@ def _answer(record: dict, conversation: str, run: int) -> Answer:
     if not isinstance(response, dict):
         code = str(error.get("code") or "") if isinstance(error, dict) else ""
         said = ": ".join(filter(None, (code, words_of(error)))) or "the reply has no response"
-        return Answer(conversation, run, attempts=code not in ("batch_expired", "batch_cancelled"), error=said)
+        return Answer(
+            conversation, run, attempts=code not in ("batch_expired", "batch_cancelled"), error=said
+        )
     status = response.get("status_code")
     status = 200 if status is None else status
     try:
         number = int(status)
     except (TypeError, ValueError):
-        return Answer(conversation, run, error=f"its status_code is {str(status)[:40]!r}, which is no number")
+        return Answer(
+            conversation, run, error=f"its status_code is {str(status)[:40]!r}, which is no number"
+        )
     try:
         return Answer(conversation, run, **read_response(number, response.get("body")))
     except NoCompletion as problem:

@@ -37,7 +37,9 @@ _WORDS = {
 }
 """Maker of language models -> what their names hold, not within a longer word."""
 
-_FAMILIES = {maker: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])") for maker, words in _WORDS.items()}
+_FAMILIES = {
+    maker: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])") for maker, words in _WORDS.items()
+}
 
 _ABOUT = Metric(
     "",
@@ -60,16 +62,24 @@ def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str
     makers = {name: family_of(str(name)) for name in conditions.dropna().unique()}
     family = pd.Series(None, index=conditions.index, dtype=object)
     if own not in makers.values() or not own:
-        reasons["model family"] = f"no condition is of the family of the judge ({judge_model or 'no name'})"
+        reasons["model family"] = (
+            f"no condition is of the family of the judge ({judge_model or 'no name'})"
+        )
     else:
-        family = conditions.map({name: "own" if one == own else "other" for name, one in makers.items() if one})
+        family = conditions.map(
+            {name: "own" if one == own else "other" for name, one in makers.items() if one}
+        )
     groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)
     return groups, reasons
 
 
 @finding
 def bias_table(
-    study: Study, runs: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap, *, policy: str = "strict"
+    study: Study,
+    runs: Mapping[str, pd.DataFrame],
+    bootstrap: ParticipantBootstrap,
+    *,
+    policy: str = "strict",
 ) -> pd.DataFrame:
     """Return how a judge's mean error in each group differs from that in all other conversations.
 
@@ -94,10 +104,14 @@ def bias_table(
     truth = ground_truth(study.turns, study.conversations["conversation"])
     parts, models = [], []
     for frame in runs.values():
-        score = pd.Series(counted_scores(frame, policy), frame["conversation"].to_numpy(dtype=object))
+        score = pd.Series(
+            counted_scores(frame, policy), frame["conversation"].to_numpy(dtype=object)
+        )
         parts.append((score - truth.reindex(score.index)).dropna())
         models += list(frame["model"].dropna().unique()) if "model" in frame else []
-    error = (pd.concat(parts) if parts else pd.Series(dtype=float)).groupby(level=0, sort=False).mean()
+    error = (
+        (pd.concat(parts) if parts else pd.Series(dtype=float)).groupby(level=0, sort=False).mean()
+    )
     groups, reasons = factors(study, models[0] if len(set(models)) == 1 else "")
     participant, rows = study.conversations.set_index("conversation")["participant"], {}
     for factor in groups:

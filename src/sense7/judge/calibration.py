@@ -77,8 +77,14 @@ def calibrated(frame: pd.DataFrame) -> np.ndarray:
     for train, test in GroupKFold(min(FOLDS, number)).split(scored, groups=groups):
         known, new = scored[train][rated[scored[train]]], scored[test]
         if not len(known):
-            raise UserError("All ratings are of one fold of participants. Give predictions of more participants.")
-        mapped[new] = IsotonicRegression(out_of_bounds="clip").fit(score[known], truth[known]).predict(score[new])
+            raise UserError(
+                "All ratings are of one fold of participants. Give predictions of more participants."
+            )
+        mapped[new] = (
+            IsotonicRegression(out_of_bounds="clip")
+            .fit(score[known], truth[known])
+            .predict(score[new])
+        )
     return mapped
 
 
@@ -130,7 +136,14 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     def errors(sums: np.ndarray) -> np.ndarray:
         return np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
 
-    def row(scores: list[np.ndarray], statistic: Callable, method: str, reason: str, lowest: float, key: str) -> dict:
+    def row(
+        scores: list[np.ndarray],
+        statistic: Callable,
+        method: str,
+        reason: str,
+        lowest: float,
+        key: str,
+    ) -> dict:
         known = np.isfinite(truth) & np.isfinite(scores).all(axis=0)
         shown = {"n": int(known.sum()), "unit": "level, difference", "method": method, "key": key}
         if not known.any():
@@ -139,15 +152,29 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
         sums = np.zeros((shown["n"], len(scores), len(LEVELS) + 1))
         sums[..., -1] = 1
         for place, score in enumerate(scores):
-            sums[np.arange(shown["n"]), place, labels(score[known]).astype(int) - 1] = (truth - score)[known]
+            sums[np.arange(shown["n"]), place, labels(score[known]).astype(int) - 1] = (
+                truth - score
+            )[known]
         found = bootstrap.estimate(statistic, sums, frame.loc[known, "participant"], OWN_SCALE)
         found = found._replace(low=np.maximum(found.low, lowest))
         return bootstrap.row(found, **shown, how=bootstrap.describe(OWN_SCALE))
 
     rows = {
-        way: row([score], lambda sums: errors(sums)[..., 0], f"{way}: {_ERROR}", reason, 0, f"calibration_error_{key}")
-        for way, score, reason, key in ((AS_GIVEN, given, nothing, "as_given"), (ISOTONIC, mapped, why, "isotonic"))
+        way: row(
+            [score],
+            lambda sums: errors(sums)[..., 0],
+            f"{way}: {_ERROR}",
+            reason,
+            0,
+            f"calibration_error_{key}",
+        )
+        for way, score, reason, key in (
+            (AS_GIVEN, given, nothing, "as_given"),
+            (ISOTONIC, mapped, why, "isotonic"),
+        )
     }
     method = f"{_ERROR}; as given minus isotonic"
-    rows["lower by"] = row([given, mapped], lambda sums: -np.diff(errors(sums))[..., 0], method, why, -np.inf, "")
+    rows["lower by"] = row(
+        [given, mapped], lambda sums: -np.diff(errors(sums))[..., 0], method, why, -np.inf, ""
+    )
     return estimate_table(rows, "scores")

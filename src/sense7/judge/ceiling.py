@@ -190,17 +190,30 @@ def _ceilings(thresholds: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarra
     }
 
 
-def _level_probabilities(thresholds: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _level_probabilities(
+    thresholds: np.ndarray, shares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Probability of each level at points of the content, (rows, points, levels), and the points' weights."""
     known = np.sqrt(np.maximum(shares, _SMALLEST))[:, None]
     rest = np.sqrt(np.maximum(1 - shares, _SMALLEST))[:, None]
     # The nearer s to 1, the narrower the passage from one level to the next: places are set by its width.
-    passages = ((thresholds[:, :, None] + rest[:, :, None] * _STEPS) / known[:, :, None]).reshape(len(shares), -1)
+    passages = ((thresholds[:, :, None] + rest[:, :, None] * _STEPS) / known[:, :, None]).reshape(
+        len(shares), -1
+    )
     everywhere = np.broadcast_to(_CONTENT, (len(shares), len(_CONTENT)))
-    ends = np.sort(np.clip(np.concatenate([everywhere, passages], axis=1), _CONTENT[0], _CONTENT[-1]), axis=1)
-    half, middle = np.diff(ends, axis=1)[..., None] / 2, (ends[:, 1:, None] + ends[:, :-1, None]) / 2
+    ends = np.sort(
+        np.clip(np.concatenate([everywhere, passages], axis=1), _CONTENT[0], _CONTENT[-1]), axis=1
+    )
+    half, middle = (
+        np.diff(ends, axis=1)[..., None] / 2,
+        (ends[:, 1:, None] + ends[:, :-1, None]) / 2,
+    )
     content = (middle + half * _POINTS).reshape(len(shares), -1)
-    weights = (half * _POINT_WEIGHTS).reshape(len(shares), -1) * np.exp(-(content**2) / 2) / np.sqrt(2 * np.pi)
+    weights = (
+        (half * _POINT_WEIGHTS).reshape(len(shares), -1)
+        * np.exp(-(content**2) / 2)
+        / np.sqrt(2 * np.pi)
+    )
     below = ndtr((thresholds[:, None, :] - (known * content)[..., None]) / rest[..., None])
     edge = np.zeros((*below.shape[:-1], 1))
     return np.diff(np.concatenate([edge, below, edge + 1], axis=-1), axis=-1), weights
@@ -211,7 +224,9 @@ def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
     ends = np.zeros((*cumulative.shape[:-1], 1))
     p = np.diff(np.concatenate([ends, cumulative, ends + 1], axis=-1), axis=-1)
     jumps, spread = (p[..., :-1] + p[..., 1:]) / 2, 1 - (p**3).sum(axis=-1)
-    spread = np.where(spread > 1e-9, spread, np.nan)  # 12 times the variance of the midrank; none where it has none
+    spread = np.where(
+        spread > 1e-9, spread, np.nan
+    )  # 12 times the variance of the midrank; none where it has none
     half = np.arcsin(np.sqrt(shares / 2)) / 2
     angles = half[:, None] * (1 + _ANGLES)
     squares = np.clip(thresholds, -_FURTHEST, _FURTHEST)[:, :, None] ** 2
@@ -223,7 +238,9 @@ def content_share_needed(rho: float) -> float:
     """The smallest content share with which a judge that sees only the text could reach a Spearman correlation."""
     if rho < _ROUNDING:
         return 0.0
-    return float(brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9))
+    return float(
+        brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9)
+    )
 
 
 @finding
@@ -248,10 +265,18 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
     of_result = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
     missing = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
     for name, result in judges.iterrows():
-        who = "published" if name in _PUBLISHED else "words_per_turn" if name == _WORDS_PER_TURN else ""
+        who = (
+            "published"
+            if name in _PUBLISHED
+            else "words_per_turn"
+            if name == _WORDS_PER_TURN
+            else ""
+        )
         others += not who
         key = f"ceiling_needed_{who or f'judge_{others}'}_spearman_untied"
-        reason = missing or ("" if np.isfinite(result["estimate"]) else "this judge has no such result")
+        reason = missing or (
+            "" if np.isfinite(result["estimate"]) else "this judge has no such result"
+        )
         carried = "; the correlation's interval, participants resampled, carried over"
         method = of_result + carried if not reason and np.isfinite(result["low"]) else of_result
         needed = (
@@ -261,7 +286,9 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
         rows[name] = estimate_row(*needed, n=n, unit=_UNIT, method=method, reason=reason, key=key)
     if not others:
         key = "ceiling_needed_judge_1_spearman_untied"
-        rows["a judge"] = estimate_row(np.nan, n=n, unit=_UNIT, method=of_result, reason=missing or ABSENT, key=key)
+        rows["a judge"] = estimate_row(
+            np.nan, n=n, unit=_UNIT, method=of_result, reason=missing or ABSENT, key=key
+        )
     return estimate_table(rows, "judge")
 
 
@@ -311,12 +338,18 @@ def judge_results(
     """
     provenance, kind = study.provenance, METRICS["spearman"]
     own = provenance is not None and provenance.kind == "official" and provenance.verified
-    published = estimate_row(PUBLISHED, n=0, unit=kind.unit, method="as published", reason="published without interval")
+    published = estimate_row(
+        PUBLISHED, n=0, unit=kind.unit, method="as published", reason="published without interval"
+    )
     rows = {_PUBLISHED[0 if own else 1]: published}
-    rows |= {name: OverRuns(frames, bootstrap).mean.loc["spearman"] for name, frames in runs.items()}
+    rows |= {
+        name: OverRuns(frames, bootstrap).mean.loc["spearman"] for name, frames in runs.items()
+    }
     if baselines is not None:
         rows[_WORDS_PER_TURN] = baselines.loc[("spearman", "words per turn")]
-    return estimate_table({name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}, "judge")
+    return estimate_table(
+        {name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}, "judge"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +361,9 @@ class ContentShares:
 
 
 @finding
-def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> ContentShares:
+def content_shares(
+    study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS
+) -> ContentShares:
     r"""Upper bound of the content share, if participants' levels are their own.
 
     The ground truth of conversation i of participant p in condition c is taken apart as
@@ -369,16 +404,27 @@ def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
     """
     # Why the part can't be estimated is known there; one draw, as only the reasons are used.
     known = variance_parts(study, bootstrap, draws=1).shares
-    method = "mixed model; shares of the whole variance of the ground truth, conditions included; REML"
-    shown = {"n": int(known["n"].max()), "unit": _UNIT, "method": method, "key": "ceiling_bound_participant"}
+    method = (
+        "mixed model; shares of the whole variance of the ground truth, conditions included; REML"
+    )
+    shown = {
+        "n": int(known["n"].max()),
+        "unit": _UNIT,
+        "method": method,
+        "key": "ceiling_bound_participant",
+    }
     name = "participants' levels carry no content"
     if not np.isfinite(known.loc["participant", "estimate"]):
         row = estimate_row(**shown, reason=known.loc["participant", "reason"])
         return ContentShares(estimate_table({name: row}, "if"), np.array([np.nan]))
     frame = rated_conversations(study)
     conditions = sorted(frame["condition"].unique())
-    design = np.column_stack([frame["condition"] == condition for condition in conditions]).astype(float)
-    sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None)
+    design = np.column_stack([frame["condition"] == condition for condition in conditions]).astype(
+        float
+    )
+    sums = nested_sums(
+        frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None
+    )
     counts = np.zeros((len(sums.participants), len(conditions)))
     rows = pd.Index(sums.participants).get_indexer(frame["participant"])
     np.add.at(counts, (rows, pd.Index(conditions).get_indexer(frame["condition"])), 1)
@@ -403,7 +449,9 @@ def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
         return 1 - person / np.column_stack([condition, person, interaction, rest]).sum(axis=1)
 
 
-def _percentile_row(drawn: np.ndarray, people, bootstrap: ParticipantBootstrap, **shown: object) -> dict:
+def _percentile_row(
+    drawn: np.ndarray, people, bootstrap: ParticipantBootstrap, **shown: object
+) -> dict:
     """Row of a value with the percentile interval of its draws, which may be fewer than the bootstrap's."""
     interval = bootstrap.interval(drawn[1:], people)
     kind = f"{bootstrap.confidence:.0%} percentile interval, {count_of(len(drawn) - 1, 'resampling')} of participants"
@@ -411,7 +459,9 @@ def _percentile_row(drawn: np.ndarray, people, bootstrap: ParticipantBootstrap, 
 
 
 @finding
-def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares) -> pd.DataFrame:
+def ceilings_at_bound(
+    study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares
+) -> pd.DataFrame:
     """The ceilings at the upper bound of the content share, which no judge of the text passes if it holds.
 
     Parameters
@@ -432,16 +482,24 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
     truth = conversation_ratings(study)[["participant", "ground_truth"]].dropna()
     label = labels(truth["ground_truth"]).astype(int)
     bound, why = shares.bounds["estimate"].iloc[0], shares.bounds["reason"].iloc[0]
-    shown = {"n": len(truth), "method": "ceiling at the upper bound of the content share; latent normal"}
+    shown = {
+        "n": len(truth),
+        "method": "ceiling at the upper bound of the content share; latent normal",
+    }
     reason = why if not np.isfinite(bound) else _ONE_LABEL if len(set(label)) == 1 else ""
     measures = {name: CEILINGS[name] for name in ("spearman", "accuracy")}
     keys = {title: f"ceiling_at_bound_{name}" for name, (title, _) in measures.items()}
     if reason:
-        rows = {title: estimate_row(**shown, unit=unit, reason=reason) for title, unit in measures.values()}
+        rows = {
+            title: estimate_row(**shown, unit=unit, reason=reason)
+            for title, unit in measures.values()
+        }
         return estimate_table(rows, "measure", keys)
     counts = np.zeros((len(bootstrap.names), len(LEVELS)))
     np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
-    weights = np.vstack([np.ones((1, len(counts))), bootstrap.weights(slice(len(shares.drawn) - 1))])
+    weights = np.vstack(
+        [np.ones((1, len(counts))), bootstrap.weights(slice(len(shares.drawn) - 1))]
+    )
     known, rows = np.isfinite(shares.drawn), {}
     found = _ceilings(level_thresholds(weights[known] @ counts), np.clip(shares.drawn[known], 0, 1))
     for name, (title, unit) in measures.items():

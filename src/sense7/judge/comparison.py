@@ -20,7 +20,16 @@ from sense7.estimators.order import rounded
 from sense7.findings.core import finding, tabulate
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
-from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, Unresampled, means, resampling
+from sense7.judge.metrics import (
+    METRICS,
+    SHARE,
+    Metric,
+    OverRuns,
+    Run,
+    Unresampled,
+    means,
+    resampling,
+)
 from sense7.terminal import count_of
 
 __all__ = ["Comparison", "compare_edition", "compare_judges", "jury_of_runs"]
@@ -80,15 +89,23 @@ def compare_judges(
             "another one, or add the baselines with --data DATA."
         )
     everyone = {
-        judge: {run: frame.set_index(frame["conversation"].to_numpy(dtype=object)) for run, frame in runs.items()}
+        judge: {
+            run: frame.set_index(frame["conversation"].to_numpy(dtype=object))
+            for run, frame in runs.items()
+        }
         for judge, runs in {**judges, **references}.items()
     }
     truth = _one_truth(everyone)
     scores = {
-        judge: np.stack([counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()])
+        judge: np.stack(
+            [counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()]
+        )
         for judge, runs in everyone.items()
     }
-    scored = pd.DataFrame({judge: np.isfinite(table).all(axis=0) for judge, table in scores.items()}, index=truth.index)
+    scored = pd.DataFrame(
+        {judge: np.isfinite(table).all(axis=0) for judge, table in scores.items()},
+        index=truth.index,
+    )
     shared = scored.index[scored.all(axis=1)]
     if shared.empty:
         fewest = scored.sum().idxmin()
@@ -97,14 +114,24 @@ def compare_judges(
             f"({scored[fewest].sum():,}). Leave it out, or give predictions for the same conversations."
         )
     people = _participants(everyone, truth.index)
-    about = Metric("", SHARE, "share of replies with a usable score, of the conversations of all judges")
+    about = Metric(
+        "", SHARE, "share of replies with a usable score, of the conversations of all judges"
+    )
     own = resampling(people, bootstrap)
-    drawn = {judge: means(own, np.isfinite(table).mean(axis=0), people) for judge, table in scores.items()}
-    coverage = tabulate("judge", [about.number(judge, values, people) for judge, values in drawn.items()], own)
+    drawn = {
+        judge: means(own, np.isfinite(table).mean(axis=0), people)
+        for judge, table in scores.items()
+    }
+    coverage = tabulate(
+        "judge", [about.number(judge, values, people) for judge, values in drawn.items()], own
+    )
     differences = {"coverage": _differences(coverage["reason"], drawn, about, pairs, people, own)}
     measured, people, bootstrap = {}, people[shared], resampling(people[shared], bootstrap)
     for judge, runs in everyone.items():
-        frames = {run: frame.loc[shared].assign(participant=people.to_numpy()) for run, frame in runs.items()}
+        frames = {
+            run: frame.loc[shared].assign(participant=people.to_numpy())
+            for run, frame in runs.items()
+        }
         measured[judge] = OverRuns(frames, bootstrap, policy)
     for name, metric in METRICS.items():
         reasons = {judge: over.mean.loc[name, "reason"] for judge, over in measured.items()}
@@ -120,12 +147,19 @@ def compare_judges(
 
 
 def _differences(
-    reasons: Mapping, drawn: Mapping[str, np.ndarray], metric: Metric, pairs: Sequence, people, bootstrap
+    reasons: Mapping,
+    drawn: Mapping[str, np.ndarray],
+    metric: Metric,
+    pairs: Sequence,
+    people,
+    bootstrap,
 ) -> pd.DataFrame:
     """Paired differences of one metric with p values, for each pair and corrected by Holm's rule."""
     about, numbers, p = replace(metric, method=f"paired difference of: {metric.method}"), [], []
     for first, second in pairs:
-        undefined = next((reasons[judge] for judge in (first, second) if not np.isfinite(drawn[judge][0])), "")
+        undefined = next(
+            (reasons[judge] for judge in (first, second) if not np.isfinite(drawn[judge][0])), ""
+        )
         difference = drawn[first] - drawn[second]
         numbers.append(about.number(f"{first} minus {second}", difference, people, undefined))
         p.append(resampled_p(difference[1:]))
@@ -164,13 +198,19 @@ def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Ser
     pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates()
     if (twice := pairs["conversation"].duplicated(keep=False)).any():
         name = pairs.loc[twice, "conversation"].iloc[0]
-        raise UserError(f"Conversation {name!r} is of different participants (PID) in different files. Correct one.")
+        raise UserError(
+            f"Conversation {name!r} is of different participants (PID) in different files. Correct one."
+        )
     return pairs.set_index("conversation")["participant"].astype(object).reindex(conversations)
 
 
 def as_judges(baselines: Mapping) -> dict[str, Runs]:
     """Return the baselines that have predictions as judges of one run, called ``baseline: NAME``."""
-    return {f"baseline: {name}": {name: one.predictions} for name, one in baselines.items() if not one.reason}
+    return {
+        f"baseline: {name}": {name: one.predictions}
+        for name, one in baselines.items()
+        if not one.reason
+    }
 
 
 def decided(p, confidence: float):
@@ -209,7 +249,9 @@ def compare_edition(
     found = Comparison(reason="" if judges else ABSENT, bootstrap=bootstrap)
     if judges:
         try:
-            others = {name: runs for name, runs in judges.items() if name != judge} | as_judges(baselines)
+            others = {name: runs for name, runs in judges.items() if name != judge} | as_judges(
+                baselines
+            )
             found = compare_judges({judge: judges[judge]}, bootstrap, references=others)
         except UserError as error:
             found = Comparison(reason=str(error), bootstrap=bootstrap)
@@ -217,12 +259,26 @@ def compare_edition(
     for metric in _EDITION_METRICS:
         kind = METRICS[metric]
         if reason:
-            row = estimate_row(n=0, unit=kind.unit, method=f"paired difference of: {kind.method}", reason=reason)
-            table = estimate_table({"none": row}, "compared with").assign(p=np.nan, p_holm=np.nan, key="")
+            row = estimate_row(
+                n=0, unit=kind.unit, method=f"paired difference of: {kind.method}", reason=reason
+            )
+            table = estimate_table({"none": row}, "compared with").assign(
+                p=np.nan, p_holm=np.nan, key=""
+            )
         else:
-            table = found.differences[metric].set_index("second").rename_axis("compared with").drop(columns="first")
-            names, known = safe_names(table.index), np.isfinite(table["estimate"])  # the majority label orders nothing
-            keys = [f"compared_{metric}_{names[name]}" if known[name] else "" for name in table.index]
+            table = (
+                found.differences[metric]
+                .set_index("second")
+                .rename_axis("compared with")
+                .drop(columns="first")
+            )
+            names, known = (
+                safe_names(table.index),
+                np.isfinite(table["estimate"]),
+            )  # the majority label orders nothing
+            keys = [
+                f"compared_{metric}_{names[name]}" if known[name] else "" for name in table.index
+            ]
             table = table.assign(key=keys, method=prefix + table["method"])
         tables[metric] = table
     counted, n = tables[_EDITION_METRICS[0]], found.conversations
@@ -230,7 +286,10 @@ def compare_edition(
     pairs, clear = int(p.notna().sum()), decided(p, bootstrap.confidence)
     why = reason or ("" if pairs else "no difference has a p value")
     method = f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth"
-    shared, about = np.nan if reason else found.shared, {"unit": "conversations", "method": method, "reason": reason}
+    shared, about = (
+        np.nan if reason else found.shared,
+        {"unit": "conversations", "method": method, "reason": reason},
+    )
     rows = {"compared": estimate_row(shared, n=n, **about, key="compared_conversations")}
     outcomes = {"better": clear & favors, "worse": clear & ~favors, "undecided": p.notna() & ~clear}
     for outcome, chosen in outcomes.items():
@@ -256,12 +315,16 @@ def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
     if not reason:
         over = found.judges[found.judge]
         each = list(over.runs.values())
-        frame = pd.DataFrame({"ground_truth": each[0].truth, "score": np.mean([run.score for run in each], axis=0)})
+        frame = pd.DataFrame(
+            {"ground_truth": each[0].truth, "score": np.mean([run.score for run in each], axis=0)}
+        )
         jury = Run(frame.assign(participant=found.people.to_numpy()), found.bootstrap)
         gain = {metric: jury.drawn[metric] - over.drawn[metric] for metric in _EDITION_METRICS}
     for metric in _EDITION_METRICS:
         kind, undefined = METRICS[metric], reason or "undefined for the jury or for a run"
-        method = f"{simulated_prefix(runs)}gain of the jury over the mean of its runs: {kind.method}"
+        method = (
+            f"{simulated_prefix(runs)}gain of the jury over the mean of its runs: {kind.method}"
+        )
         drawn, key = gain.get(metric, np.array([np.nan])), f"jury_runs_mean_{metric}"
         number = replace(kind, method=method).number(
             kind.title, drawn, found.people if gain else (), undefined, key=key

@@ -39,7 +39,9 @@ class Price:
         if read is None and written is None:
             return None
         if not all(price is not None and 0 <= price < math.inf for price in (read, written)):
-            raise UserError("A cost needs both prices of a million tokens, from 0: --price-in and --price-out.")
+            raise UserError(
+                "A cost needs both prices of a million tokens, from 0: --price-in and --price-out."
+            )
         return cls(read, written)
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
@@ -87,8 +89,16 @@ class CostEstimate:
             return ""
         if self.cost_range is not None:
             high = self.cost_range[1]
-            return f"this may cost up to {high:,.2f}, more than {MOST_COST:,.2f}" if high > MOST_COST else ""
-        return f"these are {self.calls:,} calls of unknown cost" if self.calls > MOST_CALLS and not near else ""
+            return (
+                f"this may cost up to {high:,.2f}, more than {MOST_COST:,.2f}"
+                if high > MOST_COST
+                else ""
+            )
+        return (
+            f"these are {self.calls:,} calls of unknown cost"
+            if self.calls > MOST_CALLS and not near
+            else ""
+        )
 
 
 def estimate(
@@ -110,7 +120,9 @@ def estimated_tokens(characters: int) -> int:
 def few_tokens(counts: list[tuple[int, int]]) -> list[str]:
     """One warning of counts of tokens far below our estimates; of each reply its request's characters and the count."""
     low = [
-        (characters, tokens) for characters, tokens in counts if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters
+        (characters, tokens)
+        for characters, tokens in counts
+        if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters
     ]
     if not low:
         return []

@@ -40,7 +40,11 @@ _FEWEST = 50
 
 def without_keys(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Give an environment for what asks no judge, such as the notebooks of a book: no key is in it."""
-    return {name: value for name, value in (os.environ if environ is None else environ).items() if name not in KEYS}
+    return {
+        name: value
+        for name, value in (os.environ if environ is None else environ).items()
+        if name not in KEYS
+    }
 
 
 # Address and key
@@ -56,7 +60,11 @@ class Endpoint:
 
     @classmethod
     def of(
-        cls, address: str | None = None, environ: Mapping[str, str] | None = None, *, to_ask: bool = True
+        cls,
+        address: str | None = None,
+        environ: Mapping[str, str] | None = None,
+        *,
+        to_ask: bool = True,
     ) -> "Endpoint":
         """Check an address, and find the key for it in the environment. No message repeats what may hold a secret."""
         address = ("https://api.openai.com/v1" if address is None else address).strip()
@@ -67,8 +75,14 @@ class Endpoint:
         except ValueError:
             fit = False
         if not fit or any(map(str.isspace, address)):
-            raise UserError("--base-url has to be an address with http:// or https://: http://localhost:11434/v1.")
-        if "@" not in parts.netloc and re.fullmatch(r"api-version=[\w.-]+", parts.query) and not parts.fragment:
+            raise UserError(
+                "--base-url has to be an address with http:// or https://: http://localhost:11434/v1."
+            )
+        if (
+            "@" not in parts.netloc
+            and re.fullmatch(r"api-version=[\w.-]+", parts.query)
+            and not parts.fragment
+        ):
             azure = _azure_address(address)
             instead = azure or "the address that needs none"
             raise UserError(
@@ -82,9 +96,13 @@ class Endpoint:
         path = parts.path.rstrip("/").removesuffix("/chat/completions")
         bare = cls(urlunsplit((parts.scheme, parts.netloc, path, "", "")))
         names = [OWN_KEY, OPENAI_KEY] if parts.scheme == "https" or bare.is_loopback else [OWN_KEY]
-        name, key = next(((name, key) for name in names if (key := environ.get(name, "").strip())), ("", ""))
+        name, key = next(
+            ((name, key) for name in names if (key := environ.get(name, "").strip())), ("", "")
+        )
         if key and not re.fullmatch("[!-~]+", key):
-            raise UserError(f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it again.")
+            raise UserError(
+                f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it again."
+            )
         if to_ask and not key and not bare.is_near:
             over = " (over http only the first is sent)" if parts.scheme == "http" else ""
             raise UserError(
@@ -99,7 +117,11 @@ class Endpoint:
     def identity(self) -> str:
         """What has to stay the same when a session is resumed: the address; of this machine, without its port."""
         parts = urlsplit(self.address)
-        return urlunsplit((parts.scheme, "localhost", parts.path, "", "")) if self.is_loopback else self.address
+        return (
+            urlunsplit((parts.scheme, "localhost", parts.path, "", ""))
+            if self.is_loopback
+            else self.address
+        )
 
     @property
     def host(self) -> str:
@@ -133,7 +155,10 @@ class Endpoint:
 def _azure_address(address: str) -> str:
     """Give the address of Azure that speaks as OpenAI does, for any other address of that host; else ""."""
     parts = urlsplit(address)
-    is_azure = re.search(r"\.azure(?:-api)?\.(?:com|us|cn|net)$", parts.hostname or "") or "/deployments" in parts.path
+    is_azure = (
+        re.search(r"\.azure(?:-api)?\.(?:com|us|cn|net)$", parts.hostname or "")
+        or "/deployments" in parts.path
+    )
     if not is_azure or re.search(r"/openai/v\d", parts.path):
         return ""
     return urlunsplit((parts.scheme, parts.netloc, "/openai/v1", "", ""))
@@ -198,7 +223,11 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
 
     ``TOO_LONG`` with a remedy: a prompt that would fit with a shorter answer.
     """
-    said, code, named = problem.words[:_MOST_READ], problem.known.get("code"), problem.known.get("param")
+    said, code, named = (
+        problem.words[:_MOST_READ],
+        problem.known.get("code"),
+        problem.known.get("param"),
+    )
     limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
     if limit and (sums := next(filter(None, (pattern.search(said) for pattern in _SUMS)), None)):
         tokens, most = (int(sums[name].replace(",", "")) for name in ("used", "most"))
@@ -250,7 +279,9 @@ _PASSING = re.compile(
     r"busy|overload|again|rate.?limit|capacity|time.?out|timed out|temporar|unavailable|upstream|loading|warm",
     re.IGNORECASE,
 )
-_SPENT = re.compile("insufficient.(quota|balance|credit|funds)|billing|exceeded_current_quota|arrear", re.IGNORECASE)
+_SPENT = re.compile(
+    "insufficient.(quota|balance|credit|funds)|billing|exceeded_current_quota|arrear", re.IGNORECASE
+)
 _AGAIN = {408, 409, 420, 424, 425, 429, 498, 499}
 """Statuses after which another attempt may bring an answer, beside those from 500."""
 
@@ -274,7 +305,9 @@ class Unanswered(Exception):
 
     def without(self, endpoint: Endpoint) -> "Unanswered":
         """Give the same without the key of an endpoint."""
-        return Unanswered(**{"reason": endpoint.without_key(str(self)), **masked_in(vars(self), endpoint.key)})
+        return Unanswered(
+            **{"reason": endpoint.without_key(str(self)), **masked_in(vars(self), endpoint.key)}
+        )
 
 
 def _redirected_to(headers: Mapping[str, str]) -> str:
@@ -302,12 +335,18 @@ class Client:
         if self._endpoint.address.startswith("https:"):
             import certifi
 
-            trusted = ssl.create_default_context()  # and certifi's, as some systems have no certificates for Python
+            trusted = (
+                ssl.create_default_context()
+            )  # and certifi's, as some systems have no certificates for Python
             trusted.load_verify_locations(certifi.where())
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=trusted),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
-            headers={"Content-Type": "application/json", "Accept-Encoding": "gzip", **self._endpoint.headers},
+            headers={
+                "Content-Type": "application/json",
+                "Accept-Encoding": "gzip",
+                **self._endpoint.headers,
+            },
             auto_decompress=False,
         )
         return self
@@ -331,14 +370,20 @@ class Client:
             async with asyncio.timeout(seconds):
                 status, headers, content = await self._exchange(json.dumps(body).encode())
         except aiohttp.ClientError as error:
-            why, said = "", re.sub(r"//[^/@\s]+@", "//", one_line(error))  # a proxy's address may have a password
+            why, said = (
+                "",
+                re.sub(r"//[^/@\s]+@", "//", one_line(error)),
+            )  # a proxy's address may have a password
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 why = (
                     "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
                     "own, name the file of its certificate in SSL_CERT_FILE"
                 )
             elif isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
-                why, said = "the proxy that your environment names lets nothing through", f"HTTP {error.status}"
+                why, said = (
+                    "the proxy that your environment names lets nothing through",
+                    f"HTTP {error.status}",
+                )
             said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
             raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
         except TimeoutError:
@@ -353,9 +398,13 @@ class Client:
                     raise Unanswered(
                         f"the reply is packed as {packing}, which was not asked for", strange=True
                     ) from None
-                kind = headers.get("content-type", "").partition(";")[0].strip() or "of no stated type"
+                kind = (
+                    headers.get("content-type", "").partition(";")[0].strip() or "of no stated type"
+                )
                 shown = words_of(said[:20_000]) or said
-                shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)[:_LONGEST_BEGINNING]
+                shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)[
+                    :_LONGEST_BEGINNING
+                ]
                 what = f"{kind}, which begins with {shown!r}" if content else f"empty ({kind})"
                 reason = self.short(f"what was returned is no JSON, but {what}{self._hint}")
                 raise Unanswered(reason, again=True, strange=True) from None
@@ -380,7 +429,9 @@ class Client:
         if re.search(r"/v\d", path):
             return ""
         if path in ("", "/"):
-            return f". The likely cause is the address, which has no /v1: give --base-url {address}/v1"
+            return (
+                f". The likely cause is the address, which has no /v1: give --base-url {address}/v1"
+            )
         return f". The likely cause may be the address: requests go to {address}/chat/completions"
 
     async def _exchange(self, data: bytes):
@@ -399,19 +450,28 @@ class Client:
             if not content.startswith(_GZIP):  # its label may be missing, or wrong
                 break
             try:
-                content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(content, LARGEST_REPLY + 1)
+                content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(
+                    content, LARGEST_REPLY + 1
+                )
             except zlib.error:
-                raise Unanswered("the reply can't be unpacked (gzip)", again=True, strange=True) from None
+                raise Unanswered(
+                    "the reply can't be unpacked (gzip)", again=True, strange=True
+                ) from None
         if len(content) > LARGEST_REPLY:
             raise Unanswered(f"the reply is larger than {LARGEST_REPLY / 2**20:g} MiB")
-        headers = {name.casefold(): self._endpoint.without_key(text) for name, text in response.headers.items()}
+        headers = {
+            name.casefold(): self._endpoint.without_key(text)
+            for name, text in response.headers.items()
+        }
         return response.status, headers, content
 
     def _failure(self, status: int, headers, problem: NoCompletion, body: dict) -> Unanswered:
         """What a response without a completion comes to."""
         code, kind = (str(problem.known.get(name)) for name in ("code", "type"))
         if 200 <= status < 300:  # its status says nothing, but the error in it may have one
-            status = int(code) if code.isdecimal() else 503 if _PASSING.search(problem.words) else status
+            status = (
+                int(code) if code.isdecimal() else 503 if _PASSING.search(problem.words) else status
+            )
         if 300 <= status < 400:
             reason = (
                 f"HTTP {status}: the endpoint redirects{_redirected_to(headers)}, and conversations are sent to "
@@ -419,11 +479,17 @@ class Client:
             )
             return Unanswered(self.short(reason), final=True)
         if status in (400, 413, 422):
-            parameters = {name: value for name, value in body.items() if name not in ("model", "messages")}
+            parameters = {
+                name: value for name, value in body.items() if name not in ("model", "messages")
+            }
             name, remedy = refusal_of(problem, parameters)
             reason = self.short(str(problem))
             if name == TOO_LONG:
-                return Unanswered(f"{reason}. {remedy}", strange=True) if remedy else Unanswered(reason, too_long=True)
+                return (
+                    Unanswered(f"{reason}. {remedy}", strange=True)
+                    if remedy
+                    else Unanswered(reason, too_long=True)
+                )
             if name:
                 stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
                 return Unanswered(reason, final=True, stop=stop)
@@ -432,7 +498,9 @@ class Client:
             return Unanswered(self.short(str(problem)))
         wait = asked_to_wait(status, headers, problem.body, problem.words)
         is_good, spent, nowhere = status < 300, _SPENT.search(f"{code} {kind}"), status in _NOWHERE
-        again = (is_good or status in _AGAIN or status >= 500) and not (spent or nowhere or status in _NOBODY)
+        again = (is_good or status in _AGAIN or status >= 500) and not (
+            spent or nowhere or status in _NOBODY
+        )
         if again and wait is not None and wait > LONGEST_WAIT:
             return Unanswered(self.short(f"{problem} (asks to wait for {wait:,.0f} seconds)"))
         hint = self._hint if nowhere or is_good else ""
@@ -440,4 +508,6 @@ class Client:
             hint = ". Give the name by which the endpoint knows it (--model)"
         reason = self.short(f"{problem}{hint}")
         strange = bool(is_good or nowhere or spent or status in _NOBODY)
-        return Unanswered(reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange)
+        return Unanswered(
+            reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange
+        )

@@ -27,14 +27,18 @@ def examples_for(study: Study, number: int) -> pd.Series:
         pairs = enumerate(zip(rows["chat"], rows["level"], strict=True), 1)
         parts = [f"Example {place}\n{chat}\n<S2>{level}</S2>" for place, (chat, level) in pairs]
         texts[conversation] = "\n\n".join([HEADING, *parts])
-    return pd.Series([texts.get(name, "") for name in said.index], said.index, dtype=object, name="examples")
+    return pd.Series(
+        [texts.get(name, "") for name in said.index], said.index, dtype=object, name="examples"
+    )
 
 
 def chosen_examples(study: Study, number: int) -> pd.DataFrame:
     """Choose the examples of every conversation: of other participants' rated ones, the most similar of each level."""
     names = study.conversations["conversation"].to_numpy(dtype=object)
     people = pd.factorize(study.conversations["participant"])[0]
-    levels = np.nan_to_num(labels(ground_truth(study.turns, names).to_numpy())).astype(int)  # 0: none
+    levels = np.nan_to_num(labels(ground_truth(study.turns, names).to_numpy())).astype(
+        int
+    )  # 0: none
     rows = []
     if levels.any():
         texts, rated = same_chats(study), np.flatnonzero(levels)
@@ -44,7 +48,9 @@ def chosen_examples(study: Study, number: int) -> pd.DataFrame:
             nearest = np.argsort(-near, kind="stable")
             chosen = _by_turns(nearest[allowed[nearest]], levels[rated], texts[rated], number)
             chosen = chosen[np.lexsort((rated[chosen], -near[chosen]))][::-1]
-            rows += [(names[row], names[rated[one]], near[one], levels[rated[one]]) for one in chosen]
+            rows += [
+                (names[row], names[rated[one]], near[one], levels[rated[one]]) for one in chosen
+            ]
     return pd.DataFrame(rows, columns=["conversation", "example", "similarity", "level"])
 
 
@@ -52,10 +58,14 @@ def _similarities(vectors, rated: np.ndarray) -> Iterator[np.ndarray]:
     """Similarity of each conversation to all that are rated."""
     candidates = vectors[rated].T.tocsr()
     for start in range(0, vectors.shape[0], _BLOCK):
-        yield from np.round((vectors[start : start + _BLOCK] @ candidates).toarray(), _DIGITS) + 0.0  # no -0.0
+        yield from (
+            np.round((vectors[start : start + _BLOCK] @ candidates).toarray(), _DIGITS) + 0.0
+        )  # no -0.0
 
 
-def _by_turns(nearest: np.ndarray, levels: np.ndarray, texts: np.ndarray, number: int) -> np.ndarray:
+def _by_turns(
+    nearest: np.ndarray, levels: np.ndarray, texts: np.ndarray, number: int
+) -> np.ndarray:
     """Take the most similar of each level in turn, in every round the most similar first; no text twice."""
     chosen, waiting = [], np.zeros(levels.max() + 1, dtype=bool)
     while len(chosen) < number and len(nearest):

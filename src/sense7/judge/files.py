@@ -166,23 +166,35 @@ class Predictions:
 
     def called(self, name: str) -> str:
         """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
-        return f"{SIMULATED_WORDS}: {name}" if self.simulated and "simulated" not in name.casefold() else name
+        return (
+            f"{SIMULATED_WORDS}: {name}"
+            if self.simulated and "simulated" not in name.casefold()
+            else name
+        )
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``, in ASCII and not too long."""
     model_part = file_name(model, unsafe=_UNSAFE, longest=_LONGEST_PART) if model else ""
-    prompt_part = file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART) if prompt_name else ""
+    prompt_part = (
+        file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART) if prompt_name else ""
+    )
     return Path(folder) / f"{model_part}-{prompt_part}-iter{run}.xlsx"
 
 
 def prediction_files(folder: str | Path) -> list[Path]:
     """Files of a folder that may hold predictions, by name, iter2 before iter10."""
-    files = (path for path in Path(folder).iterdir() if path.suffix.casefold() in ENDINGS and not path.is_dir())
+    files = (
+        path
+        for path in Path(folder).iterdir()
+        if path.suffix.casefold() in ENDINGS and not path.is_dir()
+    )
 
     def by_number(path: Path) -> list[tuple[int, int, str]]:
         parts = re.split(r"([0-9]+)", path.name)
-        return [(1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)]
+        return [
+            (1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)
+        ]
 
     return sorted((path for path in files if path.name[0] not in "~."), key=by_number)
 
@@ -217,7 +229,10 @@ def write_predictions(
 
     def cells(values, name: str | None) -> list:
         """Cells of a column: None where there is none, and no type of numpy's."""
-        values = [None if pd.isna(one) else one.item() if isinstance(one, np.generic) else one for one in values]
+        values = [
+            None if pd.isna(one) else one.item() if isinstance(one, np.generic) else one
+            for one in values
+        ]
         return [None if one is None else int(one) for one in values] if name in COUNTED else values
 
     said = {name: cells(frame[name], name) for name in frame if name not in READ_COLUMNS}
@@ -232,7 +247,10 @@ def write_predictions(
             altered[row] += remarks
             counts.update(remarks)
     columns = {title: said.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
-    columns |= {"IS_EMPATHY": cells(counted_scores(frame, policy), "score"), "policy": [policy] * len(frame)}
+    columns |= {
+        "IS_EMPATHY": cells(counted_scores(frame, policy), "score"),
+        "policy": [policy] * len(frame),
+    }
     columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     write_sheets([Sheet(SHEET, list(columns), rows), *further], path, replace=not own, own=own)
@@ -245,10 +263,18 @@ def _fitted(text: str) -> tuple[str, list[str]]:
     text, count = _UNHOLDABLE.subn("\ufffd", text)
     if count:
         kinds.append("replaced characters that no cell can hold")
-    if len(text) > LONGEST_TEXT // 2 and (length := len(text.encode("utf-16-le")) // 2) > LONGEST_TEXT:
+    if (
+        len(text) > LONGEST_TEXT // 2
+        and (length := len(text.encode("utf-16-le")) // 2) > LONGEST_TEXT
+    ):
         mark = f" [.. cut: {length:,} characters in all]"
         # Characters of a cell are UTF-16 units; half of a pair is dropped with the rest.
-        text = text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore") + mark
+        text = (
+            text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode(
+                "utf-16-le", errors="ignore"
+            )
+            + mark
+        )
         kinds.append("cut at the limit of a cell")
     return text, kinds
 
@@ -284,7 +310,11 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
     """
     check_policy(policy)
     score = frame["score"].to_numpy(dtype=float)
-    failed = frame["status"].isin(FAILURES).to_numpy() if "status" in frame else np.zeros(len(frame), bool)
+    failed = (
+        frame["status"].isin(FAILURES).to_numpy()
+        if "status" in frame
+        else np.zeros(len(frame), bool)
+    )
     score = np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
     if policy == "strict" or "authors_score" not in frame:
         return score
@@ -329,10 +359,19 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     is_csv = path.suffix.casefold() == ".csv"
     sheets = {SHEET: read_table(path)} if is_csv else read_sheets(path)
     if not sheets:
-        raise UserError(f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions.")
+        raise UserError(
+            f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions."
+        )
     sheet = sheets.get(SHEET) or next(iter(sheets.values()))
-    marked, rated = sheets.get(SYNTHETIC_SHEET), sheets.get(RATINGS_SHEET) if SHEET in sheets else None
-    marks = None if marked is None else {str(row[0]): str(row[1]) for row in marked.rows if len(row) > 1}
+    marked, rated = (
+        sheets.get(SYNTHETIC_SHEET),
+        sheets.get(RATINGS_SHEET) if SHEET in sheets else None,
+    )
+    marks = (
+        None
+        if marked is None
+        else {str(row[0]): str(row[1]) for row in marked.rows if len(row) > 1}
+    )
     ratings = None if rated is None else read_ratings_sheet(rated, f"{path}: sheet {RATINGS_SHEET}")
     where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
 
@@ -346,13 +385,22 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
             )
     for title in COLUMNS:
         if header.count(title) > 1:
-            raise UserError(f"{where}: the column {title} is there {header.count(title)} times. Remove all but one.")
+            raise UserError(
+                f"{where}: the column {title} is there {header.count(title)} times. Remove all but one."
+            )
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
-    cells = {title: [row[header.index(title)] for row in rows.values()] for title in COLUMNS if title in header}
+    cells = {
+        title: [row[header.index(title)] for row in rows.values()]
+        for title in COLUMNS
+        if title in header
+    }
     blank, stated = [None] * len(rows), "status" in cells
-    known = {COLUMNS[title]: values for title, values in reversed(cells.items())}  # of Chat and OnlyChat the first
+    known = {
+        COLUMNS[title]: values for title, values in reversed(cells.items())
+    }  # of Chat and OnlyChat the first
     frame = pd.DataFrame(
-        {name: _column(name, known.get(name, blank)) for name in FRAME_COLUMNS}, index=range(len(rows))
+        {name: _column(name, known.get(name, blank)) for name in FRAME_COLUMNS},
+        index=range(len(rows)),
     )
 
     if marks is not None:
@@ -368,22 +416,39 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     twice = names.notna() & names.duplicated(keep=False)
     if twice.any():
         name = names[twice].iloc[0]
-        places = ", ".join(f"{row:,}" for row, other in zip(rows, names, strict=True) if other == name)
+        places = ", ".join(
+            f"{row:,}" for row, other in zip(rows, names, strict=True) if other == name
+        )
         raise UserError(
             f"{where}, column TaskId: {name!r} is in rows {places} ({names[twice].nunique():,} TaskIds are "
             "there more than once). A file holds one run: keep one row a conversation."
         )
-    listed = f"is no status. Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
+    listed = (
+        f"is no status. Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
+    )
     unlisted = ~status.isin((*STATUSES, NOT_ASKED)) & stated
-    refuse(unlisted, "status", lambda row: f"{'blank' if status[row] is None else repr(status[row])} {listed}")
-    scale, notes, ours = None if stated else score_scale, [], f"the scale from {LOWEST:g} to {HIGHEST:g}"
+    refuse(
+        unlisted,
+        "status",
+        lambda row: f"{'blank' if status[row] is None else repr(status[row])} {listed}",
+    )
+    scale, notes, ours = (
+        None if stated else score_scale,
+        [],
+        f"the scale from {LOWEST:g} to {HIGHEST:g}",
+    )
     scores, is_known = frame["score"].to_numpy(), frame["score"].notna().to_numpy()
     if scale:
         off = is_known & ~np.array(list(map(scale.holds, scores)), dtype=bool)
         frame["score"] = scale.rescaled(scores, HIGHEST)
         mean = f"; their mean as given is {scores[is_known].mean():.4g}" if is_known.any() else ""
-        notes.append(f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5{mean}")
-        what, remedy = f"off the scale {scale.option}", "Declare the scale that they are on: --score-scale WORST-BEST."
+        notes.append(
+            f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5{mean}"
+        )
+        what, remedy = (
+            f"off the scale {scale.option}",
+            "Declare the scale that they are on: --score-scale WORST-BEST.",
+        )
     else:
         off = is_known & ((scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
         what, remedy = f"no score on {ours}", f"Write them on {ours}."
@@ -399,11 +464,14 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     # Means of levels may miss the ends of the scale by an error of floating point.
     off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
     counts = (
-        f"{off.sum():,} of {truths.notna().sum():,}. Ground truth is the mean of a user's ratings: write it on {ours}."
+        f"{off.sum():,} of {truths.notna().sum():,}. "
+        f"Ground truth is the mean of a user's ratings: write it on {ours}."
     )
     refuse(off, "ground-truth", lambda row: f"{truths[row]:g} is off {ours}, as are {counts}")
     for title, read in zip(EVALUATED, (frame["score"], truths), strict=True):
-        wrong = np.flatnonzero(read.isna() & ~np.array(list(map(is_blank, cells[title])), dtype=bool))
+        wrong = np.flatnonzero(
+            read.isna() & ~np.array(list(map(is_blank, cells[title])), dtype=bool)
+        )
         if len(wrong):
             shown = f"{cells[title][wrong[0]]!r} in row {list(rows)[wrong[0]]:,}"
             count = count_of(len(wrong), "cell")
@@ -411,12 +479,16 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     frame["authors_score"], frame["doubtful"] = np.nan, False
     if stated:  # what IS_EMPATHY holds for an unusable reply is by the authors' rule, or nothing
         failed = status != "ok"
-        frame["authors_score"] = frame["score"].where(failed & (pd.Series(cells.get("policy", blank)) == "authors"))
+        frame["authors_score"] = frame["score"].where(
+            failed & (pd.Series(cells.get("policy", blank)) == "authors")
+        )
         frame["score"] = frame["score"].mask(failed)
         lacking = ~failed & frame["score"].isna()
         if lacking.any():
             frame.loc[lacking, "status"] = UNSTATED
-            notes.append(f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing")
+            notes.append(
+                f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing"
+            )
     else:
         frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
     if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
@@ -435,10 +507,14 @@ def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], di
     for file in files:
         repeated, replies = seen.repeated(file.frame)
         if repeated and repeated == replies:
-            notes[str(file.path)] = f"{in_words(repeated, replies)}. This is no further run, and is left out"
+            notes[str(file.path)] = (
+                f"{in_words(repeated, replies)}. This is no further run, and is left out"
+            )
             continue
         if repeated:
-            notes[str(file.path)] = f"{in_words(repeated, replies)}, so that runs seem to agree more than they do"
+            notes[str(file.path)] = (
+                f"{in_words(repeated, replies)}, so that runs seem to agree more than they do"
+            )
         distinct.append(file)
     return distinct, notes
 
@@ -446,7 +522,9 @@ def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], di
 def _column(name: str, cells: list) -> pd.Series:
     if name in NUMBERS:
         return pd.Series([as_number(cell) for cell in cells], dtype=float)
-    texts = as_names(cells) if name in ("conversation", "participant", "status") else as_texts(cells)
+    texts = (
+        as_names(cells) if name in ("conversation", "participant", "status") else as_texts(cells)
+    )
     blank = "" if name in ("reason", "altered") else None
     return pd.Series([blank if text is None else text for text in texts], dtype=object)
 
@@ -457,14 +535,22 @@ def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
     read = {}  # once each: a judge may say the same of many conversations
     for text, finish in set(said):
         length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
-        if (text or not stated) and length < LONGEST_TEXT - 1:  # one less than a cut one has, if half a pair is dropped
+        if (
+            text or not stated
+        ) and length < LONGEST_TEXT - 1:  # one less than a cut one has, if half a pair is dropped
             read[text, finish] = read_reply(text, finish_reason=finish)
     replies = {row: read[one] for row, one in enumerate(said) if one in read}
     score, status = frame["score"].to_numpy(), frame["status"].to_numpy()
     scored = {row: reply for row, reply in replies.items() if status[row] == "ok"}
-    taken = {row: reply for row, reply in scored.items() if score[row] in (reply.score, reply.authors_score)}
+    taken = {
+        row: reply
+        for row, reply in scored.items()
+        if score[row] in (reply.score, reply.authors_score)
+    }
     numbers = {row for row, reply in scored.items() if reply.score is not None or reply.doubtful}
-    if not stated and (not numbers or numbers - taken.keys()):  # Output is not seen to hold the replies
+    if not stated and (
+        not numbers or numbers - taken.keys()
+    ):  # Output is not seen to hold the replies
         return []
     unusable = [reply.doubtful for reply in taken.values() if reply.score is None]
     notes, of = [], "of an unusable reply, as the column Output shows"
@@ -473,10 +559,22 @@ def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
     if any(unusable):
         number = f"{count_of(sum(unusable), 'row')} with a number {of}"
         notes.append(f"IS_EMPATHY: {number}; it counts under the policy authors alone")
-    taken |= {row: reply for row, reply in replies.items() if status[row] in ("parse_failure", "truncated")}
-    kinds = {"score": float, "authors_score": float, "status": object, "reason": object, "doubtful": bool}
+    taken |= {
+        row: reply
+        for row, reply in replies.items()
+        if status[row] in ("parse_failure", "truncated")
+    }
+    kinds = {
+        "score": float,
+        "authors_score": float,
+        "status": object,
+        "reason": object,
+        "doubtful": bool,
+    }
     for name, kind in kinds.items():
-        frame.loc[list(taken), name] = np.array([getattr(reply, name) for reply in taken.values()], dtype=kind)
+        frame.loc[list(taken), name] = np.array(
+            [getattr(reply, name) for reply in taken.values()], dtype=kind
+        )
     refused = [row for row in replies if status[row] == "refusal"]
     frame.loc[refused, "authors_score"] = [replies[row].authors_score for row in refused]
     return notes

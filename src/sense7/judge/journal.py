@@ -84,21 +84,27 @@ class Journal:
 
     @classmethod
     @contextlib.contextmanager
-    def reading(cls, folder: Path, say: Callable[[str], None] = silent) -> Iterator["Journal | None"]:
+    def reading(
+        cls, folder: Path, say: Callable[[str], None] = silent
+    ) -> Iterator["Journal | None"]:
         """The journal of a folder to read; None if there is none, or nothing is in it.
 
         While another program holds it, it is waited for, and ``say`` is told for whom.
         """
         path = folder / JOURNAL
         if (folder / _EARLIER).exists():
-            raise UserError(f"{folder}: holds a session of an earlier version ({_EARLIER}). Choose another folder.")
+            raise UserError(
+                f"{folder}: holds a session of an earlier version ({_EARLIER}). Choose another folder."
+            )
         if not path.exists():
             yield None
             return
         try:
             with contextlib.closing(_connected(path, "ro")) as database:
                 database.execute("BEGIN")  # so that nobody changes it while it is read
-                names = _when_free(path, say, lambda: database.execute("SELECT name FROM sqlite_master").fetchall())
+                names = _when_free(
+                    path, say, lambda: database.execute("SELECT name FROM sqlite_master").fetchall()
+                )
                 tables = {name for (name,) in names}
                 if tables and not {"asked", "requests", "replies"} <= tables:
                     raise sqlite3.DatabaseError("other tables")
@@ -112,7 +118,9 @@ class Journal:
         except sqlite3.OperationalError as error:
             raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
         except sqlite3.DatabaseError:
-            raise UserError(f"{path}: is no journal of a session, or damaged. Choose another folder.") from None
+            raise UserError(
+                f"{path}: is no journal of a session, or damaged. Choose another folder."
+            ) from None
 
     @classmethod
     @contextlib.contextmanager
@@ -134,7 +142,9 @@ class Journal:
                 closing.callback(os.close, place)
                 lock_file(place, wait=False)
             except BlockingIOError:
-                raise UserError(f"{folder}: another session is at work here. Wait for its end.") from None
+                raise UserError(
+                    f"{folder}: another session is at work here. Wait for its end."
+                ) from None
             except OSError as error:
                 unlocked = (
                     f"{folder}: the disk has no locks ({reason(error)}), so that a second session in this folder "
@@ -146,8 +156,12 @@ class Journal:
             def prepare() -> None:
                 database.rollback()  # of an attempt before
                 database.execute("PRAGMA journal_mode = WAL")
-                database.execute("PRAGMA synchronous = FULL")  # an answer outlives a failure of power, too
-                database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+                database.execute(
+                    "PRAGMA synchronous = FULL"
+                )  # an answer outlives a failure of power, too
+                database.executescript(
+                    f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+                )
 
             _when_free(path, say, prepare)
             journal = cls(folder, database, unlocked, say)
@@ -155,7 +169,9 @@ class Journal:
                 yield journal
             finally:
                 journal._closed.set()
-                with contextlib.suppress(sqlite3.Error):  # one file is left, and can be read where nothing is written
+                with contextlib.suppress(
+                    sqlite3.Error
+                ):  # one file is left, and can be read where nothing is written
                     database.execute("PRAGMA journal_mode = DELETE")
 
     def _one(self, query: str, *values) -> tuple:
@@ -169,28 +185,39 @@ class Journal:
             return {}
         try:
             content = json.loads(row[0])
-            return {"asked": dict(content["asked"]), "about": dict(content["about"]), "runs": int(content["runs"])}
+            return {
+                "asked": dict(content["asked"]),
+                "about": dict(content["about"]),
+                "runs": int(content["runs"]),
+            }
         except (ValueError, LookupError, TypeError) as error:
             raise UserError(self._otherwise("what was asked", error)) from None
 
     @property
     def has_answer(self) -> bool:
         """Whether there is an answer; a failure is none."""
-        return self._one("SELECT 1 FROM replies INDEXED BY states WHERE NOT failed LIMIT 1") is not None
+        return (
+            self._one("SELECT 1 FROM replies INDEXED BY states WHERE NOT failed LIMIT 1")
+            is not None
+        )
 
     def check(self, asked: Mapping, questions: Questions, runs: int) -> None:
         """Refuse a folder in which something else was asked, or that holds answers to no request of this session."""
         known = self.content.get("asked", asked)
         differing = [name for name in {**known, **asked} if known.get(name) != asked.get(name)]
         if differing and (self.has_answer or not set(differing) <= {"data", "request", "requests"}):
-            said = "; ".join(_difference(name, known.get(name), asked.get(name)) for name in differing)
+            said = "; ".join(
+                _difference(name, known.get(name), asked.get(name)) for name in differing
+            )
             raise UserError(
                 f"{self.folder}: holds a session that asked something else ({said}). "
                 "Give the same data and options as then, or another folder."
             )
         if differing:  # nothing is answered so far: the failures give way
             return
-        for name, sha256, run in self._database.execute(f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"):
+        for name, sha256, run in self._database.execute(
+            f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"
+        ):
             if run > runs or name not in questions.units:
                 raise UserError(
                     f"{self.folder}: holds answers of run {run:,}, conversation {name!r}, which are left out now. "
@@ -206,11 +233,17 @@ class Journal:
         """Write down what is asked, and of whom."""
         known = self.content
         same = known.get("asked") == asked
-        content = json.dumps({"asked": asked, "about": known["about"] if same else about, "runs": runs})
-        rows = list(questions.frame[["conversation", "request_sha256", "characters"]].itertuples(name=None))
+        content = json.dumps(
+            {"asked": asked, "about": known["about"] if same else about, "runs": runs}
+        )
+        rows = list(
+            questions.frame[["conversation", "request_sha256", "characters"]].itertuples(name=None)
+        )
 
         def write() -> None:
-            for table in ("asked", "requests") if same else ("asked", "requests", "replies"):  # failures: see check
+            for table in (
+                ("asked", "requests") if same else ("asked", "requests", "replies")
+            ):  # failures: see check
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
             self._database.executemany(
@@ -233,10 +266,18 @@ class Journal:
 
         While another program holds the journal, answers are kept here, and written when it is free.
         """
-        with self._writes:  # a session that is stopped writes the last answers while a worker may still wait
+        with (
+            self._writes
+        ):  # a session that is stopped writes the last answers while a worker may still wait
             taken = list(self.waiting)
             rows = [  # in ASCII: also half a pair of surrogates has its escape
-                (answer.run, answer.conversation, answer.error is not None, answer.output_tokens, _as_json(answer))
+                (
+                    answer.run,
+                    answer.conversation,
+                    answer.error is not None,
+                    answer.output_tokens,
+                    _as_json(answer),
+                )
                 for answer in taken
             ]
             self._written(lambda: self._database.executemany(_KEEP, rows))
@@ -262,7 +303,9 @@ class Journal:
             try:
                 answers[name] = self._added.get((name, run)) or Answer(**json.loads(content))
             except (ValueError, TypeError) as error:
-                raise UserError(self._otherwise(f"the answer of run {run:,} to conversation {name!r}", error)) from None
+                raise UserError(
+                    self._otherwise(f"the answer of run {run:,} to conversation {name!r}", error)
+                ) from None
         return answers
 
     def _otherwise(self, part: str, error: Exception) -> str:
@@ -283,7 +326,10 @@ def _as_json(answer: Answer) -> str:
 
 
 def _when_free(
-    path: Path, say: Callable[[str], None], step: Callable[[], object], closed: threading.Event | None = None
+    path: Path,
+    say: Callable[[str], None],
+    step: Callable[[], object],
+    closed: threading.Event | None = None,
 ) -> object:
     """Carry out a step of a database; while another program holds it, wait for that, and say so now and then."""
     said_at = float("-inf")
@@ -296,7 +342,9 @@ def _when_free(
                 raise
         if time.monotonic() - said_at >= _SAID_AGAIN:
             said_at = time.monotonic()
-            say(f"waiting for {_holders(path)}, which holds {path}: close it there; no answer is lost meanwhile")
+            say(
+                f"waiting for {_holders(path)}, which holds {path}: close it there; no answer is lost meanwhile"
+            )
         time.sleep(0.1)
 
 
@@ -334,7 +382,12 @@ def _difference(name: str, known, wanted) -> str:
     sides = [known, wanted]
     if isinstance(known, dict) and isinstance(wanted, dict):
         alike = {key for key in known.keys() & wanted.keys() if known[key] == wanted[key]}
-        sides = [{key: value for key, value in side.items() if key not in alike} or "nothing" for side in sides]
-    texts = [side if isinstance(side, str) else json.dumps(side, ensure_ascii=False) for side in sides]
+        sides = [
+            {key: value for key, value in side.items() if key not in alike} or "nothing"
+            for side in sides
+        ]
+    texts = [
+        side if isinstance(side, str) else json.dumps(side, ensure_ascii=False) for side in sides
+    ]
     brief = [f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text for text in texts]
     return f"{name}: {brief[0]} there, {brief[1]} now"

@@ -70,7 +70,8 @@ if TYPE_CHECKING:
     from sense7.simulate import Simulation
 
 ABOUT_SIMULATED = (
-    "no model was asked. Correlation and accuracy were tuned to the published figures, so that nearness is no evidence."
+    "no model was asked. Correlation and accuracy were tuned to the published figures, "
+    "so that nearness is no evidence."
 )
 """What a reader has to know of every figure of a simulated judge."""
 
@@ -80,7 +81,9 @@ _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 
 def simulated_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
     """Return what the method of every value of a simulated judge begins with; "" for the runs of any other judge."""
-    models = (model for frame in runs.values() if "model" in frame for model in frame["model"].unique())
+    models = (
+        model for frame in runs.values() if "model" in frame for model in frame["model"].unique()
+    )
     return f"{SIMULATED_WORDS}: " if SIMULATED_JUDGE in models else ""
 
 
@@ -118,12 +121,20 @@ def write_simulated(
         with replacing_folder(folder, check=check) as temporary:
             for run, (scores, kinds) in enumerate(zip(judged.score, judged.kind, strict=True), 1):
                 frame = known.assign(ground_truth=truth, model=SIMULATED_JUDGE, run=run)
-                texts = [reply_text(kind, score) for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True)]
+                texts = [
+                    reply_text(kind, score)
+                    for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True)
+                ]
                 finish = [_FINISH[kind] for kind in kinds.tolist()]
-                read = [read_reply(text, finish_reason=reason) for text, reason in zip(texts, finish, strict=True)]
+                read = [
+                    read_reply(text, finish_reason=reason)
+                    for text, reason in zip(texts, finish, strict=True)
+                ]
                 for name in ("score", "authors_score", "status", "reason", "doubtful", "reasoning"):
                     frame[name] = pd.Series([getattr(reply, name) for reply in read], frame.index)
-                frame = frame.assign(output=texts, returned_model="none (simulated)", finish_reason=finish)
+                frame = frame.assign(
+                    output=texts, returned_model="none (simulated)", finish_reason=finish
+                )
                 path = prediction_path(temporary, *SIMULATED_JUDGE.split("-"), run)
                 write_predictions(path, frame, further=[sheet])
                 paths.append(folder / path.name)
@@ -139,14 +150,18 @@ def require_own_folder(folder: str | Path, *, replace: bool = True) -> None:
     try:
         here = sorted(folder.iterdir()) if folder.exists() else []
     except OSError as error:
-        raise UserError(f"{folder}: can't be a folder of predictions ({error.strerror}). Give another --out.") from None
+        raise UserError(
+            f"{folder}: can't be a folder of predictions ({error.strerror}). Give another --out."
+        ) from None
     if foreign := [path.name for path in here if not path.match(f"{SIMULATED_JUDGE}-iter*.xlsx")]:
         raise UserError(
             f"{folder}: holds {foreign[0]}, which is not of a simulated judge and would be lost. Move it, or choose "
             "another --out."
         )
     if here and not replace:
-        raise UserError(f"{folder}: is there already. Give another --out, or --force to write over it.")
+        raise UserError(
+            f"{folder}: is there already. Give another --out, or --force to write over it."
+        )
 
 
 def simulated_files(folder: str | Path) -> list[Path]:
@@ -158,7 +173,9 @@ def simulated_files(folder: str | Path) -> list[Path]:
 
 def _is_simulated(path: Path) -> bool:
     # The mark alone, where there is one: to read all predictions takes ten times as long.
-    if path.suffix.casefold() != ".csv" and SYNTHETIC_SHEET in read_sheets(path, only=SYNTHETIC_SHEET):
+    if path.suffix.casefold() != ".csv" and SYNTHETIC_SHEET in read_sheets(
+        path, only=SYNTHETIC_SHEET
+    ):
         return True
     return read_predictions(path).simulated
 
@@ -170,7 +187,9 @@ def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
         return False
     try:
         return all(
-            mark is not None and mark["seed"] == str(truth["seed"]) and json.loads(mark["judge_parameters"]) == planted
+            mark is not None
+            and mark["seed"] == str(truth["seed"])
+            and json.loads(mark["judge_parameters"]) == planted
             for mark in marks
         )
     except (KeyError, TypeError, ValueError):
@@ -202,7 +221,8 @@ _KEYS = {
     "spread": {name: f"judge_spread_{name}" for name in ("accuracy", "spearman")},
     "authors": {name: f"judge_authors_{name}" for name in ("accuracy", "spearman")},
     "coverage": {
-        name: f"judge_count_{name}" for name in ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
+        name: f"judge_count_{name}"
+        for name in ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
     },
     "bounds": {name: f"judge_bound_{name}" for name in ("accuracy_worst", "accuracy_best")},
     "calibration": {level: f"judge_calibration_{level}" for level in LEVEL_NUMBERS},
@@ -215,7 +235,10 @@ _KEYS = {
 _SAME = 1e-9
 _NOTHING = pd.DataFrame(
     {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
-    | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status", "doubtful")}
+    | {
+        name: pd.Series(dtype=object)
+        for name in ("conversation", "participant", "status", "doubtful")
+    }
 )
 
 
@@ -275,7 +298,9 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
         if file.simulated:
             simulated.setdefault(file.judge, []).append(file.marks)
         if file.notes:
-            notes[file.path.name] = "; ".join(filter(None, (notes.get(file.path.name), *file.notes)))
+            notes[file.path.name] = "; ".join(
+                filter(None, (notes.get(file.path.name), *file.notes))
+            )
     return Judges(dict(sorted(judges.items())), notes, simulated)
 
 
@@ -336,7 +361,9 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
     ('b', '')
     """
     if name and name not in judges:
-        raise UserError(f"judge = {name!r}: no predictions of it are available ({', '.join(judges) or 'of none'}).")
+        raise UserError(
+            f"judge = {name!r}: no predictions of it are available ({', '.join(judges) or 'of none'})."
+        )
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
 
 
@@ -407,15 +434,24 @@ def detail(
         "level_and_length": level_and_length(strict, words),
         "recognition": recognition(strict),
     }
-    prefix, nothing = simulated_prefix(runs), {} if judge else dict.fromkeys(("estimate", "low", "high"), np.nan)
+    prefix, nothing = (
+        simulated_prefix(runs),
+        {} if judge else dict.fromkeys(("estimate", "low", "high"), np.nan),
+    )
     nothing |= {} if judge else {"n": 0, "reason": ABSENT}
     for name, table in tables.items():
         keys = [_KEYS[name].get(row, "") for row in table.index]
         tables[name] = table.assign(**nothing, method=prefix + table["method"], key=keys)
     pairs = pooled[["participant", "ground_truth", "score"]].dropna()
-    often = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
+    often = (
+        pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
+    )
     return JudgeTables(
-        judge=judge, **tables, confusion=strict.confusion, frequent_levels=int(often.sum()), prefix=prefix
+        judge=judge,
+        **tables,
+        confusion=strict.confusion,
+        frequent_levels=int(often.sum()),
+        prefix=prefix,
     )
 
 
@@ -430,7 +466,9 @@ def assistant_words(study: Study) -> pd.Series:
     """
     said = study.messages[study.messages["role"] == "assistant"]
     # Message by message: the words of all of them at once would be many times as large as the study.
-    words = pd.Series([len(words_in(text)) for text in said["content"].fillna("")], index=said.index, dtype=int)
+    words = pd.Series(
+        [len(words_in(text)) for text in said["content"].fillna("")], index=said.index, dtype=int
+    )
     counts = words.groupby(said["conversation"], sort=False).sum()
     return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
 
@@ -462,7 +500,10 @@ def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame
         return chosen.rename(index=lambda name: name.removeprefix(kind)).rename_axis("level")
 
     others = rows("specificity_")
-    turned = {name: 1 - others[of] for name, of in (("estimate", "estimate"), ("low", "high"), ("high", "low"))}
+    turned = {
+        name: 1 - others[of]
+        for name, of in (("estimate", "estimate"), ("low", "high"), ("high", "low"))
+    }
     method = "1 minus " + others["method"]
     return {
         "conversations of this level (recall)": rows("sensitivity_"),
@@ -498,9 +539,16 @@ def facts(judges: Mapping[str, object], detail: JudgeTables) -> list[dict]:
         ("judge_used_authors_prompt", used, int(bool(judge)), "prompts", prompt),
         ("levels_are_comparable", comparable, often, "levels", rule),
     ]
-    columns, absent = ("key", "estimate", "n", "unit", "method"), {} if judge else {"estimate": None, "reason": ABSENT}
+    columns, absent = (
+        ("key", "estimate", "n", "unit", "method"),
+        {} if judge else {"estimate": None, "reason": ABSENT},
+    )
     found = [dict(zip(columns, row, strict=True)) for row in rows]
-    found.insert(2, recognized | {"key": "levels_recognized", "n": n, "method": detail.prefix + recognized["method"]})
+    found.insert(
+        2,
+        recognized
+        | {"key": "levels_recognized", "n": n, "method": detail.prefix + recognized["method"]},
+    )
     return [row | absent for row in found]
 
 
@@ -524,14 +572,24 @@ def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
     >>> list(with_row_labels(pd.DataFrame({"n": [1, 1]}, index=["macro_f1", "accuracy_worst"])).index)
     ['macro F1', 'accuracy worst']
     """
-    return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
+    return table.rename(
+        index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " ")
+    )
 
 
 def judge_multiverse(
-    study: Study, judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
+    study: Study,
+    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judge: str,
+    bootstrap: ParticipantBootstrap,
 ) -> pd.DataFrame:
     """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
-    from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications  # all findings, and scipy.stats
+    from sense7.findings.robustness import (
+        REPLIES,
+        RUNS,
+        TRUTHS,
+        specifications,
+    )  # all findings, and scipy.stats
 
     chosen, unit, prefix = (
         specifications("judge_spearman"),
@@ -539,8 +597,17 @@ def judge_multiverse(
         simulated_prefix(judges.get(judge, {})),
     )
     known = study.conversations[["conversation", "participant"]]
-    truth, others = ground_truth(study.turns, known["conversation"]).to_numpy(), other_ground_truths(study)
-    truths = dict(zip(TRUTHS, (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])), strict=True))
+    truth, others = (
+        ground_truth(study.turns, known["conversation"]).to_numpy(),
+        other_ground_truths(study),
+    )
+    truths = dict(
+        zip(
+            TRUTHS,
+            (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])),
+            strict=True,
+        )
+    )
     rows = {}
     for number, choice in chosen.iterrows():
         metric = Metric("", unit, f"{prefix}Spearman's rho, {choice['runs']}")
@@ -548,13 +615,17 @@ def judge_multiverse(
             rows[number] = estimate_row(n=0, unit=unit, method=metric.method, reason=ABSENT)
             continue
         policy = "strict" if choice["replies without a score"] == REPLIES[0] else "authors"
-        scores = pd.DataFrame({run: counted_scores(frame, policy) for run, frame in judges[judge].items()})
+        scores = pd.DataFrame(
+            {run: counted_scores(frame, policy) for run, frame in judges[judge].items()}
+        )
         if choice["runs"] == RUNS[2]:  # each conversation's median over the runs that have one
             scores = scores.median(axis=1).to_frame()
         elif choice["runs"] == RUNS[1]:
             scores = scores.iloc[:, :1]
         rated = known.assign(ground_truth=truths[choice["ground truth"]])
-        over = OverRuns({run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}, bootstrap)
+        over = OverRuns(
+            {run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}, bootstrap
+        )
         drawn = over.over(lambda run: run.spearman(run.truth, run.score))
         undefined = "fewer than two conversations have both, or one of the two does not vary"
         rows[number] = metric.number(number, drawn, over.people, undefined).row(bootstrap)

@@ -46,22 +46,37 @@ def write_log(plan, run: int, answers: list[Answer], predictions: pd.DataFrame) 
             replacing(path, own=True) as temporary,
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as log,
         ):
-            for number, (row, answer) in enumerate(zip(frame.itertuples(), answers, strict=True), 1):
-                sample = _sample(row.conversation if named else str(number), row.prompt, answer, row.ground_truth)
+            for number, (row, answer) in enumerate(
+                zip(frame.itertuples(), answers, strict=True), 1
+            ):
+                sample = _sample(
+                    row.conversation if named else str(number), row.prompt, answer, row.ground_truth
+                )
                 used.update(sample["output"].get("usage", {}))
                 put(f"samples/{sample['id']}_epoch_{run}.json", sample)
                 kept = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
-                said = [{**message, "content": message["content"][:1000]} for message in sample["input"]]
-                about = {"error": answer.error, "completed": True, "message_count": len(sample["messages"])}
+                said = [
+                    {**message, "content": message["content"][:1000]} for message in sample["input"]
+                ]
+                about = {
+                    "error": answer.error,
+                    "completed": True,
+                    "message_count": len(sample["messages"]),
+                }
                 summaries.append({name: sample[name] for name in kept} | {"input": said} | about)
             put("summaries.json", summaries)
 
-            from sense7.judge.metrics import METRICS, run_metrics  # not before the last answer is kept
+            from sense7.judge.metrics import (
+                METRICS,
+                run_metrics,
+            )  # not before the last answer is kept
 
             ids, model = [one["id"] for one in summaries], plan.questions.model
             times = sorted(filter(None, (answer.time for answer in answers))) or [""]
             values = run_metrics(predictions)["estimate"].dropna()
-            values = {name: float(values[name]) for name in (*METRICS, "coverage") if name in values}
+            values = {
+                name: float(values[name]) for name in (*METRICS, "coverage") if name in values
+            }
             scored = int(predictions["score"].notna().sum())
             header = {
                 "version": 2,
@@ -82,12 +97,22 @@ def write_log(plan, run: int, answers: list[Answer], predictions: pd.DataFrame) 
                     "scores": [
                         {
                             **{"name": SCORER, "scorer": SCORER},
-                            **{"scored_samples": scored, "unscored_samples": len(predictions) - scored},
-                            "metrics": {name: {"name": name, "value": value} for name, value in values.items()},
+                            **{
+                                "scored_samples": scored,
+                                "unscored_samples": len(predictions) - scored,
+                            },
+                            "metrics": {
+                                name: {"name": name, "value": value}
+                                for name, value in values.items()
+                            },
                         }
                     ],
                 },
-                "stats": {"started_at": times[0], "completed_at": times[-1], "model_usage": {model: dict(used)}},
+                "stats": {
+                    "started_at": times[0],
+                    "completed_at": times[-1],
+                    "model_usage": {model: dict(used)},
+                },
             }
             put("header.json", header)
     except OSError as error:
@@ -98,14 +123,22 @@ def write_log(plan, run: int, answers: list[Answer], predictions: pd.DataFrame) 
 def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
     asked = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
     reply = answer.reply
-    score = {"value": "none" if reply.score is None else reply.score, "explanation": reply.reason or None}
+    score = {
+        "value": "none" if reply.score is None else reply.score,
+        "explanation": reply.reason or None,
+    }
     sample = {
         "id": name,
         "epoch": answer.run,
         "input": asked,
         "target": "" if math.isnan(truth) else f"{truth:g}",
-        "scores": {SCORER: score} | {rating: {"value": level} for rating, level in reply.levels.items()},
-        "metadata": {"conversation": answer.conversation, "status": reply.status, "attempts": answer.attempts},
+        "scores": {SCORER: score}
+        | {rating: {"value": level} for rating, level in reply.levels.items()},
+        "metadata": {
+            "conversation": answer.conversation,
+            "status": reply.status,
+            "attempts": answer.attempts,
+        },
         "started_at": answer.time,
         "total_time": answer.seconds,
     }
@@ -113,18 +146,32 @@ def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
         failed = {"message": answer.error, "traceback": "", "traceback_ansi": ""}
         return sample | {"messages": asked, "output": {"error": answer.error}, "error": failed}
     text = answer.output or answer.refusal or ""
-    said = {"role": "assistant", "content": text, "source": "generate", "model": answer.returned_model}
-    stopped = _STOP_REASONS.get(ending(answer.finish_reason), "stop" if answer.finish_reason == "stop" else "unknown")
+    said = {
+        "role": "assistant",
+        "content": text,
+        "source": "generate",
+        "model": answer.returned_model,
+    }
+    stopped = _STOP_REASONS.get(
+        ending(answer.finish_reason), "stop" if answer.finish_reason == "stop" else "unknown"
+    )
     output = {
         "model": answer.returned_model or "",
         "choices": [{"message": said, "stop_reason": stopped}],
         "completion": text,
         "time": answer.seconds,
-        "metadata": {"system_fingerprint": answer.system_fingerprint, "finish_reason": answer.finish_reason},
+        "metadata": {
+            "system_fingerprint": answer.system_fingerprint,
+            "finish_reason": answer.finish_reason,
+        },
         "response_id": answer.response_id,
     }
     if answer.input_tokens is not None and answer.output_tokens is not None:
         total = answer.input_tokens + answer.output_tokens
-        tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens, "total_tokens": total}
+        tokens = {
+            "input_tokens": answer.input_tokens,
+            "output_tokens": answer.output_tokens,
+            "total_tokens": total,
+        }
         output["usage"] = tokens
     return sample | {"messages": [*asked, said], "output": output}

@@ -81,7 +81,11 @@ class _Sought:
         length = max(_SHORTEST_PART, math.ceil(len(key) * _PART_OF_KEY))
         parts = {key, key[:length], key[-length:]} if length < len(key) else {key}
         self.plain = {_reduced(part) for part in parts} - {""}
-        self.base64 = {text.casefold() for encoding in ("utf-8", "utf-16-le") for text in _in_base64(key, encoding)}
+        self.base64 = {
+            text.casefold()
+            for encoding in ("utf-8", "utf-16-le")
+            for text in _in_base64(key, encoding)
+        }
         self.hexadecimal = key.encode().hex()
 
 

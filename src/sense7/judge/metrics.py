@@ -55,14 +55,26 @@ class Metric:
     def number(self, label: str, drawn: np.ndarray, people, undefined: str = "", **more) -> Number:
         """A number of this kind: the statistic in the data and in every resample, over rows of these people."""
         undefined = undefined or self.undefined
-        return Number(label, partial(np.asarray, drawn), self.unit, self.method, people, undefined=undefined, **more)
+        return Number(
+            label,
+            partial(np.asarray, drawn),
+            self.unit,
+            self.method,
+            people,
+            undefined=undefined,
+            **more,
+        )
 
 
 METRICS: Mapping[str, Metric] = {
     "accuracy": Metric("accuracy", SHARE, f"equal {_LABELS}"),
-    "macro_f1": Metric("macro F1", "F1", "mean F1 over the classes seen in truth or prediction, 0 where undefined"),
+    "macro_f1": Metric(
+        "macro F1", "F1", "mean F1 over the classes seen in truth or prediction, 0 where undefined"
+    ),
     "within_one": Metric("within 1", SHARE, f"{_LABELS} at most 1 apart"),
-    "mean_absolute_error": Metric("MAE", "level, difference", "mean absolute error, unrounded and unclipped"),
+    "mean_absolute_error": Metric(
+        "MAE", "level, difference", "mean absolute error, unrounded and unclipped"
+    ),
     "spearman": Metric("Spearman", "Spearman's rho", "Spearman's rho, unrounded and unclipped"),
     "quadratic_kappa": Metric(
         "quadratic kappa",
@@ -91,7 +103,9 @@ METRICS: Mapping[str, Metric] = {
 }
 """Every metric by its key."""
 
-COVERAGE = Metric("coverage", SHARE, "share of the rows of the file with a usable score", "there is no prediction")
+COVERAGE = Metric(
+    "coverage", SHARE, "share of the rows of the file with a usable score", "there is no prediction"
+)
 MEASURED = {"coverage": COVERAGE, **METRICS}
 
 
@@ -127,11 +141,17 @@ class Unresampled:
 
 def people_of(frame: pd.DataFrame) -> pd.Series:
     """Participant of each row; missing where no column says."""
-    known = frame["participant"].to_numpy(dtype=object) if "participant" in frame else [None] * len(frame)
+    known = (
+        frame["participant"].to_numpy(dtype=object)
+        if "participant" in frame
+        else [None] * len(frame)
+    )
     return pd.Series(known, dtype=object)
 
 
-def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> ParticipantBootstrap | Unresampled:
+def resampling(
+    people: pd.Series, bootstrap: ParticipantBootstrap | None
+) -> ParticipantBootstrap | Unresampled:
     """The bootstrap, if it can resample these people."""
     if bootstrap is None or (len(people) and people.isna().all()):
         return Unresampled("no interval: participants are not known")
@@ -149,7 +169,12 @@ def means(bootstrap: ParticipantBootstrap | Unresampled, values, people: pd.Seri
 class Run:
     """Coverage and every metric of one run's predictions, and why there is no interval."""
 
-    def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"):
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        bootstrap: ParticipantBootstrap | None = None,
+        policy: str = "strict",
+    ):
         truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame, policy)
         everyone = people_of(frame)
         both = np.isfinite(truth) & np.isfinite(score)
@@ -160,7 +185,9 @@ class Run:
         # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
         ranked = (self.truth, self.order)
         exact = policy == "authors"
-        self.ranked = [np.unique(column, return_inverse=True)[1] for column in ranked] if exact else ranked
+        self.ranked = (
+            [np.unique(column, return_inverse=True)[1] for column in ranked] if exact else ranked
+        )
         self.sums = np.zeros((self.n, _CELLS + 1))
         cell = len(LEVELS) * (labels(self.truth) - 1) + labels(self.score) - 1
         self.sums[np.arange(self.n), cell.astype(int)] = 1
@@ -182,14 +209,23 @@ class Run:
         sums = self.resampled(np.asarray, self.sums)
         # Rows truth, columns prediction.
         table = _table(sums)
-        hits, truths, given = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
+        hits, truths, given = (
+            np.diagonal(table, axis1=-2, axis2=-1),
+            table.sum(axis=-1),
+            table.sum(axis=-2),
+        )
         total, sizes = truths.sum(axis=-1), truths + given
         with np.errstate(divide="ignore", invalid="ignore"):
             f1 = np.where(sizes > 0, 2 * hits / np.where(sizes > 0, sizes, 1), 0)
             others = total[..., None] - truths
-            by_level = {"sensitivity": hits / truths, "specificity": (others - given + hits) / others}
+            by_level = {
+                "sensitivity": hits / truths,
+                "specificity": (others - given + hits) / others,
+            }
             return {
-                "coverage": means(self.bootstrap, np.isfinite(counted_scores(self.frame)), self.everyone),
+                "coverage": means(
+                    self.bootstrap, np.isfinite(counted_scores(self.frame)), self.everyone
+                ),
                 "accuracy": hits.sum(axis=-1) / total,
                 "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
                 "within_one": table[..., _NEAR].sum(axis=-1) / total,
@@ -208,8 +244,14 @@ class Run:
         if name == "coverage" or (self.n and name != "spearman"):
             return MEASURED[name].undefined
         if self.n < 2:
-            return "only one conversation has both a score and a ground truth" if self.n else _NOTHING
-        return "every score is the same" if np.ptp(self.order) == 0 else "ground truth is the same everywhere"
+            return (
+                "only one conversation has both a score and a ground truth" if self.n else _NOTHING
+            )
+        return (
+            "every score is the same"
+            if np.ptp(self.order) == 0
+            else "ground truth is the same everywhere"
+        )
 
 
 class OverRuns:
@@ -231,16 +273,26 @@ class OverRuns:
     """
 
     def __init__(
-        self, frames: Mapping | Sequence, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
+        self,
+        frames: Mapping | Sequence,
+        bootstrap: ParticipantBootstrap | None = None,
+        policy: str = "strict",
     ):
         if not isinstance(frames, Mapping):
             frames = {str(number): frame for number, frame in enumerate(frames, 1)}
         if not frames:
-            raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
-        self.runs = {name: one if isinstance(one, Run) else Run(one, bootstrap, policy) for name, one in frames.items()}
+            raise UserError(
+                "There is no run to be evaluated. Give at least one file of predictions."
+            )
+        self.runs = {
+            name: one if isinstance(one, Run) else Run(one, bootstrap, policy)
+            for name, one in frames.items()
+        }
         runs = list(self.runs.values())
         # One run whose participants are not known, and the mean has no interval.
-        self.bootstrap = next((run.bootstrap for run in runs if isinstance(run.bootstrap, Unresampled)), bootstrap)
+        self.bootstrap = next(
+            (run.bootstrap for run in runs if isinstance(run.bootstrap, Unresampled)), bootstrap
+        )
         self.people = max((run.people for run in runs), key=len)
 
     def over(self, statistic: Callable[[Run], np.ndarray]) -> np.ndarray:
@@ -249,7 +301,9 @@ class OverRuns:
         length = min(map(len, found))  # one where some run has no interval
         return np.mean([values[:length] for values in found], axis=0)
 
-    def number(self, label: str, drawn: np.ndarray, metric: Metric, undefined: str = "", people=None) -> Number:
+    def number(
+        self, label: str, drawn: np.ndarray, metric: Metric, undefined: str = "", people=None
+    ) -> Number:
         """A number that is a mean over runs."""
         about = replace(metric, method=mean_over(len(self.runs), metric.method))
         return about.number(label, drawn, self.people if people is None else people, undefined)
@@ -270,7 +324,10 @@ class OverRuns:
     def each(self) -> dict[str, "OverRuns"]:
         """The same of every run alone."""
         alone = len(self.runs) == 1
-        return {name: self if alone else OverRuns({name: run}, run.bootstrap) for name, run in self.runs.items()}
+        return {
+            name: self if alone else OverRuns({name: run}, run.bootstrap)
+            for name, run in self.runs.items()
+        }
 
     @cached_property
     def mean(self) -> pd.DataFrame:
@@ -303,7 +360,9 @@ class OverRuns:
         """Counts of the labels of ground truth and score, in all runs."""
         counts = sum(_table(run.sums.sum(axis=0)) for run in self.runs.values()).astype(int)
         levels = list(LEVEL_NUMBERS)
-        return pd.DataFrame(counts, pd.Index(levels, name="ground truth"), pd.Index(levels, name="prediction"))
+        return pd.DataFrame(
+            counts, pd.Index(levels, name="ground truth"), pd.Index(levels, name="prediction")
+        )
 
 
 def mean_over(runs: int, method: str) -> str:
@@ -322,7 +381,11 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     """Share of the rows with a usable score, and number of rows with each status."""
     usable, people = np.isfinite(counted_scores(frame)), people_of(frame)
     bootstrap = resampling(people, bootstrap)
-    rows = {"coverage": COVERAGE.number("coverage", means(bootstrap, usable, people), people).row(bootstrap)}
+    rows = {
+        "coverage": COVERAGE.number("coverage", means(bootstrap, usable, people), people).row(
+            bootstrap
+        )
+    }
     known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
     status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
     listed = (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else []))
@@ -335,35 +398,49 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     return estimate_table(rows, "coverage")
 
 
-def missing_bounds(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+def missing_bounds(
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None
+) -> pd.DataFrame:
     """Worst and best that the accuracy could be, for any values of the missing scores."""
     frame = frame[frame["ground_truth"].notna()]
     score, people, metric = counted_scores(frame), people_of(frame), METRICS["accuracy"]
-    bootstrap, right = resampling(people, bootstrap), labels(score) == labels(frame["ground_truth"].to_numpy())
+    bootstrap, right = (
+        resampling(people, bootstrap),
+        labels(score) == labels(frame["ground_truth"].to_numpy()),
+    )
     numbers = []
     for end, bound in {"worst": right, "best": right | ~np.isfinite(score)}.items():
         about = replace(metric, method=f"{metric.method}; missing scores at their {end}")
         drawn = means(bootstrap, bound, people)
-        numbers.append(about.number(f"accuracy_{end}", drawn, people, "no conversation has a ground truth"))
+        numbers.append(
+            about.number(f"accuracy_{end}", drawn, people, "no conversation has a ground truth")
+        )
     return tabulate("bound", numbers, bootstrap)
 
 
 def calibration(over: OverRuns) -> pd.DataFrame:
     """Mean ground truth by predicted level: what a score of 4 is worth."""
     runs, numbers = over.runs.values(), []
-    truth, score = (np.concatenate([getattr(run, name) for run in runs]) for name in ("truth", "score"))
+    truth, score = (
+        np.concatenate([getattr(run, name) for run in runs]) for name in ("truth", "score")
+    )
     people = pd.concat([run.people for run in runs], ignore_index=True)
     for level in LEVEL_NUMBERS:
         chosen = labels(score) == level
         metric = Metric("", "level, 1 to 5", f"mean ground truth of what is predicted as {level}")
         drawn = means(resampling(people[chosen], over.bootstrap), truth[chosen], people[chosen])
-        numbers.append(metric.number(level, drawn, people[chosen], f"nothing is predicted as {level}"))
+        numbers.append(
+            metric.number(level, drawn, people[chosen], f"nothing is predicted as {level}")
+        )
     return tabulate("prediction", numbers, over.bootstrap)
 
 
 def stability(over: OverRuns) -> pd.DataFrame:
     """Agreement between runs: share of the conversations that have one label in all of them."""
-    frames = [run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy()) for run in over.runs.values()]
+    frames = [
+        run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy())
+        for run in over.runs.values()
+    ]
     named = [frame.dropna(subset="conversation").set_index("conversation") for frame in frames]
     scores = pd.concat([frame["counted"] for frame in named], axis=1, keys=range(len(named)))
     scores = scores[scores.notna().sum(axis=1) > 1]
@@ -372,7 +449,11 @@ def stability(over: OverRuns) -> pd.DataFrame:
     ).dropna()  # of each conversation as the first run has it
     people = people[~people.index.duplicated()].reindex(scores.index).astype(object)
     bootstrap = resampling(people, over.bootstrap)
-    reason = "one run has nothing to agree with" if len(named) < 2 else "no conversation has a score in two runs"
+    reason = (
+        "one run has nothing to agree with"
+        if len(named) < 2
+        else "no conversation has a score in two runs"
+    )
     predicted = labels(scores.to_numpy(dtype=float))
     highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
     same = means(bootstrap, (np.isnan(predicted) | (predicted == highest)).all(axis=1), people)
@@ -385,7 +466,9 @@ def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataF
     """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
 
     def length(run: Run) -> np.ndarray:
-        known = np.zeros(run.n) if words is None else words.reindex(run.rows["conversation"]).fillna(0)
+        known = (
+            np.zeros(run.n) if words is None else words.reindex(run.rows["conversation"]).fillna(0)
+        )
         return run.spearman(np.asarray(known, dtype=float), run.score)
 
     error = over.over(lambda run: means(run.bootstrap, run.score - run.truth, run.people))
@@ -404,13 +487,19 @@ def recognition(over: OverRuns) -> pd.DataFrame:
 
     def youden(sums: np.ndarray) -> np.ndarray:
         table = _table(sums)
-        hits, rows, columns = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
+        hits, rows, columns = (
+            np.diagonal(table, axis1=-2, axis2=-1),
+            table.sum(axis=-1),
+            table.sum(axis=-2),
+        )
         return hits / rows - (columns - hits) / (table.sum(axis=(-2, -1))[..., None] - rows)
 
     runs, numbers = list(over.runs.values()), []
     drawn = over.over(lambda run: run.resampled(youden, run.sums))
     counts = np.array([_table(run.sums.sum(axis=0)) for run in runs])
-    method = mean_over(len(runs), "sensitivity minus the share of the other conversations that get this level")
+    method = mean_over(
+        len(runs), "sensitivity minus the share of the other conversations that get this level"
+    )
     metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
     for column, level in enumerate(LEVEL_NUMBERS):
         side = "specificity" if counts[:, column].any() else "sensitivity"
@@ -418,7 +507,9 @@ def recognition(over: OverRuns) -> pd.DataFrame:
         people = max((run.people[labels(run.truth) == level] for run in runs), key=len)
         number = metric.number(level, drawn[:, column], people, undefined)
         if not counts[:, :, column].any():
-            number = replace(number, statistic=partial(Estimate, drawn[0, column], reason=NEVER_GIVEN))
+            number = replace(
+                number, statistic=partial(Estimate, drawn[0, column], reason=NEVER_GIVEN)
+            )
         numbers.append(number)
     return tabulate("level", numbers, widened(over.bootstrap, len(LEVELS)))
 
@@ -427,10 +518,14 @@ def levels_recognized(table: pd.DataFrame) -> dict:
     """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero."""
     defined = table[table["estimate"].notna()]
     # Of a judge that is never wrong every resample gives the same index.
-    above = (rounded(table["low"]) > 0) | ((table["reason"] == NO_WIDTH) & (rounded(table["estimate"]) > 0))
+    above = (rounded(table["low"]) > 0) | (
+        (table["reason"] == NO_WIDTH) & (rounded(table["estimate"]) > 0)
+    )
     lacking = defined["reason"][~defined["reason"].isin(["", NEVER_GIVEN, NO_WIDTH])]
     reason = "" if len(defined) else table["reason"].iloc[0]
-    if len(lacking) and len(lacking) == (defined["reason"] != NEVER_GIVEN).sum():  # no level could be decided
+    if (
+        len(lacking) and len(lacking) == (defined["reason"] != NEVER_GIVEN).sum()
+    ):  # no level could be decided
         reason = lacking.iloc[0]
     return {
         "estimate": None if reason else int(above.sum()),

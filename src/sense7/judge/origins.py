@@ -11,7 +11,9 @@ from sense7.terminal import count_of
 
 __all__ = ["RepliesSeen", "in_words", "is_model", "other_models"]
 
-_DATED = re.compile(r"[-@:](?:\d{3}|\d{4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2})(?:-preview)?|[-:]latest|-preview|\.gguf")
+_DATED = re.compile(
+    r"[-@:](?:\d{3}|\d{4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2})(?:-preview)?|[-:]latest|-preview|\.gguf"
+)
 
 
 def is_model(asked: str, returned: str) -> bool:
@@ -24,21 +26,31 @@ def is_model(asked: str, returned: str) -> bool:
     >>> is_model("gpt-4o-2024-05-13", "gpt-4o-2024-08-06"), is_model("gpt-4", "gpt-4.1")
     (False, False)
     """
-    names = [name.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1] for name in (asked, returned)]
-    names = [name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf") for name in names]
+    names = [
+        name.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1] for name in (asked, returned)
+    ]
+    names = [
+        name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf") for name in names
+    ]
     shorter, longer = sorted(names, key=len)
-    return shorter == longer or (longer.startswith(shorter) and _DATED.fullmatch(longer[len(shorter) :]) is not None)
+    return shorter == longer or (
+        longer.startswith(shorter) and _DATED.fullmatch(longer[len(shorter) :]) is not None
+    )
 
 
 def other_models(frame: pd.DataFrame) -> list[str]:
     """Note on the replies of a run that another model gave than the one asked for; empty if there are none."""
     replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
     named = replies[replies["model"].notna() & replies["returned_model"].notna()]
-    pairs = Counter(zip(named["model"].astype(str), named["returned_model"].astype(str), strict=True))
+    pairs = Counter(
+        zip(named["model"].astype(str), named["returned_model"].astype(str), strict=True)
+    )
     others = {pair: count for pair, count in pairs.items() if not is_model(*pair)}
     if not others:
         return []
-    answering = ", ".join(f"{returned} ({count_of(n, 'reply', 'replies')})" for (_, returned), n in others.items())
+    answering = ", ".join(
+        f"{returned} ({count_of(n, 'reply', 'replies')})" for (_, returned), n in others.items()
+    )
     asked = " and ".join(dict.fromkeys(model for model, _ in others))
     return [f"asked was the model {asked}; the endpoint says that another answered: {answering}"]
 

@@ -27,14 +27,23 @@ def proxy_for(address: str) -> str | None:
     proxy, what = proxy if "://" in proxy else f"http://{proxy}", "is no address of a proxy"
     with contextlib.suppress(ValueError):
         parts = urlsplit(proxy)
-        is_plain = parts.hostname and parts.port != 0 and parts.path in ("", "/") and not any(map(str.isspace, proxy))
+        is_plain = (
+            parts.hostname
+            and parts.port != 0
+            and parts.path in ("", "/")
+            and not any(map(str.isspace, proxy))
+        )
         if is_plain and parts.scheme in ("http", "https"):
             return proxy
         if parts.scheme.startswith("socks"):
             what = f"names a SOCKS proxy ({parts.scheme}), which can't be used here"
-    names = sorted(name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name])
+    names = sorted(
+        name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name]
+    )
     named = " and ".join(names) or f"the system's setting for {kind}"
-    raise UserError(f"{named}: {what}. Give one such as http://HOST:PORT; or unset it, or name {host} in NO_PROXY.")
+    raise UserError(
+        f"{named}: {what}. Give one such as http://HOST:PORT; or unset it, or name {host} in NO_PROXY."
+    )
 
 
 def is_excluded(address: str, no_proxy: str) -> bool:
@@ -55,7 +64,9 @@ def is_excluded(address: str, no_proxy: str) -> bool:
     port = parts.port or _PORTS.get(parts.scheme)
     for entry in re.split(r"[\s,;]+", no_proxy.casefold()):
         name, entry_port = _split(entry)
-        is_named = name == "*" or _is_host(host, name.removeprefix("*").strip(".")) or _is_in(host, name)
+        is_named = (
+            name == "*" or _is_host(host, name.removeprefix("*").strip(".")) or _is_in(host, name)
+        )
         if is_named and entry_port in (None, port):
             return True
     return False

@@ -33,7 +33,9 @@ _FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n\s*```\s*", re.DOTALL)
 def ratings_of(rating: str) -> tuple[str, ...]:
     """Return the names of the ratings that are asked for."""
     if rating not in RATINGS:
-        raise UserError(f"--rating {rating}: there is no such rating. Choose one of {', '.join(RATINGS)}.")
+        raise UserError(
+            f"--rating {rating}: there is no such rating. Choose one of {', '.join(RATINGS)}."
+        )
     return RATING_NAMES if rating == "all" else (rating,)
 
 
@@ -78,7 +80,11 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
         levels[name] = _level_of(said.get(name))
         if levels[name] is None or (levels[name] == NOT_APPLICABLE and name not in DIMENSION_NAMES):
             shown = json.dumps(said[name], ensure_ascii=False)[:60] if name in said else "missing"
-            return {}, f"{name} is {shown}, which is no whole level from 1 to {len(LEVELS)}", reasoning
+            return (
+                {},
+                f"{name} is {shown}, which is no whole level from 1 to {len(LEVELS)}",
+                reasoning,
+            )
     return levels, "", reasoning
 
 
@@ -120,7 +126,13 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Repl
 
 def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:
     """Return the sheet of ratings of a prediction file."""
-    header = ["TaskId", "PID", "Conversation", "Turn", *(f"{name} {side}" for name in names for side in SIDES)]
+    header = [
+        "TaskId",
+        "PID",
+        "Conversation",
+        "Turn",
+        *(f"{name} {side}" for name in names for side in SIDES),
+    ]
     rows = []
     for unit, given in zip(units.to_dict("records"), levels, strict=True):
         turn = None if pd.isna(unit["turn"]) else int(unit["turn"])
@@ -134,7 +146,9 @@ def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
     names = [name for name in RATING_NAMES if f"{name} judge" in sheet.header]
     needed = ["TaskId", "PID", *(f"{name} {side}" for name in names for side in SIDES)]
     if lacking := [title for title in needed if title not in sheet.header]:
-        raise UserError(f"{where}: the column {lacking[0]} is missing. Write the file again: sense7 judge run.")
+        raise UserError(
+            f"{where}: the column {lacking[0]} is missing. Write the file again: sense7 judge run."
+        )
     places = {title: sheet.header.index(title) for title in needed}
     rows = []
     for number, row in enumerate(sheet.rows, 2):
@@ -145,7 +159,9 @@ def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
         for name in names:
             sides = {}
             for side in SIDES:
-                sides[side] = _cell(cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}")
+                sides[side] = _cell(
+                    cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}"
+                )
             rows.append({**unit, "rating": name, **sides})
     columns = ["conversation", "participant", "rating", *SIDES]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))

@@ -16,7 +16,8 @@ _NAME = (
     r"(?:inner|internal)[_-]?(?:monologue|thoughts?|reasoning)|deliberat(?:e|ion)|cot|chain[_-]of[_-]thoughts?)"
 )
 _BEGINS_OR_ENDS = (
-    r"(?P<ends>/|(?:end|stop|close)[_ \u2581]?(?:of[_ \u2581])?)?(?:(?:begin|start|open)[_ \u2581]?(?:of[_ \u2581])?)?"
+    r"(?P<ends>/|(?:end|stop|close)[_ \u2581]?(?:of[_ \u2581])?)?"
+    r"(?:(?:begin|start|open)[_ \u2581]?(?:of[_ \u2581])?)?"
 )
 _SPECIAL = r"(?P<only><\|(?:end|return|start|content)\|>)"
 _MARKS = {
@@ -42,7 +43,10 @@ _MARKS = {
 }
 """How thinking begins, and how it ends (``ends``; ``only`` where it has begun: elsewhere that means something else)."""
 
-_PATTERNS = {kind: re.compile(marks, re.IGNORECASE | re.ASCII | re.MULTILINE) for kind, marks in _MARKS.items()}
+_PATTERNS = {
+    kind: re.compile(marks, re.IGNORECASE | re.ASCII | re.MULTILINE)
+    for kind, marks in _MARKS.items()
+}
 
 # ASCII: to Unicode a long s is an S of another case, and a full-width digit a digit.
 _OPEN = {tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
@@ -52,12 +56,43 @@ _TAGS_OF_ANSWERS = _OPEN | {f"/{tag}": pattern for tag, pattern in _CLOSE.items(
 _HEADINGS = ("square", "Granite", "Apriel", "Huatuo")
 """Kinds whose marks are common words, too."""
 
-_ANSWER = {"s2", "response", "answer", "output", "final", "final_answer", "solution", "result", "conclusion"}
+_ANSWER = {
+    "s2",
+    "response",
+    "answer",
+    "output",
+    "final",
+    "final_answer",
+    "solution",
+    "result",
+    "conclusion",
+}
 """Tags that hold what was asked for."""
 
-_PLAIN = {"b", "i", "em", "strong", "p", "br", "hr", "ul", "ol", "li", "u", "s", "code", "pre", "h1", "h2", "h3", "h4"}
+_PLAIN = {
+    "b",
+    "i",
+    "em",
+    "strong",
+    "p",
+    "br",
+    "hr",
+    "ul",
+    "ol",
+    "li",
+    "u",
+    "s",
+    "code",
+    "pre",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+}
 _TAG = re.compile(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,200})?>", re.ASCII)
-_OTHER_MARK = re.compile(r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,40})▷|<[|\uff5c]([^<>\n]{1,60})>)")
+_OTHER_MARK = re.compile(
+    r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,40})▷|<[|\uff5c]([^<>\n]{1,60})>)"
+)
 
 
 _QUOTES = "`'\"\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
@@ -132,7 +167,11 @@ class _Parts:
 def _parts_of_answers(text: str) -> _Parts:
     """The parts of answers in a text."""
     parts = _Parts()
-    tags = sorted((mark.start(), tag) for tag, pattern in _TAGS_OF_ANSWERS.items() for mark in pattern.finditer(text))
+    tags = sorted(
+        (mark.start(), tag)
+        for tag, pattern in _TAGS_OF_ANSWERS.items()
+        for mark in pattern.finditer(text)
+    )
     for (begin, tag), (end, following) in pairwise(tags):
         if following == f"/{tag}":
             parts.begins.append(begin)
@@ -179,7 +218,9 @@ def _without_unknown_markup(answer: str) -> str:
     """Return what was cut off without markup of unknown meaning or reasoning not closed: it may be thinking, too."""
     if other := _OTHER_MARK.match(answer):
         name = next(filter(None, other.groups()))
-        end = next((place for end in (f"[/{name}]", f"◁/{name}▷") if (place := answer.find(end)) >= 0), -1)
+        end = next(
+            (place for end in (f"[/{name}]", f"◁/{name}▷") if (place := answer.find(end)) >= 0), -1
+        )
         answer = answer[answer.index(name, end) + len(name) + 1 :] if end >= 0 else ""
     kept: list[str] = []
     start = 0
@@ -199,7 +240,15 @@ def _without_unknown_markup(answer: str) -> str:
     return "".join([*kept, answer[start:]])
 
 
-STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error", "prompt_cut", "not_applicable")
+STATUSES = (
+    "ok",
+    "parse_failure",
+    "refusal",
+    "truncated",
+    "api_error",
+    "prompt_cut",
+    "not_applicable",
+)
 """What became of a request; only the first has a score. ``prompt_cut``: the prompt did not fit the model's context;
 ``not_applicable``: the judge says that the dimension it was asked for does not apply."""
 
@@ -218,7 +267,9 @@ _ENDINGS = {
         "filter|safety|refus|toxic|moderat|block|prohibit|recitation|spii|guardrail|sensitive|flagged|policy|armor|"
         "^language$"
     ),
-    CUT: re.compile("length|(?<!rate_)limit|max_?(?:[a-z]{1,20}_)?tokens?|window|incomplete|not_finished|truncat"),
+    CUT: re.compile(
+        "length|(?<!rate_)limit|max_?(?:[a-z]{1,20}_)?tokens?|window|incomplete|not_finished|truncat"
+    ),
     FAILED: re.compile(
         "error|abort|fail|cancel|time_?d?_?out|insufficient|overload|malformed|unavailable|interrupt|network|rate_limit|"
         "deadline|shutdown|preempt"
@@ -251,7 +302,11 @@ class Reply:
 
 
 def read_reply(
-    text: str | None, *, finish_reason: str | None = None, refusal: str | None = None, error: str | None = None
+    text: str | None,
+    *,
+    finish_reason: str | None = None,
+    refusal: str | None = None,
+    error: str | None = None,
 ) -> Reply:
     """Score of a reply by both rules, or why there is none."""
     text, ended, score = text or "", ending(finish_reason), None
@@ -266,9 +321,15 @@ def read_reply(
     else:
         score, reason = _strict_score(text, cut=ended == CUT)
         status = "ok" if score is not None else "truncated" if ended == CUT else "parse_failure"
-        reason = "cut off at the limit of tokens before a usable score" if status == "truncated" else reason
+        reason = (
+            "cut off at the limit of tokens before a usable score"
+            if status == "truncated"
+            else reason
+        )
     differs = score != authors_score
-    other = f"the authors' rule reads {'no score' if authors_score is None else f'{authors_score:g}'}"
+    other = (
+        f"the authors' rule reads {'no score' if authors_score is None else f'{authors_score:g}'}"
+    )
     reasoning = _inside("S0", text)
     return Reply(
         text,
@@ -313,7 +374,9 @@ def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     if len(set(scores)) > 1:
         return None, f"different scores in several <S2>: {quoted(', '.join(blocks))}"
     odd = next((block for block in blocks if not _BARE_SCORE.fullmatch(block)), None)
-    return scores[0], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {quoted(odd)}"
+    return scores[
+        0
+    ], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {quoted(odd)}"
 
 
 def _without_reasons(answer: str) -> str:

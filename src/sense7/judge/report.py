@@ -109,7 +109,9 @@ class Report:
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
-        return json.dumps(as_json({**self.settings, **self.found, "notes": self.notes}), indent=1, allow_nan=False)
+        return json.dumps(
+            as_json({**self.settings, **self.found, "notes": self.notes}), indent=1, allow_nan=False
+        )
 
 
 # The files
@@ -124,7 +126,9 @@ def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], li
         try:
             entries = prediction_files(path) if path.is_dir() else [path]
         except OSError as error:
-            raise UserError(f"{path}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
+            raise UserError(
+                f"{path}: the folder can't be listed ({reason(error)}). Check its permissions."
+            ) from None
         for entry in entries:
             passed_over = entry is not path and SKIPPED_WORD in str(entry.absolute())
             (skipped if passed_over else files).setdefault(entry.absolute(), entry)
@@ -149,30 +153,44 @@ def read_paths(
     if not files:
         named = _listed(paths)
         begun = next((path for path in named if (path / JOURNAL).exists()), None)
-        why = f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again" if begun else ""
+        why = (
+            f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again"
+            if begun
+            else ""
+        )
         what = ", ".join(map(str, named)) or "nothing"
-        raise UserError(f"{what}: no file of predictions{why or '. Give .xlsx or .csv files, or folders of them'}.")
+        raise UserError(
+            f"{what}: no file of predictions{why or '. Give .xlsx or .csv files, or folders of them'}."
+        )
     notes = []
     if skipped:
         notes.append(
             f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "
             f"the first is {skipped[0]}."
         )
-    read, repeats = without_repeats([read_predictions(path, score_scale=score_scale) for path in files])
+    read, repeats = without_repeats(
+        [read_predictions(path, score_scale=score_scale) for path in files]
+    )
     return read, skipped, [*notes, *(f"{path}: {note}." for path, note in repeats.items())]
 
 
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
-    ParticipantBootstrap(["anybody"], **settings)  # refuses settings out of range, whether or not anybody is known
+    ParticipantBootstrap(
+        ["anybody"], **settings
+    )  # refuses settings out of range, whether or not anybody is known
     everyone = pd.concat([metrics.people_of(frame) for frame in frames]).dropna()
     return ParticipantBootstrap(everyone, **settings) if len(everyone) else None
 
 
-def _with_common_notes(notes: list[str], simulated: Sequence[str], policy: str, last: list[str]) -> list[str]:
+def _with_common_notes(
+    notes: list[str], simulated: Sequence[str], policy: str, last: list[str]
+) -> list[str]:
     """Notes between what is said first, and last, of any files."""
     first = [f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}"] if simulated else []
-    unusable = "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+    unusable = (
+        "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+    )
     return [*first, *notes, *([unusable] if policy == "authors" else []), *last]
 
 
@@ -227,7 +245,10 @@ def evaluate(
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     read, skipped, passed_over = read_paths(paths, score_scale)
     stems = [file.path.stem for file in read]
-    names = [stem if stems.count(stem) == 1 else str(file.path) for stem, file in zip(stems, read, strict=True)]
+    names = [
+        stem if stems.count(stem) == 1 else str(file.path)
+        for stem, file in zip(stems, read, strict=True)
+    ]
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     bootstrap = _bootstrap_of((file.frame for file in read), settings)
     over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
@@ -258,22 +279,34 @@ def evaluate(
     for file, own in zip(found["files"], files.values(), strict=True):
         notes += [f"{file['name']}: {note}" for note in _notes_on_rows(own.frame, file["bounds"])]
     simulated = [name for name, file in files.items() if file.simulated]
-    notes = _with_common_notes(notes, simulated, policy, [*passed_over, *_differences_of_files(files)])
+    notes = _with_common_notes(
+        notes, simulated, policy, [*passed_over, *_differences_of_files(files)]
+    )
     report = Report(found, {"policy": policy, **settings}, notes=notes)
     # In words
     shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
     rows = [["file", "n", *_titles(shown)]]
     for file in found["files"]:
-        rows.append([file["name"], f"{file['metrics'].loc['accuracy', 'n']:,}", *_cells(file["metrics"], shown)])
+        rows.append(
+            [
+                file["name"],
+                f"{file['metrics'].loc['accuracy', 'n']:,}",
+                *_cells(file["metrics"], shown),
+            ]
+        )
     report.say("", rows)
-    rows = [["metric", "n", "mean over files", f"{confidence:.0%} interval", "sd over files", "note"]]
+    rows = [
+        ["metric", "n", "mean over files", f"{confidence:.0%} interval", "sd over files", "note"]
+    ]
     for name, row in mean.iterrows():
         cells = number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])
         rows.append([MEASURED[name].title, f"{row['n']:,}", *cells, row["reason"]])
     report.say("", rows)
     same = found["over_files"]["stability"].loc["same_label"]
     if len(files) > 1 and same["n"]:
-        report.say(f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label.")
+        report.say(
+            f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label."
+        )
     if found["ratings"]:
         rows = [["rating", "n", *_titles(_FEW_RATINGS)]]
         for rating, table in found["ratings"].items():
@@ -290,13 +323,19 @@ def _notes_on_rows(frame: pd.DataFrame, bounds: pd.DataFrame) -> list[str]:
     if len(failures):
         counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
         ends = " to ".join(_cells(bounds, bounds.index))
-        bounded = f"; for any values of these scores, the accuracy is {ends}" if ends != " to " else ""
+        bounded = (
+            f"; for any values of these scores, the accuracy is {ends}" if ends != " to " else ""
+        )
         notes.append(f"without a usable score: {counts}{bounded}.")
     if never := int((frame["status"] == NOT_ASKED).sum()):
-        notes.append(f"never asked: {count_of(never, 'conversation')}, without a score and not in n under any policy.")
+        notes.append(
+            f"never asked: {count_of(never, 'conversation')}, without a score and not in n under any policy."
+        )
     doubtful = frame[frame["doubtful"]]
     if len(doubtful):
-        notes.append(f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")
+        notes.append(
+            f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}."
+        )
     if untrue := int(frame["ground_truth"].isna().sum()):
         notes.append(f"rows without ground truth, left out: {untrue:,}.")
     return notes
@@ -308,12 +347,16 @@ def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
     models = {model for file in files.values() for model in file.frame["model"].dropna().unique()}
     if len(models) > 1:
         listed = ", ".join(sorted(models))
-        notes.append(f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs.")
+        notes.append(
+            f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs."
+        )
     if len(files) < 2:
         return notes
     frames = {name: file.frame.dropna(subset="conversation") for name, file in files.items()}
     truths = pd.concat(
-        [frame.set_index("conversation")["ground_truth"] for frame in frames.values()], axis=1, keys=frames
+        [frame.set_index("conversation")["ground_truth"] for frame in frames.values()],
+        axis=1,
+        keys=frames,
     )
     everyone = len(truths)
     notes += [
@@ -333,13 +376,17 @@ def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
 # Ratings of turns and dimensions
 
 
-def by_rating(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None) -> dict:
+def by_rating(
+    files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None
+) -> dict:
     """Return every metric of each rating, as a mean over files."""
     first, *others = [ratings["rating"].unique().tolist() for ratings in files.values()] or [[]]
     sides = {"judge": "score", "person": "ground_truth"}
     frames = {name: ratings.rename(columns=sides) for name, ratings in files.items()}
     return {
-        rating: OverRuns({name: own[own["rating"] == rating] for name, own in frames.items()}, bootstrap).mean
+        rating: OverRuns(
+            {name: own[own["rating"] == rating] for name, own in frames.items()}, bootstrap
+        ).mean
         for rating in first
         if all(rating in other for other in others)
     }
@@ -398,10 +445,19 @@ def compare(
     for file in read:
         grouped.setdefault((file.judge, file.path.parent), []).append(file)
     names = [name for name, _ in grouped]  # the folder stands before those that are called alike
-    groups = {name if names.count(name) == 1 else f"{path}/{name}": files for (name, path), files in grouped.items()}
-    frame_of = (lambda file: file.by_task.reset_index()) if study is None else partial(aligned, study)
-    judges = {judge: {str(file.path): frame_of(file) for file in files} for judge, files in groups.items()}
-    bootstrap = _bootstrap_of((frame for runs in judges.values() for frame in runs.values()), settings)
+    groups = {
+        name if names.count(name) == 1 else f"{path}/{name}": files
+        for (name, path), files in grouped.items()
+    }
+    frame_of = (
+        (lambda file: file.by_task.reset_index()) if study is None else partial(aligned, study)
+    )
+    judges = {
+        judge: {str(file.path): frame_of(file) for file in files} for judge, files in groups.items()
+    }
+    bootstrap = _bootstrap_of(
+        (frame for runs in judges.values() for frame in runs.values()), settings
+    )
     references = {}
     if study is not None:
         from sense7.judge.baselines import baseline_predictions  # here, as it imports scikit-learn
@@ -430,7 +486,12 @@ def compare(
         for judge, count in compared.left_out["lacking"].items()
         if count
     ]
-    last = [f"{file.path.name}: {note}." for files in groups.values() for file in files for note in file.notes]
+    last = [
+        f"{file.path.name}: {note}."
+        for files in groups.values()
+        for file in files
+        for note in file.notes
+    ]
     pairs = len(compared.differences["coverage"])
     last += passed_over
     simulated = [judge for judge, files in groups.items() if any(file.simulated for file in files)]
@@ -452,7 +513,11 @@ def compare(
         for name, row in compared.differences[metric].iterrows():
             better = "not distinguished"
             if decided(row["p_holm"], confidence):
-                better = row["first"] if (row["estimate"] > 0) != (metric == "mean_absolute_error") else row["second"]
+                better = (
+                    row["first"]
+                    if (row["estimate"] > 0) != (metric == "mean_absolute_error")
+                    else row["second"]
+                )
             p = p_in_words(row["p"]), p_in_words(row["p_holm"])
             numbers = number_in_words(row), interval_in_words(row)
             rows.append([MEASURED[metric].title, name, *numbers, *p, row["reason"] or better])
@@ -497,16 +562,23 @@ def calibrate(
         If a file can't be read, names no participants, has too few ratings, or would be replaced by its own
         calibrated form. Nothing is written then.
     """
-    from sense7.judge.calibration import calibrated, calibration_errors  # with it comes scikit-learn
+    from sense7.judge.calibration import (
+        calibrated,
+        calibration_errors,
+    )  # with it comes scikit-learn
 
     settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
     files, skipped, notes = read_paths(paths)
     ready, errors, written, rows = {}, {}, {}, []
     for file in files:
         if file.name in written:
-            raise UserError(f"{file.path}: another of these files is called so too. Calibrate them into two folders.")
+            raise UserError(
+                f"{file.path}: another of these files is called so too. Calibrate them into two folders."
+            )
         if file.path.resolve().parent == out.resolve():
-            raise UserError(f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out.")
+            raise UserError(
+                f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out."
+            )
         written[file.name] = out / f"{file.name}.xlsx"
     require_as_written(written.values())
     for file in files:
@@ -520,11 +592,26 @@ def calibrate(
             scores = np.clip(calibrated(frame), LOWEST, HIGHEST)
         except UserError as error:
             raise UserError(f"{file.path}: {error}") from None
-        errors[file.name] = calibration_errors(frame, ParticipantBootstrap(frame["participant"], **settings))
+        errors[file.name] = calibration_errors(
+            frame, ParticipantBootstrap(frame["participant"], **settings)
+        )
         # Rows with a score, or why there is none; replies are those of another score.
-        kept = ["conversation", "participant", "status", "reason", "ground_truth", "model", "run", "chat"]
-        frame = frame[kept].assign(score=scores, status=frame["status"].where(np.isnan(scores), "ok"))
-        ready[file.name] = frame[frame["score"].notna() | frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))]
+        kept = [
+            "conversation",
+            "participant",
+            "status",
+            "reason",
+            "ground_truth",
+            "model",
+            "run",
+            "chat",
+        ]
+        frame = frame[kept].assign(
+            score=scores, status=frame["status"].where(np.isnan(scores), "ok")
+        )
+        ready[file.name] = frame[
+            frame["score"].notna() | frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))
+        ]
     for file in files:
         write_predictions(written[file.name], ready[file.name], own=True)
         table = errors[file.name]

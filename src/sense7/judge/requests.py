@@ -52,7 +52,9 @@ def chat_json(said: Iterable[Sequence]) -> str:
     """Return what was said, each message as role and content, as a JSON array of objects with these two."""
     rows = []
     for cells in said:
-        role, text = (cell if isinstance(cell, str) else "" if pd.isna(cell) else str(cell) for cell in cells)
+        role, text = (
+            cell if isinstance(cell, str) else "" if pd.isna(cell) else str(cell) for cell in cells
+        )
         if role != "error":
             rows.append({"role": role.lower(), "content": " ".join((text or "pending").split())})
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
@@ -61,7 +63,9 @@ def chat_json(said: Iterable[Sequence]) -> str:
 def chats(study: Study, of_each: Callable[[str], str | bytes] = str) -> pd.Series:
     """Return every conversation as :func:`chat_json` gives it, in the order of sheet Tasks."""
     said: dict[str, list] = {name: [] for name in study.conversations["conversation"]}
-    for name, *message in zip(*(study.messages[one] for one in ("conversation", "role", "content")), strict=True):
+    for name, *message in zip(
+        *(study.messages[one] for one in ("conversation", "role", "content")), strict=True
+    ):
         said[name].append(message)
     shown = [of_each(chat_json(messages)) for messages in said.values()]
     return pd.Series(shown, pd.Index(said, name="conversation"), dtype=object, name="chat")
@@ -70,7 +74,9 @@ def chats(study: Study, of_each: Callable[[str], str | bytes] = str) -> pd.Serie
 def same_chats(study: Study) -> np.ndarray:
     """Return a number for each conversation that is the same where :func:`chats` are."""
     # Digests: all chats together are as large as the study.
-    return pd.factorize(chats(study, lambda chat: hashlib.sha256(chat.encode("utf-8", "surrogatepass")).digest()))[0]
+    return pd.factorize(
+        chats(study, lambda chat: hashlib.sha256(chat.encode("utf-8", "surrogatepass")).digest())
+    )[0]
 
 
 # The prompt
@@ -92,7 +98,10 @@ class Prompt:
         require_unit(unit)
         words = json.loads((_HERE / "prompts" / "ratings.json").read_text(encoding="utf-8"))
         meaning = {"overall": "how empathic it is, all in all"}
-        meaning |= {dimension.name: f"it {dimension.definition} ({dimension.title})" for dimension in DIMENSIONS}
+        meaning |= {
+            dimension.name: f"it {dimension.definition} ({dimension.title})"
+            for dimension in DIMENSIONS
+        }
         parts = words[unit] | words["overall" if names == ("overall",) else "dimensions"]
         parts["ratings"] = "\n".join(f"- {name}: {meaning[name]}" for name in names)
         parts["names"] = ", ".join(json.dumps(name) for name in names)
@@ -112,7 +121,9 @@ class Prompt:
                 f"{path}: byte {error.start + 1:,} of the prompt is not UTF-8. Save the file as plain text in UTF-8."
             ) from None
         if CHAT not in text:
-            raise UserError(f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand.")
+            raise UserError(
+                f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand."
+            )
         return cls(path.stem, text)
 
     @property
@@ -136,7 +147,9 @@ def parse_parameters(texts: Sequence[str]) -> dict:
         name, equals, value = text.partition("=")
         name = name.strip()
         if not name or not equals:
-            raise UserError(f"--param {text}: give a name, an equals sign and JSON: --param seed=1.")
+            raise UserError(
+                f"--param {text}: give a name, an equals sign and JSON: --param seed=1."
+            )
         if name in _FIXED:
             raise UserError(f"--param {name}: is no free parameter. {_FIXED[name]}.")
         if name in found:
@@ -177,8 +190,14 @@ def request_parameters(
 def describe_parameters(parameters: Mapping) -> list[str]:
     """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
     gone = [name for name in REQUEST if name not in parameters]
-    new = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if REQUEST.get(name) != value]
-    said = [f"{word} {', '.join(names)}" for word, names in (("without", gone), ("with", new)) if names]
+    new = [
+        f"{name}={json.dumps(value)}"
+        for name, value in parameters.items()
+        if REQUEST.get(name) != value
+    ]
+    said = [
+        f"{word} {', '.join(names)}" for word, names in (("without", gone), ("with", new)) if names
+    ]
     return [f"parameters     the authors', {' and '.join(said)}"] if said else []
 
 
@@ -213,32 +232,53 @@ def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict
     return {"model": model, "messages": messages, **parameters}
 
 
-def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)) -> pd.DataFrame:
+def asked_units(
+    study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)
+) -> pd.DataFrame:
     """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
     require_unit(unit)
     turns, conversations = study.turns, study.conversations["conversation"]
     if unit == "conversation":
         frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
-        frame = frame.assign(source=frame["conversation"], turn=np.nan, chat=chats(study).to_numpy())
+        frame = frame.assign(
+            source=frame["conversation"], turn=np.nan, chat=chats(study).to_numpy()
+        )
         frame["ground_truth"] = ground_truth(turns, frame["conversation"]).to_numpy()
     elif turns.empty:
-        raise UserError("--unit turn: the data have no turn of an assistant. Give --unit conversation.")
+        raise UserError(
+            "--unit turn: the data have no turn of an assistant. Give --unit conversation."
+        )
     else:
         order = pd.Index(conversations).get_indexer(turns["conversation"])
         turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
-        said = dict(list(study.messages.set_index("position").groupby("conversation")[["role", "content"]]))
-        frame = turns[["participant", "turn"]].assign(source=turns["conversation"], ground_truth=np.nan)
-        frame["conversation"] = [f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()]
+        said = dict(
+            list(study.messages.set_index("position").groupby("conversation")[["role", "content"]])
+        )
+        frame = turns[["participant", "turn"]].assign(
+            source=turns["conversation"], ground_truth=np.nan
+        )
+        frame["conversation"] = [
+            f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()
+        ]
         ends = zip(turns["conversation"], turns["position"], strict=True)
-        frame["chat"] = [chat_json(said[name][said[name].index <= end].to_numpy()) for name, end in ends]
+        frame["chat"] = [
+            chat_json(said[name][said[name].index <= end].to_numpy()) for name, end in ends
+        ]
     for name in names:
         rated = turns[f"{name}_state"] == RATED
-        known = pd.DataFrame({"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED})
+        known = pd.DataFrame(
+            {"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED}
+        )
         if unit == "conversation":
-            means = known.groupby(turns["conversation"].to_numpy()).agg({"level": "mean", "declined": "any"})
+            means = known.groupby(turns["conversation"].to_numpy()).agg(
+                {"level": "mean", "declined": "any"}
+            )
             known = means.reindex(frame["conversation"])
         # What the person said of each unit: a level, not applicable, or nothing.
         said = zip(known["level"], known["declined"].tolist(), strict=True)
-        person = [float(level) if pd.notna(level) else NOT_APPLICABLE if no is True else None for level, no in said]
+        person = [
+            float(level) if pd.notna(level) else NOT_APPLICABLE if no is True else None
+            for level, no in said
+        ]
         frame[f"person_{name}"] = pd.Series(person, frame.index, dtype=object)
     return frame

@@ -16,8 +16,12 @@ __all__ = ["HIGHEST", "LOWEST", "score_of"]
 LOWEST, HIGHEST = 1.0, 5.0
 """Ends of the scale."""
 
-_WORDS = tomllib.loads((importlib.resources.files(__package__) / "score_words.toml").read_text("utf-8"))
-_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Chinese, Japanese and Korean
+_WORDS = tomllib.loads(
+    (importlib.resources.files(__package__) / "score_words.toml").read_text("utf-8")
+)
+_WITHOUT_SPACES = re.compile(
+    "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)  # Chinese, Japanese and Korean
 
 
 def _any_of(words: list[str]) -> str:
@@ -43,9 +47,12 @@ _OF_FIVE = (
     rf"\s*+\(\s*+5{_UNIT}\s*+(?:\u6e80\u70b9|\ub9cc\uc810)"
 )
 _FIVE_FIRST = "|".join(
-    r"\s*+5\s*+".join(re.escape(part.strip()) for part in phrase.split("5")) for phrase in _WORDS["five_first"]
+    r"\s*+5\s*+".join(re.escape(part.strip()) for part in phrase.split("5"))
+    for phrase in _WORDS["five_first"]
 )
-_NUMBER_WORD = "|".join(rf"(?P<word{number}>{_any_of(words)})" for number, words in enumerate(_WORDS["numbers"], 1))
+_NUMBER_WORD = "|".join(
+    rf"(?P<word{number}>{_any_of(words)})" for number, words in enumerate(_WORDS["numbers"], 1)
+)
 _OPEN, _CLOSE = r"[\s(\[\u3010]", r"[\s)\]\u3011]"
 _FIELD = re.compile(
     rf"{_OPEN}*+(?:{_ANNOUNCING}(?:[\s:=,\u3001\u2192]|(?<=\s)[-\u2013\u2014]++(?=\s))*+)*+"
@@ -65,7 +72,9 @@ _MARKUP = re.compile(
     r"[*_`\"\u201c-\u201e\u00ab\u00bb{}\\]|['\u2018\u2019](?![a-z])",
     re.IGNORECASE,
 )
-_SYMBOLS = re.compile("[\u2600-\u27bf\u2b50\U0001f000-\U0001faff\ufe0e\ufe0f\u200b-\u200f\u2060\ufeff]")
+_SYMBOLS = re.compile(
+    "[\u2600-\u27bf\u2b50\U0001f000-\U0001faff\ufe0e\ufe0f\u200b-\u200f\u2060\ufeff]"
+)
 _IN_DOLLARS = re.compile(r"\$([^$\n]{0,40})\$")
 _FEW_WORDS = 3
 """A remark of no more words than these in which a number word stands is another score: "maybe four"."""
@@ -73,7 +82,9 @@ _FEW_WORDS = 3
 
 def score_of(inside: str) -> float | None:
     """Return the score in the text of an S2; None if there is none, or any other number beside it."""
-    if any(unicodedata.category(character)[0] == "N" for character in inside if not character.isascii()):
+    if any(
+        unicodedata.category(character)[0] == "N" for character in inside if not character.isascii()
+    ):
         return None  # such as a half or a full-width digit
     plain = _SYMBOLS.sub(" ", _MARKUP.sub(" ", _IN_DOLLARS.sub(r" \1 ", inside)))
     score, remark = _announced(unicodedata.normalize("NFKC", plain).strip())
@@ -99,7 +110,9 @@ def _announced(text: str) -> tuple[float | None, str]:
         return None, ""
     remark = text[set_off.end() :]
     words = re.findall(r"[^\W\d_]+", remark)
-    is_of_a_list = set_off["point"] and 0 < len(words) < _FEW_WORDS  # as in "1. Message" and "4. May"
+    is_of_a_list = (
+        set_off["point"] and 0 < len(words) < _FEW_WORDS
+    )  # as in "1. Message" and "4. May"
     if is_of_a_list or _BOUND.match(remark):
         return None, ""
     if len(words) <= _FEW_WORDS:
@@ -111,4 +124,6 @@ def _announced(text: str) -> tuple[float | None, str]:
 
 def _number_words(match: re.Match) -> set[float]:
     """The number that a match has as a word."""
-    return {float(number) for number in range(1, len(_WORDS["numbers"]) + 1) if match[f"word{number}"]}
+    return {
+        float(number) for number in range(1, len(_WORDS["numbers"]) + 1) if match[f"word{number}"]
+    }

@@ -100,7 +100,9 @@ def plan_session(
     sending = {one.name: given.pop(one.name) for one in fields(Plan) if one.name in given}
     questions = questions_for(study, **{"prompt": None, **given})
     if questions.ratings and policy != "strict":
-        raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
+        raise UserError(
+            f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict."
+        )
     asked = {
         "model": questions.model,
         "endpoint": endpoint.identity,
@@ -115,7 +117,12 @@ def plan_session(
         if journal:
             journal.check(asked, questions, runs)
         estimated = estimate(questions, runs, journal, prices)
-    about = {"data": study.name, "base_url": endpoint.address, "sense7": sense7.__version__, "begun": now()}
+    about = {
+        "data": study.name,
+        "base_url": endpoint.address,
+        "sense7": sense7.__version__,
+        "begun": now(),
+    }
     plan = Plan(questions, endpoint, folder, runs, policy, estimated, asked, about, **sending)
     existing = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
     if existing and not (folder / JOURNAL).exists():
@@ -152,22 +159,32 @@ def questions_for(
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
     if shots and not standard:
-        raise UserError("--shots: examples have a score of a whole conversation. Leave out --unit and --rating.")
+        raise UserError(
+            "--shots: examples have a score of a whole conversation. Leave out --unit and --rating."
+        )
     frame = asked_units(study, unit, names)
     examples = pd.Series("", frame["conversation"])
     if shots:
         if EXAMPLES not in prompt.text:
-            raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
+            raise UserError(
+                f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand."
+            )
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
         examples = examples_for(study, shots)
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
     frame["prompt"] = [
-        prompt.fill(chat, examples[name]) for name, chat in zip(frame["conversation"], frame["chat"], strict=True)
+        prompt.fill(chat, examples[name])
+        for name, chat in zip(frame["conversation"], frame["chat"], strict=True)
     ]
-    frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)  # of all that a request says
-    bodies = (json.dumps(request_body(model, text, parameters), sort_keys=True) for text in frame["prompt"])
+    frame["characters"] = frame["prompt"].str.len() + len(
+        SYSTEM_MESSAGE
+    )  # of all that a request says
+    bodies = (
+        json.dumps(request_body(model, text, parameters), sort_keys=True)
+        for text in frame["prompt"]
+    )
     frame["request_sha256"] = [hashlib.sha256(body.encode()).hexdigest() for body in bodies]
     named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
     total = hashlib.sha256(json.dumps(named).encode()).hexdigest()
@@ -215,7 +232,13 @@ class Tally:
 class _Session:
     """The calls of a plan that are not answered yet, and the requests under way."""
 
-    def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
+    def __init__(
+        self,
+        plan: Plan,
+        journal: Journal,
+        progress: Callable[[Tally], None],
+        say: Callable[[str], None],
+    ):
         self.plan, self.journal, self.progress, self.say = plan, journal, progress, say
         self.pending = journal.pending(plan.runs)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
@@ -227,7 +250,11 @@ class _Session:
         self.ending, self.room = asyncio.Event(), asyncio.Event()
         self.workers: list[asyncio.Task] = []
         self.under_way = 0
-        self.most, self.good, self.halved = plan.concurrency, 0, float("-inf")  # an overrun endpoint halves the most
+        self.most, self.good, self.halved = (
+            plan.concurrency,
+            0,
+            float("-inf"),
+        )  # an overrun endpoint halves the most
         self.said_until = float("-inf")
 
     async def send_all(self) -> None:
@@ -265,7 +292,9 @@ class _Session:
             if failed.overrun and begun >= self.halved and self.most > 1:
                 self.halved, self.good, self.most = time.monotonic(), 0, self.most // 2
                 requests = count_of(self.most, "request")
-                self.say(f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come")
+                self.say(
+                    f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come"
+                )
             raise
         finally:
             self.under_way -= 1
@@ -273,11 +302,19 @@ class _Session:
 
     async def wait(self, attempt: int, failed: Unanswered, call: str) -> None:
         """Wait before a further attempt, as long as the endpoint asks, or longer each time; no longer if all ends."""
-        share = zlib.crc32(f"{call} {attempt}".encode("utf-8", "replace")) / 2**32  # those refused together come apart
-        seconds = min(LONGEST_BACKOFF, self.plan.backoff * 2.0 ** min(attempt - 1, 30)) * (0.5 + 0.5 * share)
-        seconds = seconds if failed.wait is None else failed.wait + min(1.0, self.plan.backoff) * share
+        share = (
+            zlib.crc32(f"{call} {attempt}".encode("utf-8", "replace")) / 2**32
+        )  # those refused together come apart
+        seconds = min(LONGEST_BACKOFF, self.plan.backoff * 2.0 ** min(attempt - 1, 30)) * (
+            0.5 + 0.5 * share
+        )
+        seconds = (
+            seconds if failed.wait is None else failed.wait + min(1.0, self.plan.backoff) * share
+        )
         until = time.monotonic() + seconds
-        if seconds >= WORTH_SAYING and until > self.said_until + WORTH_SAYING:  # requests at once often wait together
+        if (
+            seconds >= WORTH_SAYING and until > self.said_until + WORTH_SAYING
+        ):  # requests at once often wait together
             self.said_until = until
             self.say(f"waiting {seconds:,.0f} seconds before the next attempt: {failed}")
         with contextlib.suppress(TimeoutError):
@@ -331,11 +368,15 @@ class _Session:
             return
         self.stopped = why
         self.ending.set()
-        asyncio.get_running_loop().call_later(LAST_REPLIES, lambda: [worker.cancel() for worker in self.workers])
+        asyncio.get_running_loop().call_later(
+            LAST_REPLIES, lambda: [worker.cancel() for worker in self.workers]
+        )
 
     def keep(self, conversation: str, run: int, known: dict) -> None:
         """Give an answer to the journal, count it, and send no more if too many in a row could not be used."""
-        answer = Answer(conversation, run, time=now(), asked=list(self.plan.questions.ratings) or None, **known)
+        answer = Answer(
+            conversation, run, time=now(), asked=list(self.plan.questions.ratings) or None, **known
+        )
         self.journal.add(answer)
         reply, tally = answer.reply, self.tally
         tally.statuses[reply.status] += 1
@@ -363,7 +404,9 @@ def carry_out(
     with Journal.open(plan.folder, say) as journal:
         if journal.unlocked:
             say(f"warning: {journal.unlocked}")
-        journal.check(plan.asked, plan.questions, plan.runs)  # again, now that no other session is at work here
+        journal.check(
+            plan.asked, plan.questions, plan.runs
+        )  # again, now that no other session is at work here
         journal.begin(plan.asked, plan.about, plan.questions, plan.runs)
         session = _Session(plan, journal, progress, say)
         try:

@@ -30,7 +30,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, winning_rate, wins
+from sense7.estimators.alternative_annotator import (
+    alternative_test,
+    benjamini_yekutieli,
+    winning_rate,
+    wins,
+)
 from sense7.estimators.bootstrap import ConversationBootstrap, resampled_p
 from sense7.estimators.estimates import Estimate, holm
 from sense7.estimators.order import rounded
@@ -69,7 +74,10 @@ ACKNOWLEDGEMENT = RELEASED["judged_conversations"].acknowledgement
 RATERS = (*JUDGES, CROWD)
 NAMES = JUDGES | {CROWD: "crowd", "expert": "expert left out", "jury": "jury"}
 ALL = "all questions"
-EPSILON, PASSED = 0.2, 0.5  # what a model may be worse by than an expert; the winning rate from which it replaces them
+EPSILON, PASSED = (
+    0.2,
+    0.5,
+)  # what a model may be worse by than an expert; the winning rate from which it replaces them
 RHO, RANGE = "Spearman's rho", "share of the scale's range"
 
 
@@ -98,7 +106,9 @@ def ratings() -> pd.DataFrame:
     """
     judged = judged_conversations()
     jury = judged[list(JUDGES)].mean(axis=1)
-    return judged.assign(experts=judged[list(EXPERTS)].median(axis=1), llm=judged["gemini"], jury=jury)
+    return judged.assign(
+        experts=judged[list(EXPERTS)].median(axis=1), llm=judged["gemini"], jury=jury
+    )
 
 
 def sizes(judged: pd.DataFrame) -> str:
@@ -139,7 +149,9 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
     [0.48, 0.477, 0.25, 0.248]
     """
     groups = dict(iter(judged.groupby(["corpus", "question"])))
-    table = published_agreement().rename(columns={"spearman": "spearman_published", "kappa": "kappa_published"})
+    table = published_agreement().rename(
+        columns={"spearman": "spearman_published", "kappa": "kappa_published"}
+    )
     rows = []
     for row in table.itertuples(index=False):
         group = groups[row.corpus, row.question]
@@ -168,7 +180,9 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     >>> [row["estimate"] for row in reproduced(agreement_table(ratings()))]
     [18, 18, 36, 54, 18, 18, 36, 54, 252, 93, '0.00498']
     """
-    hundredths = {name: np.rint(100 * column) for name, column in agreement.select_dtypes("number").items()}
+    hundredths = {
+        name: np.rint(100 * column) for name, column in agreement.select_dtypes("number").items()
+    }
     equal, rows = "computed from the released ratings, equal to two decimals", []
 
     def count(key: str, same: pd.Series, method: str) -> None:
@@ -180,7 +194,11 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
         same[measure] = hundredths[measure] == hundredths[f"{measure}_published"]
         apart.append((agreement[f"{measure}_published"] - agreement[measure]).abs().max())
         for corpus in CORPORA:
-            count(f"{measure}_{corpus}", same[measure][agreement["corpus"] == corpus], f"{title} {equal}")
+            count(
+                f"{measure}_{corpus}",
+                same[measure][agreement["corpus"] == corpus],
+                f"{title} {equal}",
+            )
     both = pd.concat(same.values())
     count("values_reproduced", both, equal)
     by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
@@ -229,8 +247,12 @@ class CorpusBootstrap(ConversationBootstrap):
     (1000, 200)
     """
 
-    def __init__(self, judged: pd.DataFrame, draws: int = 10_000, seed: int = 0, confidence: float = 0.95):
-        object.__setattr__(self, "corpora", dict(iter(judged.groupby("corpus", sort=False)["conversation"])))
+    def __init__(
+        self, judged: pd.DataFrame, draws: int = 10_000, seed: int = 0, confidence: float = 0.95
+    ):
+        object.__setattr__(
+            self, "corpora", dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
+        )
         super().__init__(judged["conversation"], draws, seed, confidence)
 
     @cached_property
@@ -238,7 +260,9 @@ class CorpusBootstrap(ConversationBootstrap):
         table = np.zeros((self.draws, len(self.names)))
         for number, conversations in enumerate(self.corpora.values()):
             # No two corpora, nor two seeds, share their random numbers.
-            own = ConversationBootstrap(conversations, self.draws, len(self.corpora) * int(self.seed) + number)
+            own = ConversationBootstrap(
+                conversations, self.draws, len(self.corpora) * int(self.seed) + number
+            )
             table[:, self.codes(own.names)] = own.weights()
         return table
 
@@ -260,19 +284,28 @@ class ByQuestion:
 
     def mean(self, rater: str, corpora=CORPORA) -> np.ndarray:
         """Mean over the questions of these corpora."""
-        return np.mean([values for (corpus, _), values in self.drawn[rater].items() if corpus in corpora], axis=0)
+        return np.mean(
+            [values for (corpus, _), values in self.drawn[rater].items() if corpus in corpora],
+            axis=0,
+        )
 
-    def number(self, label: str, statistic: np.ndarray, key: str = "", corpora=CORPORA, **words) -> Number:
+    def number(
+        self, label: str, statistic: np.ndarray, key: str = "", corpora=CORPORA, **words
+    ) -> Number:
         """A number of the conversations of these corpora."""
         about = {"unit": self.unit, "method": self.method} | words
         rows = pd.Index(pd.concat([self.bootstrap.corpora[corpus] for corpus in corpora]).unique())
         constant = "one of two raters gives every conversation the same rating"
-        return Number(label, partial(np.asarray, statistic), rows=rows, key=key, undefined=constant, **about)
+        return Number(
+            label, partial(np.asarray, statistic), rows=rows, key=key, undefined=constant, **about
+        )
 
     def minus(self, pairs) -> "ByQuestion":
         """Paired differences of raters, on the same conversations of every resample."""
         values = {
-            f"{a}_minus_{b}": {asked: self.drawn[a][asked] - self.drawn[b][asked] for asked in self.drawn[a]}
+            f"{a}_minus_{b}": {
+                asked: self.drawn[a][asked] - self.drawn[b][asked] for asked in self.drawn[a]
+            }
             for a, b in pairs
         }
         return replace(self, drawn=values, method=f"difference of {self.method}")
@@ -290,7 +323,10 @@ class ByQuestion:
                     own,
                     method=method,
                 )
-                for row, own in {**{corpus: (corpus,) for corpus in corpora}, "all": corpora}.items()
+                for row, own in {
+                    **{corpus: (corpus,) for corpus in corpora},
+                    "all": corpora,
+                }.items()
             ]
             found[_title(rater)] = tabulate("corpus", numbers, self.bootstrap)
         return found
@@ -305,7 +341,9 @@ class ByQuestion:
                     for (of, question), numbers in values.items()
                     if of == corpus
                 ]
-                found[CORPORA[corpus]][_title(rater)] = tabulate("question", numbers, self.bootstrap)
+                found[CORPORA[corpus]][_title(rater)] = tabulate(
+                    "question", numbers, self.bootstrap
+                )
         return found
 
 
@@ -335,13 +373,20 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
     p = defaultdict(lambda: defaultdict(dict))
     for asked, group in judged.groupby(["corpus", "question"], sort=False):
         w = weights[:, bootstrap.codes(group["conversation"])]
-        s = {name: group[name].to_numpy(dtype=float) for name in (*EXPERTS, *RATERS, "experts", "jury")}
-        targets = {f"without_{e}": np.mean([s[f] for f in EXPERTS if f != e], axis=0) for e in EXPERTS}
+        s = {
+            name: group[name].to_numpy(dtype=float)
+            for name in (*EXPERTS, *RATERS, "experts", "jury")
+        }
+        targets = {
+            f"without_{e}": np.mean([s[f] for f in EXPERTS if f != e], axis=0) for e in EXPERTS
+        }
         columns, places = s | targets, {name: place for place, name in enumerate(s | targets)}
         several = [*RATERS, "jury"]
         pairs = [(rater, "experts") for rater in RATERS]
         pairs += [(rater, f"without_{e}") for e in EXPERTS for rater in (e, *several)]
-        spearman = spearmans_in_draws(list(columns.values()), [(places[a], places[b]) for a, b in pairs], w)
+        spearman = spearmans_in_draws(
+            list(columns.values()), [(places[a], places[b]) for a, b in pairs], w
+        )
         rho = dict(zip(pairs, spearman.T, strict=True))
         width = (group["highest"] - group["lowest"]).to_numpy(dtype=float)
         experts = np.column_stack([s[e] for e in EXPERTS])
@@ -352,7 +397,9 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
             found["agreement"][rater][asked] = rho[rater, "experts"]
             found["level"][rater][asked] = mean((s[rater] - experts.mean(axis=1)) / width)
         for rater in ("expert", *several):
-            found["left_out"][rater][asked] = np.mean([rho[own(rater, e), f"without_{e}"] for e in EXPERTS], axis=0)
+            found["left_out"][rater][asked] = np.mean(
+                [rho[own(rater, e), f"without_{e}"] for e in EXPERTS], axis=0
+            )
         for rater in ("expert", *JUDGES):
             errors = [np.abs(s[own(rater, e)] - targets[f"without_{e}"]) for e in EXPERTS]
             found["error"][rater][asked] = mean(np.mean(errors, axis=0) / width)
@@ -374,10 +421,14 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
             each = np.concatenate(list(tests.values()), axis=-1)
             rejected = np.split(benjamini_yekutieli(each), len(tests), axis=-1)
             found[f"rate_{kind}"][judge] = {
-                asked: winning_rate(decided, tests[asked]) for asked, decided in zip(tests, rejected, strict=True)
+                asked: winning_rate(decided, tests[asked])
+                for asked, decided in zip(tests, rejected, strict=True)
             }
     left_out = "with the mean of two experts, the third left out, averaged over the three"
-    closer = {"experts": "the other two as the expert left out", "person": "the person's own rating as an expert"}
+    closer = {
+        "experts": "the other two as the expert left out",
+        "person": "the person's own rating as an expert",
+    }
     advantage = "average advantage probability: share of conversations on which the model is at least as close to"
     rate = f"winning rate at epsilon {EPSILON:g}, Benjamini-Yekutieli over questions and experts"
     ours, test, everywhere = "three_judges", "alternative", ("all", *CORPORA)
@@ -387,7 +438,11 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
         "left_out": (ours, RHO, f"{RHO} {left_out}"),
         "error": (ours, RANGE, f"mean absolute error {left_out}"),
         "kappa": ("", "weighted kappa", f"kappas, quadratic weights by {STEPS['occurring']}"),
-        "alpha": ("", "alpha", "Krippendorff's alpha (interval) of three models, mean over questions"),
+        "alpha": (
+            "",
+            "alpha",
+            "Krippendorff's alpha (interval) of three models, mean over questions",
+        ),
     }
     for kind, than in closer.items():
         declared[f"advantage_{kind}"] = test, "share of conversations", f"{advantage} {than}"
@@ -427,12 +482,19 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     shown = replace(near, drawn={rater: near.drawn[rater] for rater in ("expert", *RATERS)})
     q |= {"left_out": shown, "gaps": near.minus((judge, "expert") for judge in JUDGES)}
     found = {name: each.by_corpus() for name, each in q.items() if name not in {"kappa", "alpha"}}
-    found["questions"] = replace(q["agreement"], drawn={j: q["agreement"].drawn[j] for j in JUDGES}).by_question()
+    found["questions"] = replace(
+        q["agreement"], drawn={j: q["agreement"].drawn[j] for j in JUDGES}
+    ).by_question()
 
     scores = _scores(judged)
-    known = {"ground_truth": scores[list(EXPERTS)].to_numpy().ravel(), "participant": np.repeat(scores.index, 3)}
+    known = {
+        "ground_truth": scores[list(EXPERTS)].to_numpy().ravel(),
+        "participant": np.repeat(scores.index, 3),
+    }
     found["accuracy"] = {
-        model: run_metrics(pd.DataFrame(known | {"score": np.repeat(scores[judge].to_numpy(), 3)}), bootstrap)
+        model: run_metrics(
+            pd.DataFrame(known | {"score": np.repeat(scores[judge].to_numpy(), 3)}), bootstrap
+        )
         .loc[["accuracy"]]
         .assign(unit="share of experts' scores", key=f"three_judges_lend_an_ear_{judge}_accuracy")
         for judge, model in JUDGES.items()
@@ -440,7 +502,11 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
 
     medians = []
     for key, label, chosen in (
-        ("kumar_expert_expert_kappa", "two experts", [pair for pair in kappa.drawn if "experts " not in pair]),
+        (
+            "kumar_expert_expert_kappa",
+            "two experts",
+            [pair for pair in kappa.drawn if "experts " not in pair],
+        ),
         ("kumar_expert_llm_kappa", f"experts (median) and {JUDGES['gemini']}", ["experts gemini"]),
     ):
         values = [each for pair in chosen for each in kappa.drawn[pair].values()]
@@ -461,7 +527,11 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     over = f"jury minus the best model ({JUDGES[best]})"
     gains = [
         gained(over, mean["jury"] - mean[best], "real_jury_mean_over_best_spearman"),
-        gained("jury minus the mean model", mean["jury"] - of_members, "real_jury_mean_over_mean_spearman"),
+        gained(
+            "jury minus the mean model",
+            mean["jury"] - of_members,
+            "real_jury_mean_over_mean_spearman",
+        ),
     ]
     same = "the models give the same rating everywhere on a question"
     alpha = q["alpha"].number("alpha of three models", q["alpha"].mean("models"), "real_jury_alpha")
@@ -493,10 +563,19 @@ def _scores(judged: pd.DataFrame) -> pd.DataFrame:
 @finding
 def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
-    conversations, questions = judged["conversation"].nunique(), len(judged.drop_duplicates(["corpus", "question"]))
+    conversations, questions = (
+        judged["conversation"].nunique(),
+        len(judged.drop_duplicates(["corpus", "question"])),
+    )
     of = "in the released ratings"
     rows = [
-        ("conversations", conversations, conversations, "conversations", f"rated by all seven raters {of}"),
+        (
+            "conversations",
+            conversations,
+            conversations,
+            "conversations",
+            f"rated by all seven raters {of}",
+        ),
         ("questions", questions, questions, "questions", f"over the four corpora {of}"),
         ("models", ", ".join(JUDGES.values()), len(JUDGES), "models", f"as named {of}"),
     ]

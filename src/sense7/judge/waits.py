@@ -33,8 +33,17 @@ _IN_WORDS = re.compile(
     rf"(?<![\d.,])(?P<wait>{_NUMBER}\s?{_UNIT}(?:{_BETWEEN_PARTS}{_NUMBER}\s?{_UNIT}){{0,3}})",
     re.IGNORECASE,
 )
-_WITHOUT_UNIT = re.compile(rf"(?:try again|retry) (?:in|after):? (?P<wait>{_NUMBER})(?![\d\s]*[\w:/-])", re.IGNORECASE)
-_DELAYS = {"retrydelay", "retryafter", "retryafterseconds", "retryafterms", "retryinms", "retryinseconds"}
+_WITHOUT_UNIT = re.compile(
+    rf"(?:try again|retry) (?:in|after):? (?P<wait>{_NUMBER})(?![\d\s]*[\w:/-])", re.IGNORECASE
+)
+_DELAYS = {
+    "retrydelay",
+    "retryafter",
+    "retryafterseconds",
+    "retryafterms",
+    "retryinms",
+    "retryinseconds",
+}
 _FIRST_TIME = 1e9
 """Seconds since 1970 from which a number is a time; a thousand times as many are milliseconds."""
 
@@ -43,10 +52,14 @@ _TOO_LARGE = re.compile(
     r"(?:tokens|input|prompt|request|messages)\b[^.]{0,60} must be (?:reduced|shorter|smaller)",
     re.IGNORECASE,
 )
-_LIMIT = re.compile(r"\blimit:? (\d[\d,]{0,15})\b[^.]{0,60}?\brequested:? (\d[\d,]{0,15})\b", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"\blimit:? (\d[\d,]{0,15})\b[^.]{0,60}?\brequested:? (\d[\d,]{0,15})\b", re.IGNORECASE
+)
 
 
-def asked_to_wait(status: int, headers: Mapping[str, str], body: object, words: str) -> float | None:
+def asked_to_wait(
+    status: int, headers: Mapping[str, str], body: object, words: str
+) -> float | None:
     """Seconds that an endpoint asks to wait; None if it does not say.
 
     A header Retry-After comes first, in seconds or milliseconds, then what the body says in a field or in words, then
@@ -99,7 +112,10 @@ def _wait_of(said: object, now: float) -> float | None:
         return sum(float(number) * _SECONDS[unit.casefold()] for number, unit in parts)
     with contextlib.suppress(ValueError, OverflowError):
         moment = datetime.datetime.fromisoformat(text)
-        return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() - now)
+        return max(
+            0.0,
+            (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() - now,
+        )
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
     return None
@@ -143,7 +159,9 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
             continue
         fields = dict(re.findall(r"\b(reset|remaining|t|r)=(\d{1,15})", value))
         reset = fields.get("reset", fields.get("t", value if "reset" in name else ""))
-        remaining = fields.get("remaining", fields.get("r", headers.get(name.replace("reset", "remaining"), "")))
+        remaining = fields.get(
+            "remaining", fields.get("r", headers.get(name.replace("reset", "remaining"), ""))
+        )
         wait = _wait_of(reset, now)
         if wait is not None:
             resets[name] = (wait, remaining.strip() == "0")

@@ -91,7 +91,12 @@ def draw_judge(
 
 def offered_quality(study: Numbers) -> np.ndarray:
     """Quality that each conversation offers: mean over its turns of the mean over the seven dimensions. Shape (C,)."""
-    return np.bincount(study.conversation, weights=study.quality.mean(axis=1), minlength=len(study.turns)) / study.turns
+    return (
+        np.bincount(
+            study.conversation, weights=study.quality.mean(axis=1), minlength=len(study.turns)
+        )
+        / study.turns
+    )
 
 
 def assistant_words(study: Numbers, assistant: Sequence[str]) -> np.ndarray:
@@ -154,11 +159,16 @@ def judge_statistics(study: Numbers, scores: JudgeScores, words: np.ndarray) -> 
         )
         off_scale = (scores.kind == KINDS.index("off the scale"))[:, known]
         read = np.where(usable, score, np.where(off_scale, 1, 3))
-        values["judge_authors_accuracy"] = float(np.mean([(_labels(truth) == run).mean() for run in read]))
+        values["judge_authors_accuracy"] = float(
+            np.mean([(_labels(truth) == run).mean() for run in read])
+        )
         values["judge_authors_spearman"] = float(np.mean([_rho(run, truth) for run in read]))
         several = (scores.kind == USABLE).sum(axis=0) > 1
         score, usable = scores.score[:, several].astype(float), (scores.kind == USABLE)[:, several]
-        lowest, highest = np.where(usable, score, np.inf).min(axis=0), np.where(usable, score, -np.inf).max(axis=0)
+        lowest, highest = (
+            np.where(usable, score, np.inf).min(axis=0),
+            np.where(usable, score, -np.inf).max(axis=0),
+        )
         values["judge_same_label"] = float((lowest == highest).mean()) if several.any() else np.nan
         return values
 
@@ -166,7 +176,10 @@ def judge_statistics(study: Numbers, scores: JudgeScores, words: np.ndarray) -> 
 def _run(truth: np.ndarray, score: np.ndarray) -> dict[str, float]:
     """The metrics of one run; labels are levels, halves to the even one."""
     label = _labels(truth)
-    table = np.array([[((label == row) & (score == column)).sum() for column in _LEVELS] for row in _LEVELS], float)
+    table = np.array(
+        [[((label == row) & (score == column)).sum() for column in _LEVELS] for row in _LEVELS],
+        float,
+    )
     hits, rows, columns, total = np.diag(table), table.sum(axis=1), table.sum(axis=0), table.sum()
     apart = np.subtract.outer(_LEVELS, _LEVELS) ** 2
     values = {
@@ -174,7 +187,8 @@ def _run(truth: np.ndarray, score: np.ndarray) -> dict[str, float]:
         "within_one": table[apart <= 1].sum() / total,
         "mean_absolute_error": np.abs(truth - score).mean(),
         "spearman": _rho(truth, score),
-        "quadratic_kappa": 1 - (apart * table).sum() / (apart * np.outer(rows, columns) / total).sum(),
+        "quadratic_kappa": 1
+        - (apart * table).sum() / (apart * np.outer(rows, columns) / total).sum(),
         "level_bias": (score - truth).mean(),
     }
     for level, hit, row, column in zip(_LEVELS, hits, rows, columns, strict=True):
@@ -227,7 +241,9 @@ def implied_judge_values(
     return values
 
 
-def _difference(parameters: Parameters, judge: JudgeParameters, seed: np.random.SeedSequence, scale: int) -> dict:
+def _difference(
+    parameters: Parameters, judge: JudgeParameters, seed: np.random.SeedSequence, scale: int
+) -> dict:
     """Statistics with the words of the texts, minus those with the stand-in."""
     numbers, texts, own = seed.spawn(3)
     study = draw(parameters, np.random.default_rng(numbers), scale)
@@ -242,7 +258,13 @@ def _difference(parameters: Parameters, judge: JudgeParameters, seed: np.random.
 def plant_judge(parameters: Parameters, judge: JudgeParameters) -> list[dict[str, Any]]:
     """Entries of the truth file for a simulated judge: its parameters, and what they imply for page and metrics."""
     entries = [
-        entry(key, value, *TABLES["judge"][key], "count" if key == "judge_runs" else "parameter", PLACED)
+        entry(
+            key,
+            value,
+            *TABLES["judge"][key],
+            "count" if key == "judge_runs" else "parameter",
+            PLACED,
+        )
         for key, value in judge.as_dict().items()
     ]
     for key, (value, error) in implied_judge_values(parameters, judge).items():

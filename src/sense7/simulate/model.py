@@ -54,7 +54,9 @@ class Numbers:
     importance: np.ndarray  # 1 to 5
     desired: np.ndarray  # 1 to 3
     conversation_effect: np.ndarray
-    context_effect: np.ndarray  # of importance and desired empathy, their interaction with the condition included
+    context_effect: (
+        np.ndarray
+    )  # of importance and desired empathy, their interaction with the condition included
     turns: np.ndarray
     unmet: np.ndarray  # whether a high desired empathy was not met
     post_latent: np.ndarray  # (C, 7)
@@ -113,11 +115,17 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     topic = generator.integers(len(p.topics), size=total)
     offset = p.importance_participant_sd * normal(people)
     importance = cut(
-        p.importance_mean + np.array(p.topic_importance)[topic] + offset[participant] + p.importance_sd * normal(total),
+        p.importance_mean
+        + np.array(p.topic_importance)[topic]
+        + offset[participant]
+        + p.importance_sd * normal(total),
         _LEVEL_CUTS,
     )
     desired = cut(
-        p.desired_mean + p.desired_importance_slope * (importance - 3.0) + p.desired_sd * normal(total), (1.5, 2.5)
+        p.desired_mean
+        + p.desired_importance_slope * (importance - 3.0)
+        + p.desired_sd * normal(total),
+        (1.5, 2.5),
     )
     slopes = p.desired_effect + np.array(p.condition_desired_slopes)[condition]
     context_effect = p.importance_effect * (importance - 3.0) + slopes * (desired - 2.0)
@@ -128,7 +136,11 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
         + np.array(p.topic_effects)[topic]
         + conversation_effect
     )
-    reaction = participant_effect[participant] + participant_condition[participant, condition] + context_effect
+    reaction = (
+        participant_effect[participant]
+        + participant_condition[participant, condition]
+        + context_effect
+    )
 
     # Numbers of turns.
     span = p.turns_maximum - p.turns_minimum
@@ -136,7 +148,9 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     if middle in (0.0, 1.0):
         turns = np.full(total, p.turns_minimum + round(middle * span))
     else:
-        share = generator.beta(middle * p.turns_concentration, (1 - middle) * p.turns_concentration, size=total)
+        share = generator.beta(
+            middle * p.turns_concentration, (1 - middle) * p.turns_concentration, size=total
+        )
         turns = p.turns_minimum + generator.binomial(span, share)
     conversation, turn = np.repeat(np.arange(total), turns), _places(turns)
     rows = len(turn)
@@ -149,7 +163,11 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
         table[:, step] += p.continuity_persistence * table[:, step - 1]
     carry = table[conversation, turn]
     turn_effect = p.turn_sd * normal(rows)
-    common = offered[conversation] + np.array(p.condition_slopes)[condition][conversation] * turn + turn_effect
+    common = (
+        offered[conversation]
+        + np.array(p.condition_slopes)[condition][conversation] * turn
+        + turn_effect
+    )
     quality = common[:, None] + np.array(p.dimension_intercepts)
     quality = quality + p.dimension_quality_sd * normal((rows, 7))
     quality -= p.continuity_drop * carry[:, None] * np.array(p.continuity_weights)
@@ -170,7 +188,9 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     sds[_RELATIONAL] = p.relational_participant_sd
     # A probit with a normal tendency averages to the stated probability over participants.
     answered = np.empty((rows, 8), dtype=bool)
-    answered[:, :7] = generator.random((rows, 7)) < ndtr(ndtri(probability) * np.sqrt(1 + sds**2) + sds * lean)
+    answered[:, :7] = generator.random((rows, 7)) < ndtr(
+        ndtri(probability) * np.sqrt(1 + sds**2) + sds * lean
+    )
     answered[:, 7] = generator.random(rows) < p.overall_applicability
     ratings = np.where(answered, cut(latent, p.thresholds), UNKNOWN).astype(np.int8)
     skipped = generator.random(rows) < p.unrated_turn_rate
@@ -207,7 +227,9 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
         scores=np.clip(np.round(3.2 + 0.7 * traits, 1), 1, 5),
         participant_effect=participant_effect,
         participant_condition_effect=participant_condition,
-        most_important=generator.choice(len(DIMENSION_NAMES), people, p=shares / sum(p.most_important_shares)),
+        most_important=generator.choice(
+            len(DIMENSION_NAMES), people, p=shares / sum(p.most_important_shares)
+        ),
         participant=participant,
         condition=condition,
         topic=topic,

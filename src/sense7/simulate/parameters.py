@@ -11,7 +11,9 @@ from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import did_you_mean
 
-_TABLES = tomllib.loads((importlib.resources.files(__package__) / "parameters.toml").read_text("utf-8"))
+_TABLES = tomllib.loads(
+    (importlib.resources.files(__package__) / "parameters.toml").read_text("utf-8")
+)
 
 TOPICS = tuple(_TABLES["study"]["topics"]["default"])
 """Topics for which there is text; ``Parameters.topics`` chooses among them."""
@@ -48,7 +50,9 @@ def _accepted(rule: Mapping) -> str:
         return " or ".join(rule["known"])
     low, high = rule["range"]
     number = f"{'a whole number' if isinstance(rule['default'], int) else 'a number'} from {low:,} to {high:,}"
-    return f"a list with {number} for each of the {rule['one_per']}" if "one_per" in rule else number
+    return (
+        f"a list with {number} for each of the {rule['one_per']}" if "one_per" in rule else number
+    )
 
 
 def _check(name: str, value: Any, rule: Mapping) -> Any:
@@ -59,8 +63,12 @@ def _check(name: str, value: Any, rule: Mapping) -> Any:
             _refuse(name, value, accepted)
         if "one_per" in rule:
             each = {"default": 0.0, "range": rule["range"]}
-            return tuple(_check(f"{name}[{position}]", item, each) for position, item in enumerate(value))
-        named = all(isinstance(item, str) and item.strip() for item in value) and len(set(value)) == len(value)
+            return tuple(
+                _check(f"{name}[{position}]", item, each) for position, item in enumerate(value)
+            )
+        named = all(isinstance(item, str) and item.strip() for item in value) and len(
+            set(value)
+        ) == len(value)
         known = "known" not in rule or (named and set(value) <= set(rule["default"]))
         if not named or not known or not rule["names"][0] <= len(value) <= rule["names"][1]:
             _refuse(name, list(value), accepted)
@@ -83,7 +91,9 @@ class _CheckedParameters:
 
     def __post_init__(self) -> None:
         for entry in dataclasses.fields(self):
-            object.__setattr__(self, entry.name, _check(entry.name, getattr(self, entry.name), entry.metadata))
+            object.__setattr__(
+                self, entry.name, _check(entry.name, getattr(self, entry.name), entry.metadata)
+            )
         self._check_together()
 
     @classmethod
@@ -104,7 +114,11 @@ class _CheckedParameters:
                 text = f"There is no parameter {name}. {hint}{' ' * bool(hint)}Known: {', '.join(sorted(known))}."
                 raise UserError(text)
         # Names first: the keys of a mapping for condition_effects are those of the new conditions.
-        values = {name: _check(name, value, known[name]) for name, value in changes.items() if "names" in known[name]}
+        values = {
+            name: _check(name, value, known[name])
+            for name, value in changes.items()
+            if "names" in known[name]
+        }
         names = dict(values)
         for name, value in changes.items():
             one_per = known[name].get("one_per")
@@ -112,8 +126,14 @@ class _CheckedParameters:
                 keys = names.get(one_per) or self.keys_of(one_per)
                 for key in value:
                     if key not in keys:
-                        _refuse(f"{name}.{key}", value[key], f"keys among the {one_per}: {', '.join(keys)}")
-                merged = dict(zip(self.keys_of(one_per), getattr(self, name), strict=True)) | dict(value)
+                        _refuse(
+                            f"{name}.{key}",
+                            value[key],
+                            f"keys among the {one_per}: {', '.join(keys)}",
+                        )
+                merged = dict(zip(self.keys_of(one_per), getattr(self, name), strict=True)) | dict(
+                    value
+                )
                 if missing := [key for key in keys if key not in merged]:
                     accepted = f"a value for each of the {one_per}; missing: {', '.join(missing)}"
                     _refuse(name, dict(value), accepted)
@@ -125,12 +145,18 @@ class _CheckedParameters:
     @classmethod
     def accepted(cls) -> list[tuple[str, Any, str]]:
         """Name, default and accepted values of every parameter, in order."""
-        return [(entry.name, entry.metadata["default"], _accepted(entry.metadata)) for entry in dataclasses.fields(cls)]
+        return [
+            (entry.name, entry.metadata["default"], _accepted(entry.metadata))
+            for entry in dataclasses.fields(cls)
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Names and values, tuples as lists: what the truth file holds, and what `from_mapping` takes."""
         values = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
 
 
 class _StudyParameters(_CheckedParameters):
@@ -156,7 +182,9 @@ class _StudyParameters(_CheckedParameters):
             if one_per := entry.metadata.get("one_per"):
                 wanted, value = len(self.keys_of(one_per)), getattr(self, entry.name)
                 if len(value) != wanted:
-                    _refuse(entry.name, list(value), f"{wanted} numbers, one for each of the {one_per}")
+                    _refuse(
+                        entry.name, list(value), f"{wanted} numbers, one for each of the {one_per}"
+                    )
         taken = sorted(set(self.characteristics) & set(_OTHER_COLUMNS))
         fewest, most = self.turns_minimum, self.turns_maximum
         rules = [
@@ -166,12 +194,24 @@ class _StudyParameters(_CheckedParameters):
                 self.conversations >= self.participants,
                 f"at least one a participant ({self.participants})",
             ),
-            ("unrated_conversations", self.unrated_conversations < self.conversations, "fewer than conversations"),
+            (
+                "unrated_conversations",
+                self.unrated_conversations < self.conversations,
+                "fewer than conversations",
+            ),
             ("turns_maximum", most >= fewest, f"at least turns_minimum ({fewest})"),
             ("turns_mean", fewest <= self.turns_mean <= most, f"from {fewest} to {most}"),
-            ("thresholds", sorted(set(self.thresholds)) == list(self.thresholds), "four numbers in ascending order"),
+            (
+                "thresholds",
+                sorted(set(self.thresholds)) == list(self.thresholds),
+                "four numbers in ascending order",
+            ),
             *(
-                (name, math.isclose(sum(getattr(self, name)), 1, abs_tol=1e-6), "seven shares that sum to 1")
+                (
+                    name,
+                    math.isclose(sum(getattr(self, name)), 1, abs_tol=1e-6),
+                    "seven shares that sum to 1",
+                )
                 for name in ("overall_weights", "most_important_shares")
             ),
             (
@@ -182,7 +222,9 @@ class _StudyParameters(_CheckedParameters):
         ]
         for name, holds, accepted in rules:
             if not holds:
-                _refuse(name, taken if name == "characteristics" else self.as_dict()[name], accepted)
+                _refuse(
+                    name, taken if name == "characteristics" else self.as_dict()[name], accepted
+                )
 
     def keys_of(self, one_per: str) -> tuple[str, ...]:
         """Names to which the entries of a tuple belong, in order: of the conditions, topics, dimensions, ..."""
@@ -204,8 +246,15 @@ class _StudyParameters(_CheckedParameters):
         >>> set(Parameters().without_effects().condition_effects)
         {0.0}
         """
-        several = ("condition_effects", "condition_slopes", "condition_desired_slopes", "topic_effects")
-        zeros = {name: (0.0,) * len(getattr(self, name)) for name in (*several, "characteristic_effects")}
+        several = (
+            "condition_effects",
+            "condition_slopes",
+            "condition_desired_slopes",
+            "topic_effects",
+        )
+        zeros = {
+            name: (0.0,) * len(getattr(self, name)) for name in (*several, "characteristic_effects")
+        }
         single = ("importance_effect", "desired_effect", "continuity_drop", "expectation_drop")
         return self.replace(**zeros, **dict.fromkeys(single, 0.0))
 
@@ -225,7 +274,11 @@ class _JudgeParameters(_CheckedParameters):
 
     def _check_together(self) -> None:
         if sum(self.unusable_rates) > 1:
-            _refuse("judge_truncation_rate", self.judge_truncation_rate, "at most 1 together with the other rates")
+            _refuse(
+                "judge_truncation_rate",
+                self.judge_truncation_rate,
+                "at most 1 together with the other rates",
+            )
 
     @property
     def unusable_rates(self) -> tuple[float, float, float, float]:
@@ -236,7 +289,9 @@ class _JudgeParameters(_CheckedParameters):
 
 def _made(name: str, table: str, base: type) -> type:
     about = {"__module__": __name__, "__doc__": base.__doc__}
-    return dataclasses.make_dataclass(name, _fields(table), bases=(base,), namespace=about, frozen=True)
+    return dataclasses.make_dataclass(
+        name, _fields(table), bases=(base,), namespace=about, frozen=True
+    )
 
 
 Parameters = _made("Parameters", "study", _StudyParameters)

@@ -18,7 +18,9 @@ from sense7.files import parse_yaml
 from sense7.simulate.model import Numbers, cut
 from sense7.taxonomy import DIMENSION_NAMES
 
-PHRASES = parse_yaml((importlib.resources.files(__package__) / "phrases.yml").read_text(encoding="utf-8"))
+PHRASES = parse_yaml(
+    (importlib.resources.files(__package__) / "phrases.yml").read_text(encoding="utf-8")
+)
 """The words from which conversations are put together; the head of the file explains the slots."""
 
 _SAYINGS = {name: list(levels.values()) for name, levels in PHRASES["phrases"].items()}
@@ -62,7 +64,9 @@ def write_words(study: Numbers, generator: np.random.Generator) -> Words:
     impression = visible.mean(axis=1).tolist()
     rows = levels.tolist()
     failures = study.failure.tolist()
-    lower = (generator.random(len(study.participant)) < _LOWER_CASE_WRITERS)[study.participant].tolist()
+    lower = (generator.random(len(study.participant)) < _LOWER_CASE_WRITERS)[
+        study.participant
+    ].tolist()
     dice = _Dice(generator)
     shown = np.full((total, 7), -1, dtype=np.int8)
     user: list[str] = []
@@ -76,7 +80,9 @@ def write_words(study: Numbers, generator: np.random.Generator) -> Words:
             said, asked = tale.user_turn(turn, last, before)
             # Some people type no capitals.
             user.append(said.lower().removesuffix(".") if lower[conversation] else said)
-            reply, used = tale.assistant_turn(turn, last, asked, failures[row], rows[row], order[row])
+            reply, used = tale.assistant_turn(
+                turn, last, asked, failures[row], rows[row], order[row]
+            )
             assistant.append(reply)
             for dimension in used:
                 shown[row, dimension] = rows[row][dimension]
@@ -108,7 +114,9 @@ class _Tale:
         self._dice = dice
         self._story = PHRASES["stories"][topic]
         self._used: dict[object, set[int]] = {}
-        self._slots = {slot: dice.choose(PHRASES[f"{slot}s"]) for slot in ("name", "project", "day", "span")}
+        self._slots = {
+            slot: dice.choose(PHRASES[f"{slot}s"]) for slot in ("name", "project", "day", "span")
+        }
         self._feeling = dice.choose(self._story["feelings"])
         self._goal = dice.choose(self._story["goals"])
         self._known = {"day", "span"}
@@ -166,7 +174,9 @@ class _Tale:
         self._learn("goal", yours)
         return wish
 
-    def user_turn(self, turn: int, last: bool, before: tuple[float, bool] | None) -> tuple[str, bool]:
+    def user_turn(
+        self, turn: int, last: bool, before: tuple[float, bool] | None
+    ) -> tuple[str, bool]:
         """Text of the user, and whether it asks for advice."""
         dice = self._dice
         if before is None:
@@ -222,7 +232,9 @@ class _Tale:
         sentences = [self._say("failures", PHRASES["failures"])] if failed else []
         for dimension in picked:
             name = DIMENSION_NAMES[dimension]
-            sentences.append(self._say((name, levels[dimension]), _SAYINGS[name][levels[dimension]]))
+            sentences.append(
+                self._say((name, levels[dimension]), _SAYINGS[name][levels[dimension]])
+            )
         if last:
             level = levels[_PROSOCIAL]
             sentences.append(self._say(("farewell", level), _FAREWELLS[level]))
@@ -235,12 +247,17 @@ class _Tale:
         apart = [
             option
             for option in possible
-            if not any(self._slots.get(slot) in self._mentioned for slot in _slots_of(options[option]))
+            if not any(
+                self._slots.get(slot) in self._mentioned for slot in _slots_of(options[option])
+            )
         ]
         phrase = options[self._fresh_place(key, apart or possible)]
         wanted = _slots_of(phrase)
         self._mentioned.update(self._slots[slot] for slot in wanted & _ONCE_A_MESSAGE)
-        for slot, pool in (("advice", self._story["advice"]), ("question", self._story["questions"])):
+        for slot, pool in (
+            ("advice", self._story["advice"]),
+            ("question", self._story["questions"]),
+        ):
             if slot in wanted:
                 self._slots[slot] = self._fill(pool[self._fresh_place(slot, self._sayable(pool))])
         return self._fill(phrase)

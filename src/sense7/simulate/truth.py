@@ -41,8 +41,16 @@ PLACED = "put in as a parameter"
 
 _PAIRED = (
     ("condition_model_difference_{pair}", "level", "mean ground truth of {a} minus that of {b}"),
-    ("condition_d_{pair}", "sd", "Cohen's d (pooled sd over conversations) of the ground truth, {a} minus {b}"),
-    ("condition_odds_ratio_{pair}", "1", "odds ratio of {a} by {b}, cumulative logit of the overall rating"),
+    (
+        "condition_d_{pair}",
+        "sd",
+        "Cohen's d (pooled sd over conversations) of the ground truth, {a} minus {b}",
+    ),
+    (
+        "condition_odds_ratio_{pair}",
+        "1",
+        "odds ratio of {a} by {b}, cumulative logit of the overall rating",
+    ),
 )
 """Keys of two conditions, whose names may hold anything: they are looked up, not matched."""
 
@@ -62,7 +70,9 @@ def described(key: str, conditions: tuple[str, ...] = ()) -> tuple[str, str, tup
     for a, b in itertools.product(conditions, conditions):
         for pattern, unit, meaning in _PAIRED:
             if key == pattern.format(pair=f"{a}_{b}"):
-                rests = tuple(f"condition_{what}_{name}" for what in ("effect", "slope") for name in (a, b))
+                rests = tuple(
+                    f"condition_{what}_{name}" for what in ("effect", "slope") for name in (a, b)
+                )
                 return unit, meaning.format(a=a, b=b), (*rests, "condition_desired_slope_*")
     for pattern, unit, meaning, rests in _FAMILIES:
         if match := pattern.fullmatch(key):
@@ -98,7 +108,9 @@ def entry(key, value, unit, meaning, kind, how, error=None, rests_on=()) -> dict
     parameters were changed: which of them move which value is not known in general.
     """
 
-    def rounded(number: float | None, digits: int) -> float | None:  # NaN becomes None, which JSON can hold
+    def rounded(
+        number: float | None, digits: int
+    ) -> float | None:  # NaN becomes None, which JSON can hold
         return None if number is None or not np.isfinite(number) else float(f"{number:.{digits}g}")
 
     near = key if key in _PUBLISHED else _NEAR.get(key)
@@ -119,7 +131,9 @@ def entry(key, value, unit, meaning, kind, how, error=None, rests_on=()) -> dict
     }
 
 
-def planted_entries(p: Parameters, values: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
+def planted_entries(
+    p: Parameters, values: Mapping[str, tuple[float, float]]
+) -> list[dict[str, Any]]:
     """Entries of the truth file: counts, parameters, and the values that they imply, with their Monte Carlo errors."""
     counts = (
         ("participants", p.participants, "participants"),
@@ -130,7 +144,8 @@ def planted_entries(p: Parameters, values: Mapping[str, tuple[float, float]]) ->
         ("levels", len(LEVELS), "levels of a rating"),
     )
     entries = [
-        entry(key, value, "count", f"number of {what}", "count", "counted in the design") for key, value, what in counts
+        entry(key, value, "count", f"number of {what}", "count", "counted in the design")
+        for key, value, what in counts
     ]
     placed = {key: (getattr(p, key), *text, PLACED) for key, text in TABLES["parameters"].items()}
     rest = round(1 - p.post_trough_weight - p.post_end_weight, 12)
@@ -144,15 +159,31 @@ def planted_entries(p: Parameters, values: Mapping[str, tuple[float, float]]) ->
             short = name.lower() if field == "most_important_shares" else name
             placed[name_of.format(short)] = (value, unit, meaning.format(name), PLACED)
     entries += [
-        entry(key, value, unit, meaning, "parameter", how) for key, (value, unit, meaning, how) in placed.items()
+        entry(key, value, unit, meaning, "parameter", how)
+        for key, (value, unit, meaning, how) in placed.items()
     ]
     planted = {one["key"]: one["value"] for one in entries if one["kind"] == "parameter"}
 
-    def implied(key: str, value: Any, how: str = _BY_SIMULATION, error: float | None = None) -> None:
+    def implied(
+        key: str, value: Any, how: str = _BY_SIMULATION, error: float | None = None
+    ) -> None:
         unit, meaning, patterns = described(key, p.conditions)
-        entries.append(entry(key, value, unit, meaning, "implied", how, error, parameters_behind(patterns, planted)))
+        entries.append(
+            entry(
+                key,
+                value,
+                unit,
+                meaning,
+                "implied",
+                how,
+                error,
+                parameters_behind(patterns, planted),
+            )
+        )
 
-    implied("best_condition", max(p.conditions, key=lambda name: values[f"condition_mean_{name}"][0]))
+    implied(
+        "best_condition", max(p.conditions, key=lambda name: values[f"condition_mean_{name}"][0])
+    )
     for key, (value, error) in values.items():
         implied(key, value, error=error)
     effects = dict(zip(p.characteristics, p.characteristic_effects, strict=True)) | {"Age": 0}
@@ -167,11 +198,16 @@ def planted_entries(p: Parameters, values: Mapping[str, tuple[float, float]]) ->
 
 
 def _table(columns: Sequence[str], *values: Iterable) -> dict[str, list]:
-    rows = [[round(cell, 4) if isinstance(cell, float) else cell for cell in row] for row in zip(*values, strict=True)]
+    rows = [
+        [round(cell, 4) if isinstance(cell, float) else cell for cell in row]
+        for row in zip(*values, strict=True)
+    ]
     return {"columns": list(columns), "rows": rows}
 
 
-def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], message_ids: list[int]) -> dict:
+def truth_of(
+    study: Numbers, seed: int, pids: list[str], task_ids: list[str], message_ids: list[int]
+) -> dict:
     """The truth file of a study as a JSON-able dictionary.
 
     It holds format (``FORMAT``), seed, parameters, planted (a list of entries) and units (effects of each participant,
@@ -180,7 +216,9 @@ def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], me
     p = study.parameters
     participants = range(len(pids))
     units = {
-        "participants": _table(["PID", "participant_effect"], pids, study.participant_effect.tolist()),
+        "participants": _table(
+            ["PID", "participant_effect"], pids, study.participant_effect.tolist()
+        ),
         "participant_conditions": _table(
             ["PID", "Model", "participant_condition_effect"],
             [pids[row] for row in participants for _ in p.conditions],
@@ -188,7 +226,15 @@ def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], me
             study.participant_condition_effect.ravel().tolist(),
         ),
         "conversations": _table(
-            ["TaskId", "PID", "Model", "conversation_effect", "context_effect", "unmet", "ground_truth"],
+            [
+                "TaskId",
+                "PID",
+                "Model",
+                "conversation_effect",
+                "context_effect",
+                "unmet",
+                "ground_truth",
+            ],
             task_ids,
             [pids[row] for row in study.participant.tolist()],
             [p.conditions[row] for row in study.condition.tolist()],

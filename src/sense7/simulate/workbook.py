@@ -15,15 +15,36 @@ from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import PHRASES, Words, write_words
 from sense7.simulate.truth import truth_of, truth_text
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, SIMULATED_JUDGE, SYNTHETIC_SHEET, TASK_COLUMNS
+from sense7.taxonomy import (
+    DIMENSION_NAMES,
+    LEVELS,
+    MESSAGE_COLUMNS,
+    SIMULATED_JUDGE,
+    SYNTHETIC_SHEET,
+    TASK_COLUMNS,
+)
 from sense7.workbook.xlsx import Sheet, write_sheets
 
 DEFAULT_JUDGE = JudgeParameters()
 """The simulated judge whose predictions lie in data/."""
 
-_ROLES = ("Engineering", "Project management", "Sales", "Administration", "Design", "Research", "Support")
+_ROLES = (
+    "Engineering",
+    "Project management",
+    "Sales",
+    "Administration",
+    "Design",
+    "Research",
+    "Support",
+)
 _GENDERS = {"Woman": 0.47, "Man": 0.47, "Non-binary": 0.04, "Prefer not to say": 0.02}
-_EXPERIENCE = {"Never": 0.05, "Less than monthly": 0.15, "Monthly": 0.20, "Weekly": 0.35, "Daily": 0.25}
+_EXPERIENCE = {
+    "Never": 0.05,
+    "Less than monthly": 0.15,
+    "Monthly": 0.20,
+    "Weekly": 0.35,
+    "Daily": 0.25,
+}
 
 
 def build_sheets(
@@ -40,23 +61,43 @@ def build_sheets(
     p, people, total = study.parameters, len(study.participant_effect), len(study.turns)
     pids = [f"P{row:0{max(3, len(str(people)))}d}" for row in range(1, people + 1)]
     task_ids = [f"T{row:0{max(4, len(str(total)))}d}" for row in range(1, total + 1)]
-    numbers = np.column_stack([study.importance, study.desired, study.experience, study.post]).astype(float).tolist()
-    of = zip(study.participant.tolist(), study.condition.tolist(), task_ids, study.topic.tolist(), numbers, strict=True)
-    tasks = [[pids[who], p.conditions[kind], task, p.topics[topic], *answers] for who, kind, task, topic, answers in of]
+    numbers = (
+        np.column_stack([study.importance, study.desired, study.experience, study.post])
+        .astype(float)
+        .tolist()
+    )
+    of = zip(
+        study.participant.tolist(),
+        study.condition.tolist(),
+        task_ids,
+        study.topic.tolist(),
+        numbers,
+        strict=True,
+    )
+    tasks = [
+        [pids[who], p.conditions[kind], task, p.topics[topic], *answers]
+        for who, kind, task, topic, answers in of
+    ]
     messages, message_ids = _messages(study, words, task_ids, generator)
     columns = {  # age, gender, role and experience with AI have no effect
         "PID": pids,
         "Age": np.clip(np.round(generator.normal(40, 11, people)), 19, 68).tolist(),
         "Gender": generator.choice(list(_GENDERS), people, p=list(_GENDERS.values())).tolist(),
         "Role": [_ROLES[k] for k in generator.integers(len(_ROLES), size=people)],
-        "AIExperience": generator.choice(list(_EXPERIENCE), people, p=list(_EXPERIENCE.values())).tolist(),
+        "AIExperience": generator.choice(
+            list(_EXPERIENCE), people, p=list(_EXPERIENCE.values())
+        ).tolist(),
         **dict(zip(p.characteristics, study.scores.T.tolist(), strict=True)),
         "MostImportantDimension": [DIMENSION_NAMES[k] for k in study.most_important],
     }
     sheets = (
         Sheet("Tasks", [column.official for column in TASK_COLUMNS], tasks),
         Sheet("Messages", [column.official for column in MESSAGE_COLUMNS], messages),
-        Sheet("Participants", list(columns), [list(row) for row in zip(*columns.values(), strict=True)]),
+        Sheet(
+            "Participants",
+            list(columns),
+            [list(row) for row in zip(*columns.values(), strict=True)],
+        ),
     )
     return {sheet.name: sheet for sheet in sheets}, (pids, task_ids, message_ids)
 
@@ -74,7 +115,10 @@ def _messages(
     # Seconds until the user's message, an error and the assistant's message.
     waits = np.maximum(
         1.0,
-        np.exp(np.array([3.6, 2.5, 2.0]) + np.array([0.6, 0.3, 0.5]) * generator.standard_normal((total, 3))),
+        np.exp(
+            np.array([3.6, 2.5, 2.0])
+            + np.array([0.6, 0.3, 0.5]) * generator.standard_normal((total, 3))
+        ),
     )
     # Longer messages take longer to type.
     waits[:, 0] += 0.15 * np.array([len(text) for text in words.user])
@@ -82,11 +126,16 @@ def _messages(
     waits = np.round(waits, 1).tolist()
     # Words of the ratings, overall first as in the sheet, in the cases in which they are met.
     state = {NOT_PUT: None, UNKNOWN: "unknown"} | dict(enumerate(LEVELS, 1))
-    spellings = {level: (word and word.capitalize(), word, word and word.title()) for level, word in state.items()}
+    spellings = {
+        level: (word and word.capitalize(), word, word and word.title())
+        for level, word in state.items()
+    }
     styles = generator.choice(3, size=study.ratings.shape, p=(0.85, 0.11, 0.04)).tolist()
     cells = [
         [spellings[level][style] for level, style in zip(row, of_row, strict=True)]
-        for row, of_row in zip(study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist(), styles, strict=True)
+        for row, of_row in zip(
+            study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist(), styles, strict=True
+        )
     ]
     rows: list[list] = []
     message_ids, number, seconds = [], 0, 0.0
@@ -180,12 +229,19 @@ def simulate(
         raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     study = draw(parameters, streams[0])
-    words = Words(*(["."] * len(study.turn),) * 2, [None] * len(study.turn), np.full((len(study.turn), 7), -1, np.int8))
+    words = Words(
+        *(["."] * len(study.turn),) * 2,
+        [None] * len(study.turn),
+        np.full((len(study.turn), 7), -1, np.int8),
+    )
     if texts or judge is not None:
         words = write_words(study, streams[1])
     sheets, ids = build_sheets(study, words, streams[2])
     marks = [  # by which the workbook says what it is, and to which truth it belongs
-        ["note", "This workbook is synthetic. Nobody said or rated anything in it; its numbers are no findings."],
+        [
+            "note",
+            "This workbook is synthetic. Nobody said or rated anything in it; its numbers are no findings.",
+        ],
         ["seed", str(seed)],
         ["parameters", json.dumps(parameters.as_dict(), ensure_ascii=False)],
     ]

@@ -17,4 +17,12 @@ from sense7.sources.fetching import copy_for_edition, fetch, fetched_digest, par
 from sense7.sources.provenance import Provenance
 from sense7.sources.registry import SOURCES
 
-__all__ = ["SOURCES", "Provenance", "copy_for_edition", "fetch", "fetched_digest", "part_files", "resolve"]
+__all__ = [
+    "SOURCES",
+    "Provenance",
+    "copy_for_edition",
+    "fetch",
+    "fetched_digest",
+    "part_files",
+    "resolve",
+]

@@ -27,7 +27,12 @@ IEVAL = {  # dimension: key of the published file, column of the released table
     "Interest": ("A", "attentive"),
     "Contextual": ("S", "sensible"),
 }
-_IEVAL_FURTHER = {"src_inverse_rank": "Rating", "src_repetitive": "R", "src_insulting": "^P", "src_inattentive": "^A"}
+_IEVAL_FURTHER = {
+    "src_inverse_rank": "Rating",
+    "src_repetitive": "R",
+    "src_insulting": "^P",
+    "src_inattentive": "^A",
+}
 
 EXPERTS = ("expert1", "expert2", "expert3")
 
@@ -69,10 +74,14 @@ def official_sheets(
         last |= {dimension: LEVELS[level - 1].capitalize() for dimension, level in ratings.items()}
     from sense7.workbook.writing import official_sheets as laid_out
 
-    return laid_out(tasks, rows, further=[column for column in tasks[0] if column.startswith("src_")])
+    return laid_out(
+        tasks, rows, further=[column for column in tasks[0] if column.startswith("src_")]
+    )
 
 
-def ieval_task(worker: str, bot: str, valence: str, emotion: str, likable: float, ratings: Mapping[str, int]) -> dict:
+def ieval_task(
+    worker: str, bot: str, valence: str, emotion: str, likable: float, ratings: Mapping[str, int]
+) -> dict:
     """Cells of an iEval conversation's task."""
     return {
         "PID": worker,
@@ -96,7 +105,9 @@ def ieval(parts: Mapping[str, Path]) -> list[Sheet]:
             for bot in ("Pink", "Purple", "Yellow", "Green"):
                 answers = person[valence][bot]
                 ratings = {dimension: answers[key] for dimension, (key, _) in IEVAL.items()}
-                task = ieval_task(worker, bot, valence, person[valence]["emotion"], answers["L"], ratings)
+                task = ieval_task(
+                    worker, bot, valence, person[valence]["emotion"], answers["L"], ratings
+                )
                 task |= {column: float(answers[key]) for column, key in _IEVAL_FURTHER.items()}
                 # A spreadsheet program left its code for a carriage return in some of the texts.
                 texts = re.split(r"(?:^|\n)- ", answers["chat_log"])[1:]
@@ -118,7 +129,9 @@ def lend_an_ear(parts: Mapping[str, Path]) -> list[Sheet]:
     conversations = []
     for name, chat in sorted(tables["sample_lend_an_ear_conversations"].items()):
         # A message may have several lines; empty ones are left out.
-        _, *pieces = re.split(r"^(Seeker|Supporter):", chat["full_conversation"], flags=re.MULTILINE)
+        _, *pieces = re.split(
+            r"^(Seeker|Supporter):", chat["full_conversation"], flags=re.MULTILINE
+        )
         messages = [
             ("user" if speaker == "Seeker" else "assistant", text.strip())
             for speaker, text in zip(pieces[::2], pieces[1::2], strict=True)
@@ -137,7 +150,10 @@ def lend_an_ear(parts: Mapping[str, Path]) -> list[Sheet]:
                     for column in ("advice_giving", "self_oriented", "dismissing_emotions")
                 },
             }
-            ratings = {dimension: int(row[question.replace(" ", "_")]) for dimension, question in QUESTIONS.items()}
+            ratings = {
+                dimension: int(row[question.replace(" ", "_")])
+                for dimension, question in QUESTIONS.items()
+            }
             conversations.append((task, messages, ratings))
     return official_sheets(conversations)
 

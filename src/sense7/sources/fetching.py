@@ -24,7 +24,14 @@ from sense7.checkout import cache_folder, data_file
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, scratch_folder
-from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
+from sense7.sources.provenance import (
+    Provenance,
+    disk_message,
+    hashed,
+    read_record,
+    record_path,
+    write_record,
+)
 from sense7.sources.registry import SOURCES, Source
 from sense7.terminal import did_you_mean
 from sense7.workbook.options import ReadingOptions
@@ -71,7 +78,9 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     source, old, folder = _known(name), None, cache_folder() / name
     local = mirror is not None and "://" not in str(mirror)
     place = source.address if mirror is None else str(mirror)
-    public = place if local else public_address(place)  # as the user wrote it, without a key that may follow
+    public = (
+        place if local else public_address(place)
+    )  # as the user wrote it, without a key that may follow
     try:
         old = _recorded(source)
     except UserError:
@@ -82,7 +91,11 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         _unchanged(source, old)
         usable = all(_is_intact(source, path) for path in source.parts)
     # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
-    if usable and not local and (source.parts or (old.mirror and old.address == public if mirror else not old.mirror)):
+    if (
+        usable
+        and not local
+        and (source.parts or (old.mirror and old.address == public if mirror else not old.mirror))
+    ):
         return _cached(source, old)
     try:
         with scratch_folder(folder) as temporary:
@@ -94,16 +107,36 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                     fresh.replace(final)
             if not source.parts:
                 workbook = _bring(source, place, temporary, mirror=mirror is not None)
-            elif usable:  # each part was read and is the pinned one, so the workbook would be the same
+            elif (
+                usable
+            ):  # each part was read and is the pinned one, so the workbook would be the same
                 return _cached(source, old)
             else:
                 workbook = temporary / source.file
                 write_sheets(source.sheets(part_files(name)), workbook)
             sha256, size = hashed(workbook)
             now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-            about = {"mirror": mirror is not None, "parts": source.pins, "conversion": source.conversion}
-            new = Provenance(source.kind, name, source.file, None if local else public, now, sha256, size, **about)
-            if mirror is not None and old is not None and old.sha256 == sha256 and _is_current(source, old):
+            about = {
+                "mirror": mirror is not None,
+                "parts": source.pins,
+                "conversion": source.conversion,
+            }
+            new = Provenance(
+                source.kind,
+                name,
+                source.file,
+                None if local else public,
+                now,
+                sha256,
+                size,
+                **about,
+            )
+            if (
+                mirror is not None
+                and old is not None
+                and old.sha256 == sha256
+                and _is_current(source, old)
+            ):
                 new = old  # which says at least as much: a verified copy stays verified
             elif mirror is not None and usable:
                 raise UserError(
@@ -120,7 +153,10 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     if old is not None and old.sha256 != new.sha256:
         if not source.parts:  # whose content can't change: all that did is the conversion
             both = f"  before: {_described(old)}\n  now:    {_described(new)}"
-            print(f"{name}: the copy that was here was replaced by one that differs.\n{both}", file=sys.stderr)
+            print(
+                f"{name}: the copy that was here was replaced by one that differs.\n{both}",
+                file=sys.stderr,
+            )
         # Only what the old record named: another fetch may be under way beside this one.
         with contextlib.suppress(OSError):
             _cached(source, old).unlink()
@@ -133,7 +169,11 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
     import pooch
 
     file, local, address = part.rpartition("/")[2], mirror and "://" not in place, place
-    copy = "FOLDER_OR_ADDRESS (verified by hashes)" if part else "FILE_OR_ADDRESS (labelled unverified)"
+    copy = (
+        "FOLDER_OR_ADDRESS (verified by hashes)"
+        if part
+        else "FILE_OR_ADDRESS (labelled unverified)"
+    )
     if local:
         address = user_path(place) / file if part else user_path(place)
     elif part and mirror:
@@ -147,19 +187,27 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
     def bring(_address, target, _pooch):
         fresh = Path(f"{target}{Path(source.file).suffix}")
         if local:
-            hashed(address)  # says what is wrong with it, if anything is, before the copy can be blamed
+            hashed(
+                address
+            )  # says what is wrong with it, if anything is, before the copy can be blamed
             shutil.copyfile(address, fresh)
         else:
             download(source.name, address, fresh, copy=copy)
         try:
             require_content(fresh, what="the data") if part else require_workbook(fresh)
         except UserError as error:
-            raise UserError(f"{'the file given' if local and not part else whence}: {error}") from None
+            raise UserError(
+                f"{'the file given' if local and not part else whence}: {error}"
+            ) from None
         fresh.replace(target)
 
     pooch.get_logger().setLevel("WARNING")
     try:
-        return Path(pooch.retrieve(str(address), source.parts.get(part), file or source.file, folder, downloader=bring))
+        return Path(
+            pooch.retrieve(
+                str(address), source.parts.get(part), file or source.file, folder, downloader=bring
+            )
+        )
     except ValueError as error:
         hashes = re.search(r"expected (\w+) but got (\w+)", str(error))
         raise UserError(
@@ -172,7 +220,11 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
 def _described(record: Provenance) -> str:
     origin = "a local file, whose path is not recorded"
     if record.address is not None:
-        origin = f"mirror {record.address}" if record.mirror else f"the authors' address {record.address}"
+        origin = (
+            f"mirror {record.address}"
+            if record.mirror
+            else f"the authors' address {record.address}"
+        )
     return f"sha256 {record.sha256}, {record.size:,} bytes, {record.fetched}, {origin}"
 
 
@@ -196,7 +248,9 @@ def _cached(source: Source, record: Provenance) -> Path:
 
 
 def _part_place(source: Source, path: str) -> Path:
-    return cache_folder() / source.name / "parts" / source.parts[path][:16] / path.rpartition("/")[2]
+    return (
+        cache_folder() / source.name / "parts" / source.parts[path][:16] / path.rpartition("/")[2]
+    )
 
 
 def _is_intact(source: Source, path: str) -> bool:
@@ -230,7 +284,9 @@ def fetched_digest(name: str) -> str:
     """
     source = _known(name)
     record = _recorded(source)
-    current = record is not None and _is_current(source, record) and _cached(source, record).is_file()
+    current = (
+        record is not None and _is_current(source, record) and _cached(source, record).is_file()
+    )
     if not current or not all(_part_place(source, path).is_file() for path in source.parts):
         return ""
     part_files(name)
@@ -243,7 +299,9 @@ def part_files(name: str) -> dict[str, Path]:
     for path in source.parts:
         if not _is_intact(source, path):
             place, fix = _part_place(source, path), f"Run: sense7 fetch {name}"
-            raise UserError(f"{name}: {place.name} isn't in {place.parent} as it was published. {fix}")
+            raise UserError(
+                f"{name}: {place.name} isn't in {place.parent} as it was published. {fix}"
+            )
     return {path.rpartition("/")[2]: _part_place(source, path) for path in source.parts}
 
 
@@ -300,9 +358,13 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     except (FileNotFoundError, NotADirectoryError):
         names, absent = [_SYNTHETIC, *SOURCES], f"nor a file: there is no {path.absolute()}."
         hint = did_you_mean(str(data), names, "Check the path.")
-        raise UserError(f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}") from None
+        raise UserError(
+            f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}"
+        ) from None
     except (OSError, ValueError) as error:
-        raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        raise UserError(
+            f"{path}: can't be read ({reason(error)}). Check its path and permissions."
+        ) from None
     if path.is_dir():
         path = path.resolve()  # "." and ".." have no name
     provenance = Provenance.of(path)

@@ -16,8 +16,12 @@ KINDS = ("official", "synthetic", "third-party", "own")
 _KINDS = {
     "kind": re.compile("|".join(KINDS)),
     "name": re.compile(".+", re.DOTALL),
-    "file": re.compile(r"(?!\.{1,2}$)[^/\\\0]+"),  # a name, never a path: it is joined to folders later
-    "address": re.compile(r"https?://[^\s<>\"'\\]+"),  # shown as a link later, so nothing but a web address will do
+    "file": re.compile(
+        r"(?!\.{1,2}$)[^/\\\0]+"
+    ),  # a name, never a path: it is joined to folders later
+    "address": re.compile(
+        r"https?://[^\s<>\"'\\]+"
+    ),  # shown as a link later, so nothing but a web address will do
     "fetched": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)"),
     "sha256": re.compile("[0-9a-f]{64}"),
     "size": int,
@@ -65,16 +69,23 @@ class Provenance:
         """Provenance of a file of which nothing is known but its bytes."""
         path = Path(path)
         sha256, size = hashed(path)
-        return cls(kind, name or path.stem, path.name, None, None, sha256, size, mirror=False, found=sha256)
+        return cls(
+            kind, name or path.stem, path.name, None, None, sha256, size, mirror=False, found=sha256
+        )
 
     @classmethod
     def from_dict(cls, record: dict) -> "Provenance":
         """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; ValueError if it is no record."""
         if not isinstance(record, dict):
             raise ValueError("it is no JSON object")
-        expected = {entry.name: entry.default is MISSING and entry.default_factory is MISSING for entry in fields(cls)}
+        expected = {
+            entry.name: entry.default is MISSING and entry.default_factory is MISSING
+            for entry in fields(cls)
+        }
         del expected["found"]
-        if missing := sorted(key for key, required in expected.items() if required and key not in record):
+        if missing := sorted(
+            key for key, required in expected.items() if required and key not in record
+        ):
             raise ValueError(f"without {', '.join(missing)}")
         if unknown := sorted(record.keys() - expected.keys()):
             raise ValueError(f"unknown: {', '.join(unknown)}")
@@ -128,7 +139,14 @@ class Provenance:
         recorded, under any name of the file and the edition.
         """
         if self.kind == "third-party":
-            return next((source for source in SOURCES.values() if source.parts and source.pins == self.parts), None)
+            return next(
+                (
+                    source
+                    for source in SOURCES.values()
+                    if source.parts and source.pins == self.parts
+                ),
+                None,
+            )
         return SOURCES["official"] if self.kind == "official" else None
 
     @property
@@ -164,7 +182,9 @@ def record_path(path: str | Path) -> Path:
     return path.with_name(f"{path.name}.provenance.json")
 
 
-def read_record(path: Path, fix: str = "Delete it to use the workbook as your own data") -> Provenance | None:
+def read_record(
+    path: Path, fix: str = "Delete it to use the workbook as your own data"
+) -> Provenance | None:
     """Read the record that lies beside a file, without comparing it with the file; None if there is none."""
     place = record_path(path)
     try:
@@ -172,9 +192,13 @@ def read_record(path: Path, fix: str = "Delete it to use the workbook as your ow
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise UserError(f"{place}: can't be read ({error.strerror}). Check its permissions.") from None
+        raise UserError(
+            f"{place}: can't be read ({error.strerror}). Check its permissions."
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not a record of provenance ({one_line(error)}). {fix}.") from None
+        raise UserError(
+            f"{place}: not a record of provenance ({one_line(error)}). {fix}."
+        ) from None
 
 
 def write_record(path: Path, provenance: Provenance) -> None:

@@ -46,16 +46,22 @@ class Source:
     def sheets(self, parts: Mapping[str, Path]) -> list[Sheet]:
         """Make the sheets of the workbook from verified parts, and one that says whose data they are."""
         rows = [
-            ["note", f"{self.title}, laid out as a SENSE-7 workbook. It is not SENSE-7, nor by its authors."],
+            [
+                "note",
+                f"{self.title}, laid out as a SENSE-7 workbook. It is not SENSE-7, nor by its authors.",
+            ],
             *([key, getattr(self, key)] for key in ("credit", "licence", "address", "changes")),
             *([f"sha256 of {path}", sha256] for path, sha256 in self.parts.items()),
         ]
         return [*self.convert(parts), Sheet(SOURCE_SHEET, ["key", "value"], rows)]
 
 
-REGISTRY: dict[str, dict] = tomllib.loads((importlib.resources.files(__package__) / "registry.toml").read_text("utf-8"))
+REGISTRY: dict[str, dict] = tomllib.loads(
+    (importlib.resources.files(__package__) / "registry.toml").read_text("utf-8")
+)
 
 SOURCES: dict[str, Source] = {
-    name: Source(name, convert=CONVERTERS.get(name), **facts) for name, facts in REGISTRY["sources"].items()
+    name: Source(name, convert=CONVERTERS.get(name), **facts)
+    for name, facts in REGISTRY["sources"].items()
 }
 """The data sets that ``sense7 fetch`` knows."""

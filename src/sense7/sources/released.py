@@ -87,7 +87,11 @@ class ReleasedTable:
 def _released(name: str, source: str, also: str = "", **facts) -> ReleasedTable:
     of = SOURCES[source]
     owner, repository, commit = of.address.rstrip("/").split("/")[-3:]
-    about = {"page": f"https://github.com/{owner}/{repository}", "commit": commit, "licence": of.licence}
+    about = {
+        "page": f"https://github.com/{owner}/{repository}",
+        "commit": commit,
+        "licence": of.licence,
+    }
     return ReleasedTable(name, **facts, **about, credit=also + of.credit)
 
 
@@ -231,8 +235,12 @@ def ieval_sheets() -> list[Sheet]:
     conversations = []
     for row in ieval_conversations().to_dict("records"):
         ratings = {dimension: int(row[column]) for dimension, (_, column) in IEVAL.items()}
-        task = ieval_task(*(row[key] for key in ("worker", "bot", "valence", "emotion", "likable")), ratings)
-        conversations.append((task, [("user", NO_TEXT), ("assistant", NO_TEXT)] * int(row["exchanges"]), ratings))
+        task = ieval_task(
+            *(row[key] for key in ("worker", "bot", "valence", "emotion", "likable")), ratings
+        )
+        conversations.append(
+            (task, [("user", NO_TEXT), ("assistant", NO_TEXT)] * int(row["exchanges"]), ratings)
+        )
     people = [[row["worker"], float(row["teq"])] for row in ieval_workers().to_dict("records")]
     people_sheet = Sheet("Participants", ["PID", "TEQ"], people)
     return [*official_sheets(conversations), people_sheet, source_sheet("ieval", "ieval_workers")]
@@ -250,7 +258,10 @@ def source_sheet(*names: str) -> Sheet:
     """Make the sheet that says whose ratings a workbook without texts holds."""
     tables = [RELEASED[name] for name in names]
     rows = [
-        ["note", f"{tables[0].title}, laid out as a SENSE-7 workbook without texts. It is not SENSE-7."],
+        [
+            "note",
+            f"{tables[0].title}, laid out as a SENSE-7 workbook without texts. It is not SENSE-7.",
+        ],
         ["credit", tables[0].acknowledgement],
         *([f"sha256 of {table.file}", table.sha256] for table in tables),
     ]

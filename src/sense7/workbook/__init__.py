@@ -2,8 +2,12 @@
 
 import importlib
 
-_WHERE = dict.fromkeys(("Diagnostic", "Diagnostics", "WorkbookError"), "diagnostics") | {"ReadingOptions": "options"}
-_WHERE |= dict.fromkeys(("ParsedWorkbook", "parse_sheets", "parse_workbook", "read_workbook"), "sheets")
+_WHERE = dict.fromkeys(("Diagnostic", "Diagnostics", "WorkbookError"), "diagnostics") | {
+    "ReadingOptions": "options"
+}
+_WHERE |= dict.fromkeys(
+    ("ParsedWorkbook", "parse_sheets", "parse_workbook", "read_workbook"), "sheets"
+)
 _WHERE |= dict.fromkeys(("Sheet", "read_sheets", "write_sheets"), "xlsx")
 __all__ = list(_WHERE)
 

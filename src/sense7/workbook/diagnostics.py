@@ -43,8 +43,13 @@ class Diagnostic:
         parts += [f"column {self.column}"] if self.column else []
         if self.rows:
             shown, noun = self.rows[:ROWS_SHOWN], "row" if self.position is None else "cell"
-            names = [str(row) if self.position is None else cell_name(self.position, row) for row in shown]
-            more = f" and {len(self.rows) - len(shown):,} more" if len(self.rows) > len(shown) else ""
+            names = [
+                str(row) if self.position is None else cell_name(self.position, row)
+                for row in shown
+            ]
+            more = (
+                f" and {len(self.rows) - len(shown):,} more" if len(self.rows) > len(shown) else ""
+            )
             parts.append(f"{noun}{'s' if len(self.rows) > 1 else ''} {', '.join(names)}{more}")
         return ", ".join(parts)
 
@@ -67,13 +72,17 @@ def _entries() -> dict[str, dict[str, str]]:
     """Entry -> severity, problem and fix, from diagnostics.toml."""
     import tomllib
 
-    return tomllib.loads((importlib.resources.files(__package__) / "diagnostics.toml").read_text("utf-8"))
+    return tomllib.loads(
+        (importlib.resources.files(__package__) / "diagnostics.toml").read_text("utf-8")
+    )
 
 
 def refusal(where: object, entry: str, **words: object) -> UserError:
     """The error of a file, option or place that can't be used, in the words of diagnostics.toml."""
     said = _entries().get(entry.partition("/")[0], {}) | _entries()[entry]
-    return UserError(f"{where}: {said['problem'].format_map(words)} {said['fix'].format_map(words)}".strip())
+    return UserError(
+        f"{where}: {said['problem'].format_map(words)} {said['fix'].format_map(words)}".strip()
+    )
 
 
 @dataclass
@@ -83,7 +92,12 @@ class Diagnostics:
     _places: dict[Diagnostic, dict[str, list[int]]] = field(default_factory=dict)
 
     def add(
-        self, entry: str, place: Mapping, rows: Sequence[int] | None = None, value: object = "", **words: object
+        self,
+        entry: str,
+        place: Mapping,
+        rows: Sequence[int] | None = None,
+        value: object = "",
+        **words: object,
     ) -> None:
         """Add what stands under ``entry`` in diagnostics.toml, or further rows of one that is there already.
 
@@ -94,7 +108,10 @@ class Diagnostics:
         kind = entry.partition("/")[0]
         said = _entries().get(kind, {}) | _entries()[entry]
         severity, kind = said.get("severity", WARNING), said.get("kind", kind).format_map(words)
-        problem, fix = said["problem"].format_map(words), words.get("fix") or said["fix"].format_map(words)
+        problem, fix = (
+            said["problem"].format_map(words),
+            words.get("fix") or said["fix"].format_map(words),
+        )
         values = self._places.setdefault(Diagnostic(severity, kind, problem, fix, **place), {})
         values.setdefault(as_text(value), []).extend(() if rows is None else map(int, rows))
 
@@ -105,8 +122,14 @@ class Diagnostics:
             told = values
             if len(values) > MOST_VALUES:
                 shown = ", ".join(_shorten(value, 20) for value in list(values)[:3])
-                told = {f"{shown} and {len(values) - 3:,} others": sorted(chain.from_iterable(values.values()))}
-            found += [replace(common, value=value, rows=tuple(rows)) for value, rows in told.items()]
+                told = {
+                    f"{shown} and {len(values) - 3:,} others": sorted(
+                        chain.from_iterable(values.values())
+                    )
+                }
+            found += [
+                replace(common, value=value, rows=tuple(rows)) for value, rows in told.items()
+            ]
         yield from sorted(found, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
 
     def of(self, *severities: str) -> list[Diagnostic]:
@@ -122,7 +145,9 @@ class WorkbookError(UserError):
         fatal = diagnostics.of(*((ERROR, WARNING) if strict else (ERROR,)))
         warnings = [one for one in diagnostics.of(WARNING) if one not in fatal]
         reason = f"that {'makes' if len(fatal) == 1 else 'make'} the analysis impossible"
-        lines = [f"{path}: {count_of(len(fatal), 'thing')} {reason if diagnostics.of(ERROR) else 'found by --strict'}"]
+        lines = [
+            f"{path}: {count_of(len(fatal), 'thing')} {reason if diagnostics.of(ERROR) else 'found by --strict'}"
+        ]
         lines += [f"  {one.severity}: {one}" for one in fatal]
         lines += [f"  and {count_of(len(warnings), 'warning')}:"] * bool(warnings)
         super().__init__("\n".join([*lines, *(f"  {one.severity}: {one}" for one in warnings)]))
@@ -133,4 +158,6 @@ def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]
     places, counts = Counter(), Counter()
     for one in warnings:
         places[one.kind], counts[one.kind] = places[one.kind] + one.count, counts[one.kind] + 1
-    return {kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()}
+    return {
+        kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()
+    }

@@ -43,7 +43,24 @@ _TRUTH_VALUES = frozenset(
 _ERROR = re.compile(r"#[^\W\d_]\S{1,12}[?!]|Err:\d{3}")
 """An error of a formula, as spreadsheets in any language write it: #NAME?, #REF!."""
 
-_POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
+_POSITIVE = (
+    7,
+    8,
+    9,
+    66,
+    77,
+    88,
+    *range(95, 100),
+    666,
+    777,
+    888,
+    *range(995, 1000),
+    7777,
+    8888,
+    9999,
+    99999,
+    999999,
+)
 CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
 """Numbers that survey programs write for a missing answer."""
 
@@ -111,7 +128,9 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
         if has_small_digits(cell):
             return None
         cell = with_plain_signs(cell)
-    if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
+    if isinstance(cell, int | float) or (
+        isinstance(cell, str) and "_" not in cell
+    ):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
             return value if math.isfinite(value := float(cell)) else None
     return None
@@ -124,7 +143,11 @@ def as_shown(number: float) -> float:
 
 def looks_like_number(cell) -> bool:
     """Whether a text is a number in a form that is not read as one."""
-    return isinstance(cell, str) and bool(_LIKE_NUMBER.fullmatch(cell.strip())) and as_number(cell) is None
+    return (
+        isinstance(cell, str)
+        and bool(_LIKE_NUMBER.fullmatch(cell.strip()))
+        and as_number(cell) is None
+    )
 
 
 def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
@@ -143,7 +166,9 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
     far = high + (1 if size else max(2.5 if steps else 10 - high, (high - low) / 4))
     whole = bool(size) or all(float(number).is_integer() for number in rest)
     below = [number for number in candidates if number < 0 <= low and (whole or number < -9)]
-    if below and -min(below) >= high / 2 and set(range(int(min(below)), 0)) <= set(below):  # such as from -3 to 3
+    if (
+        below and -min(below) >= high / 2 and set(range(int(min(below)), 0)) <= set(below)
+    ):  # such as from -3 to 3
         below = []
     codes = sorted([*below, *(number for number in candidates if number > far)])
     return codes if len(codes) < 6 else []  # no survey program writes more into one column
@@ -174,7 +199,9 @@ def look_alikes(names: Iterable[str]) -> list[list[str]]:
     for name in distinct:
         groups[look_of(name)].append(name)
     # On a keyboard's own signs, such as l, I and 1, a person has looked.
-    return [group for group in groups.values() if len(group) > 1 and not all(map(str.isascii, group))]
+    return [
+        group for group in groups.values() if len(group) > 1 and not all(map(str.isascii, group))
+    ]
 
 
 def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
@@ -196,7 +223,9 @@ def is_error(name: str) -> bool:
 def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
     """Report ids of a column that a spreadsheet has shortened or rounded."""
     shortened, long, rounded = set(), set(), set()
-    for name in set(names) - {None}:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
+    for name in set(names) - {
+        None
+    }:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
         if name.startswith("##") and not name.strip("#"):  # the column was too narrow
             shortened.add(name)
         elif match := _SCIENTIFIC.fullmatch(name):
@@ -206,7 +235,11 @@ def report_rounded(table, official: str, cells: Sequence, names: list[str | None
             long.add(name)
             kept = len(name.rstrip("0"))
             rounded |= {name} if kept <= 6 or kept <= 15 < len(name) else set()
-    inexact = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, float) and abs(cell) > 2**53}
+    inexact = {
+        name
+        for cell, name in zip(cells, names, strict=True)
+        if isinstance(cell, float) and abs(cell) > 2**53
+    }
     rounded = (rounded if rounded == long else set()) | inexact
     for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
         rows = [row for row, name in enumerate(names, 2) if name in wrong]
@@ -220,14 +253,22 @@ def is_retyped(text: str) -> bool:
 
 
 def report_retyped(
-    table, column: str | int, cells: Sequence, names: list[str | None], without: Collection[str] = ()
+    table,
+    column: str | int,
+    cells: Sequence,
+    names: list[str | None],
+    without: Collection[str] = (),
 ) -> None:
     """Report names of which a spreadsheet has made a date, a time, a truth value, an error or another number.
 
     Conditions and topics may be truth values and numbers with decimals.
     """
     is_id = column in {"PID", "TaskId"}
-    texts = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, str) and name is not None}
+    texts = {
+        name
+        for cell, name in zip(cells, names, strict=True)
+        if isinstance(cell, str) and name is not None
+    }
     words = {name for name in texts if as_number(name) is None}
     keeps_zeros = any(re.fullmatch(r"\d+\.\d*0", name) for name in texts)
     # Of ids such as 12a4 one may have been 12e4; the number is then 120000.
@@ -279,7 +320,9 @@ def report_replaced_signs(
     table.add("replaced-signs", column, rows, forms=", ".join(shown))
 
 
-def report_similar(table, column: str | int, names: list[str | None], rows: list[int], noun: str) -> None:
+def report_similar(
+    table, column: str | int, names: list[str | None], rows: list[int], noun: str
+) -> None:
     """Report names of a column that are spelt or look alike: each stays one of its own."""
     counts = Counter(name for name in names if name is not None)
     spellings = [group for group in group_spellings(counts).values() if len(group) > 1]
@@ -287,10 +330,16 @@ def report_similar(table, column: str | int, names: list[str | None], rows: list
     for entry, groups in (("similar", spellings), ("similar/look", looks)):
         told = {}
         for group in groups:
-            forms = ", ".join(f"{with_code_points(name)} ({count_of(counts[name], 'row')})" for name in group)
+            forms = ", ".join(
+                f"{with_code_points(name)} ({count_of(counts[name], 'row')})" for name in group
+            )
             told[forms] = [row for name, row in zip(names, rows, strict=True) if name in group]
         if len(told) > MOST_GROUPS:
             forms = "; ".join(list(told)[:3])
-            told = {f"{forms}; and {len(told) - 3:,} other groups": sorted(chain.from_iterable(told.values()))}
+            told = {
+                f"{forms}; and {len(told) - 3:,} other groups": sorted(
+                    chain.from_iterable(told.values())
+                )
+            }
         for forms, alike in told.items():
             table.add(entry, column, alike, noun=noun, forms=forms)

@@ -66,7 +66,10 @@ def parse_interval(text: object, where: str) -> Interval:
 def scale_columns() -> dict[str, int]:
     """Official columns that hold answers on a scale -> number of levels of the official scale."""
     return {
-        column.official: column.scale.size for columns in CORE_COLUMNS.values() for column in columns if column.scale
+        column.official: column.scale.size
+        for columns in CORE_COLUMNS.values()
+        for column in columns
+        if column.scale
     }
 
 
@@ -130,21 +133,37 @@ class ReadingOptions:
         for name, ends, where in entries_of(scale, "--scale"):
             scales[_column(name, where)] = parse_interval(ends, where)
         words_of: dict[str, dict] = {}
-        entries = entries_of(words if words is None or isinstance(words, Mapping) else Path(str(words)), "words")
+        entries = entries_of(
+            words if words is None or isinstance(words, Mapping) else Path(str(words)), "words"
+        )
         for name, entry, where in entries:
             column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
             for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
-                declines = number is None or (isinstance(number, str) and normalise_word(number) == "unknown")
+                declines = number is None or (
+                    isinstance(number, str) and normalise_word(number) == "unknown"
+                )
                 is_number = isinstance(number, int | float) and not isinstance(number, bool)
                 # YAML reads a bare yes, no, on, off as a truth value.
                 if not isinstance(word, str) or not (declines or is_number):
                     raise refusal(where, "no-word", word=word, number=number)
-                words_of.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
+                words_of.setdefault(column, {})[normalise_word(word)] = (
+                    None if declines else float(number)
+                )
         known, missing_of = {normalise_name(official): official for official in scale_columns()}, {}
         for name, values, _ in entries_of(missing, "--missing"):
-            listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
+            listed = (
+                values.split(",")
+                if isinstance(values, str)
+                else values
+                if isinstance(values, list)
+                else [values]
+            )
             texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
-            read = tuple(text if number is None else number for number, text in texts if text not in {"", "none"})
+            read = tuple(
+                text if number is None else number
+                for number, text in texts
+                if text not in {"", "none"}
+            )
             column = known.get(normalise_name(str(name)), str(name))
             missing_of[column] = missing_of.get(column, ()) + read
         return cls(scales, words_of, bool(allow_unreadable), missing_of)
@@ -166,7 +185,9 @@ class ReadingOptions:
     def write_beside(self, path: Path) -> None:
         """Write the options beside a workbook, where :meth:`beside` finds them; nothing if they are the default."""
         if self:  # JSON is YAML
-            write_whole(self.place(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+            write_whole(
+                self.place(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+            )
 
     def __bool__(self) -> bool:
         return self != ReadingOptions()
@@ -174,20 +195,29 @@ class ReadingOptions:
     def to_dict(self) -> dict:
         """As plain values, in the form of ``FILE.reading.yml``."""
         scales = {name: interval.option for name, interval in self.scales.items()}
-        given = {"words": self.words, "allow_unreadable": self.allow_unreadable, "missing": self.missing}
+        given = {
+            "words": self.words,
+            "allow_unreadable": self.allow_unreadable,
+            "missing": self.missing,
+        }
         return {"scales": scales} | given
 
     def digest(self, sha256: str) -> str:
         """SHA-256 of a workbook read with these options: that of the workbook alone if they are the default."""
         if not self:
             return sha256
-        return hashlib.sha256(f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}".encode()).hexdigest()
+        return hashlib.sha256(
+            f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}".encode()
+        ).hexdigest()
 
     def __str__(self) -> str:
         parts = [f"scale of {name}: {interval}" for name, interval in self.scales.items()]
         parts += [f"words of {name} given" for name in self.words]
         parts += ["unreadable answers allowed"] if self.allow_unreadable else []
-        parts += [f"missing in {name}: {', '.join(map(as_text, of)) or 'none'}" for name, of in self.missing.items()]
+        parts += [
+            f"missing in {name}: {', '.join(map(as_text, of)) or 'none'}"
+            for name, of in self.missing.items()
+        ]
         return "; ".join(parts)
 
     def missing_of(self, name: str) -> tuple[float | str, ...] | None:
@@ -201,16 +231,25 @@ class ReadingOptions:
 
     def words_of(self, official: str, size: int) -> dict[str, float | None]:
         """Declared words of a column; its own come before those of all columns."""
-        return {**(self.words.get(ALL_COLUMNS, {}) if size == 5 else {}), **self.words.get(official, {})}
+        return {
+            **(self.words.get(ALL_COLUMNS, {}) if size == 5 else {}),
+            **self.words.get(official, {}),
+        }
 
 
 def is_scales_sheet(sheet: Sheet) -> bool:
     """Whether a sheet declares scales: it is called Scales, and has the columns column and scale or missing."""
     names = set(sheet.names)
-    return normalise_name(sheet.name) == "scales" and "column" in names and not names.isdisjoint({"scale", "missing"})
+    return (
+        normalise_name(sheet.name) == "scales"
+        and "column" in names
+        and not names.isdisjoint({"scale", "missing"})
+    )
 
 
-def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path) -> ReadingOptions:
+def with_scales_sheet(
+    sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path
+) -> ReadingOptions:
     """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first."""
     scales, missing = {}, {}
     for sheet in filter(is_scales_sheet, sheets.values()):
@@ -220,30 +259,44 @@ def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path
             cells = dict(zip(reversed(names), reversed(row), strict=True))
             if not is_blank(cells.get("missing")):
                 missing |= ReadingOptions.of(missing={cells["column"]: cells["missing"]}).missing
-            if not is_blank(cells.get("scale")) or (is_blank(cells.get("missing")) and not is_blank(cells["column"])):
+            if not is_blank(cells.get("scale")) or (
+                is_blank(cells.get("missing")) and not is_blank(cells["column"])
+            ):
                 scales[_column(cells["column"], where)] = parse_interval(cells.get("scale"), where)
-    return replace(options, scales={**scales, **options.scales}, missing={**missing, **options.missing})
+    return replace(
+        options, scales={**scales, **options.scales}, missing={**missing, **options.missing}
+    )
 
 
 def entries_of(given: object, option: str) -> Iterator[tuple[object, object, str]]:
     """Column, value, and where it stands, of what users give: NAME=VALUE, VALUE, a mapping, a YAML file; or several."""
     for one in [given] if isinstance(given, str | int | float | Path | Mapping) else given or ():
         if isinstance(one, Mapping):
-            yield from ((name, value, f"{option.removeprefix('--')}: {name}") for name, value in one.items())
+            yield from (
+                (name, value, f"{option.removeprefix('--')}: {name}") for name, value in one.items()
+            )
         elif isinstance(one, Path) or str(one).casefold().endswith((".yml", ".yaml")):
             path = Path(one).expanduser()
             yield from ((name, value, f"{path}: {name}") for name, value in _yaml(path).items())
         else:
             name, equals, value = str(one).partition("=")
-            yield name.strip() if equals else ALL_COLUMNS, value if equals else name, f"{option} {one}"
+            yield (
+                name.strip() if equals else ALL_COLUMNS,
+                value if equals else name,
+                f"{option} {one}",
+            )
 
 
 def _column(name: object, where: str) -> str:
     """Official name of a column that a user names, in any case."""
-    known = {normalise_name(official): official for official in scale_columns()} | {ALL_COLUMNS: ALL_COLUMNS}
+    known = {normalise_name(official): official for official in scale_columns()} | {
+        ALL_COLUMNS: ALL_COLUMNS
+    }
     official = known.get(normalise_name(str(name)))
     if official is None:
-        raise refusal(where, "no-scale-column", name=str(name)[:60], columns=", ".join(scale_columns()))
+        raise refusal(
+            where, "no-scale-column", name=str(name)[:60], columns=", ".join(scale_columns())
+        )
     return official
 
 

@@ -34,7 +34,9 @@ def report_repeated_conversations(tasks, names: list[str | None]) -> set[int]:
     rows, again = tasks.sheet.rows, set()
     for numbers in _rows_by_name(names):
         if len(numbers) > 1:
-            fullest = max(numbers, key=lambda number: sum(not is_blank(cell) for cell in rows[number]))
+            fullest = max(
+                numbers, key=lambda number: sum(not is_blank(cell) for cell in rows[number])
+            )
             others = [number for number in numbers if number != fullest]
             if all(_lacks_nothing_of(rows[fullest], rows[number]) for number in others):
                 again.update(others)
@@ -82,10 +84,14 @@ class _Messages:
 
     def fullness(self, number: int) -> tuple[int, int]:
         """Number of ratings and of cells of a row."""
-        return sum(map(bool, self.answers(number))), sum(not is_blank(cell) for cell in self.cells(number))
+        return sum(map(bool, self.answers(number))), sum(
+            not is_blank(cell) for cell in self.cells(number)
+        )
 
 
-def report_repeated_messages(table, names: list[str | None], message_id: np.ndarray, ratings: Mapping) -> set[int]:
+def report_repeated_messages(
+    table, names: list[str | None], message_id: np.ndarray, ratings: Mapping
+) -> set[int]:
     """Rows of Messages, from 0, whose message stands in another row as well; they are reported, and left out.
 
     Rows of a conversation are one message if they have one MessageId, role and text, where MessageIds name messages. A
@@ -96,7 +102,9 @@ def report_repeated_messages(table, names: list[str | None], message_id: np.ndar
     messages = _Messages(table, message_id, ratings)
     again, contradicting, alike = set(), set(), []
     for numbers in _rows_by_name(names):
-        if len({(messages.roles[number], messages.content[number]) for number in numbers}) == len(numbers):
+        if len({(messages.roles[number], messages.content[number]) for number in numbers}) == len(
+            numbers
+        ):
             continue  # nothing was said twice
         groups = _same_messages(messages, numbers) or _repeated_runs(messages, numbers)
         for group in groups:

@@ -27,15 +27,21 @@ numbers that are no level, if there are that many, above which they can't be sli
 ENOUGH_NUMBERS = 20
 """Numbers from which on it says something that the highest level never occurs."""
 
-ABSENT_CODE, RATED_CODE, NOT_RATED_CODE, UNREADABLE_CODE = map(STATES.index, (ABSENT, RATED, NOT_RATED, UNREADABLE))
+ABSENT_CODE, RATED_CODE, NOT_RATED_CODE, UNREADABLE_CODE = map(
+    STATES.index, (ABSENT, RATED, NOT_RATED, UNREADABLE)
+)
 
-USUAL = [Interval(low, high) for high in (*range(1, 8), 9, 10) for low in (1, 0, -high) if low < high]
+USUAL = [
+    Interval(low, high) for high in (*range(1, 8), 9, 10) for low in (1, 0, -high) if low < high
+]
 USUAL += [Interval(0, 100), Interval(-100, 100)]
 """Scales that are in use, the smallest first."""
 
 _WORDS = {
     name: frozenset(words)
-    for name, words in tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")).items()
+    for name, words in tomllib.loads(
+        Path(__file__).with_name("words.toml").read_text("utf-8")
+    ).items()
 }
 SAME_WORDS = tuple(tuple(words.split("|")) for words in sorted(_WORDS["same"]))
 """English answer words that mean the same."""
@@ -82,14 +88,18 @@ class WordList:
         """Whether the list has all words, those that do not mean the same at different levels."""
         if not all(word in self.levels for word in words):
             return False
-        return len({self.levels[word] for word in words}) == len({self.main_words[word] for word in words})
+        return len({self.levels[word] for word in words}) == len(
+            {self.main_words[word] for word in words}
+        )
 
     def number_of(self, word: str) -> int:
         """Number of a word's level in the list, from 1."""
         return sorted(set(self.levels.values())).index(self.levels[word]) + 1
 
 
-def _word_list(levels: Sequence[Iterable[str]], same: Iterable[Sequence[str]], size: int) -> WordList:
+def _word_list(
+    levels: Sequence[Iterable[str]], same: Iterable[Sequence[str]], size: int
+) -> WordList:
     """A list of words for a scale of some size, every word in each of its spellings."""
     spellings_of = {spellings[0]: spellings for spellings in same}
     level_of, main_words = {}, {}
@@ -104,7 +114,10 @@ def _word_list(levels: Sequence[Iterable[str]], same: Iterable[Sequence[str]], s
 @functools.cache
 def english_lists(scale: Scale) -> tuple[WordList, ...]:
     """English lists of words that may stand on a scale, the official one first."""
-    return tuple(_word_list(levels, SAME_WORDS, scale.size) for levels in (*scale.vocabularies, *scale.others))
+    return tuple(
+        _word_list(levels, SAME_WORDS, scale.size)
+        for levels in (*scale.vocabularies, *scale.others)
+    )
 
 
 @functools.cache
@@ -135,7 +148,9 @@ def usual_words(language: str, scale: str) -> tuple[str, ...]:
 @functools.cache
 def declining_words() -> frozenset[str]:
     """Words of all other languages by which a person declines to rate."""
-    return frozenset(normalise_word(word) for language in languages().values() for word in language["not_rated"])
+    return frozenset(
+        normalise_word(word) for language in languages().values() for word in language["not_rated"]
+    )
 
 
 def declines(word: str, scale: Scale | None = None) -> bool:
@@ -203,7 +218,10 @@ def disagreement(fitting: Sequence[WordList], words: Iterable[str]) -> tuple[str
     for word in words:
         for other in fitting[1:]:
             if other.levels[word] != fitting[0].levels[word]:
-                readings = [f"{listed.number_of(word)} of {listed.size} in {listed}" for listed in (fitting[0], other)]
+                readings = [
+                    f"{listed.number_of(word)} of {listed.size} in {listed}"
+                    for listed in (fitting[0], other)
+                ]
                 return "other-scale/lists", {"word": word, "readings": " and ".join(readings)}
     return None
 
@@ -247,13 +265,19 @@ class Labels:
         self.levels: dict[str, float] = {}
         best = (0, 0)
         for listed in lists_for(question.scale, {answer.word for answer in labelled}):
-            levels = {answer.word: listed.levels[answer.word] for answer in labelled if answer.word in listed.levels}
+            levels = {
+                answer.word: listed.levels[answer.word]
+                for answer in labelled
+                if answer.word in listed.levels
+            }
             # Few lists have many of the words; those that have one alone say little.
             fit = (len(levels), self.score(labelled, levels))
             if fit > best or (levels and not self.levels):
                 self.levels, best = levels, fit
         self.against = self.contradiction(labelled, is_among_numbers=question.has_numbers)
-        self.of_official_scale = "" if question.is_official_interval else self.official_cell(labelled)
+        self.of_official_scale = (
+            "" if question.is_official_interval else self.official_cell(labelled)
+        )
 
     def agree(self, word: str, level: float) -> bool:
         """Whether a word may stand beside a number of a level."""
@@ -281,7 +305,9 @@ class Labels:
         score = 0
         for answer in labelled:
             if answer.word in levels:
-                agree = self.levels_agree(levels[answer.word], self.interval.rescaled(answer.number, self.size))
+                agree = self.levels_agree(
+                    levels[answer.word], self.interval.rescaled(answer.number, self.size)
+                )
                 score += answer.count if agree else -answer.count
         return score
 
@@ -290,7 +316,9 @@ class Labels:
         usual: dict[str, Answer] = {}  # word -> the answer in which it stands most often
         for answer in labelled:
             if answer.word in self.levels:
-                usual[answer.word] = max(usual.get(answer.word, answer), answer, key=lambda answer: answer.count)
+                usual[answer.word] = max(
+                    usual.get(answer.word, answer), answer, key=lambda answer: answer.count
+                )
         same_side, other_side = [], []
         for word, answer in usual.items():
             of_number = self.interval.rescaled(answer.number, self.size) - self.middle
@@ -318,10 +346,18 @@ class Question:
     """A column with all that decides how its answers are read; ``rows`` has each row's place in ``answers``, or -1."""
 
     def __init__(self, column: Column, cells: Sequence, options: ReadingOptions):
-        self.column, self.official, self.scale, self.size = column, column.official, column.scale, column.scale.size
+        self.column, self.official, self.scale, self.size = (
+            column,
+            column.official,
+            column.scale,
+            column.scale.size,
+        )
         self.declared = options.scale_of(self.official, self.size)
         self.interval = self.declared or Interval(1, self.size)
-        self.words, self.missing = options.words_of(self.official, self.size), options.missing_of(self.official)
+        self.words, self.missing = (
+            options.words_of(self.official, self.size),
+            options.missing_of(self.official),
+        )
         self.answers: list[Answer] = []
         keys, code_of = distinct_keys(cells), {}
         for key, count in Counter(keys).items():
@@ -329,12 +365,18 @@ class Question:
             if isinstance(cell, float | int) and not isinstance(cell, bool):
                 number = float(cell)
             elif not is_blank(cell):
-                number, word = self.scale.split_number(cell) if isinstance(cell, str) else (None, "")
+                number, word = (
+                    self.scale.split_number(cell) if isinstance(cell, str) else (None, "")
+                )
                 whole = normalise_word(as_text(cell))
-                if number is None or whole in MISSING_WORDS or (word == "%" and not self.declared):  # as 1.#QNAN, 4%
+                if (
+                    number is None or whole in MISSING_WORDS or (word == "%" and not self.declared)
+                ):  # as 1.#QNAN, 4%
                     number, word = None, whole
             code_of[key] = -1
-            if number is not None or word:  # without what floating-point arithmetic left beside a number
+            if (
+                number is not None or word
+            ):  # without what floating-point arithmetic left beside a number
                 code_of[key] = len(self.answers)
                 number = None if number is None else round(number, 9)
                 self.answers.append(Answer(cell, count, number, "" if word == "%" else word))
@@ -345,7 +387,9 @@ class Question:
             word = answer.word
             if answer.number is not None and re.search(r"\d", word):  # as 4/5: two numbers
                 continue
-            if word and not (word in self.words or says_nothing(word, self.scale) or word.endswith("%")):
+            if word and not (
+                word in self.words or says_nothing(word, self.scale) or word.endswith("%")
+            ):
                 self.unknown[word] += answer.count
                 if answer.number is None:
                     self.bare_words[word] += answer.count
@@ -356,7 +400,9 @@ class Question:
 
         Words that stand among more numbers are those of the official vocabulary: others could name another scale.
         """
-        bare_numbers = sum(answer.count for answer in self.answers if answer.number is not None and not answer.word)
+        bare_numbers = sum(
+            answer.count for answer in self.answers if answer.number is not None and not answer.word
+        )
         self.has_numbers = bare_numbers > 0
         if bare_numbers > self.bare_words.total():
             vocabulary = Vocabulary(english_lists(self.scale)[0].levels)
@@ -364,10 +410,16 @@ class Question:
         self.labels = Labels(self)
         # Levels that other words stand for can't mean a missing answer.
         of_words = {answer.word for answer in self.answers} - MISSING_WORDS
-        self.levels_of_words = {self.vocabulary[word] for word in of_words if word in self.vocabulary}
+        self.levels_of_words = {
+            self.vocabulary[word] for word in of_words if word in self.vocabulary
+        }
         self.numbers = Counter()
         for answer in self.answers:
-            if answer.number is not None and not says_nothing(answer.word, self.scale) and not self.is_missing(answer):
+            if (
+                answer.number is not None
+                and not says_nothing(answer.word, self.scale)
+                and not self.is_missing(answer)
+            ):
                 self.numbers[answer.number] += answer.count
 
     def is_missing(self, answer: Answer) -> bool:
@@ -393,7 +445,9 @@ class Question:
         return [
             answer
             for answer in self.answers
-            if answer.number is not None and answer.word in self.unknown and self.interval.holds(answer.number)
+            if answer.number is not None
+            and answer.word in self.unknown
+            and self.interval.holds(answer.number)
         ]
 
     def template(self) -> str:
@@ -412,21 +466,42 @@ class Question:
         It is on another than 1..size if more than 5 % of its numbers, and at least three, are no level; or if it holds
         zeros and, among at least 20 numbers, never the highest level. Fewer are taken for slips.
         """
-        counts, size = Counter({n: count for n, count in self.numbers.items() if n not in codes}), self.size
-        strays, total = sum(counts[n] for n in counts if n not in range(1, size + 1)), counts.total()
+        counts, size = (
+            Counter({n: count for n, count in self.numbers.items() if n not in codes}),
+            self.size,
+        )
+        strays, total = (
+            sum(counts[n] for n in counts if n not in range(1, size + 1)),
+            counts.total(),
+        )
         shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
         many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
         if self.declared is None and (shifted or many):
             lowest, highest = min(counts), max(counts)
             seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
-            holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
-            if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
-                holding = [one for one in holding if one.lowest == 1 and one.highest >= size] or holding
+            holding = [
+                interval
+                for interval in USUAL
+                if interval.lowest <= lowest and highest <= interval.highest
+            ]
+            if (
+                lowest >= 1
+            ):  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
+                holding = [
+                    one for one in holding if one.lowest == 1 and one.highest >= size
+                ] or holding
             likely = (holding[0] if holding else Interval(lowest, highest)).option
-            off = [number for number in self.numbers if not 1 <= number <= size and number.is_integer()]
+            off = [
+                number for number in self.numbers if not 1 <= number <= size and number.is_integer()
+            ]
             both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
             further = f"; {self.declare(codes or off)}" if codes or 0 < len(off) < 3 else ""
-            return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
+            return "other-scale/numbers", {
+                "seen": seen,
+                "likely": likely,
+                "both": both,
+                "further": further,
+            }
         if self.labels.against:
             return "against-words", self.labels.against
         if self.labels.of_official_scale:
@@ -443,7 +518,11 @@ class Question:
             return None, "declines"
         of_word = None  # as the user declared it, else by the vocabulary where the scale is the official one
         if word in self.words:
-            of_word = interval.rescaled(self.words[word], self.size) if interval.holds(self.words[word]) else None
+            of_word = (
+                interval.rescaled(self.words[word], self.size)
+                if interval.holds(self.words[word])
+                else None
+            )
         elif number is None and self.is_official_interval:
             of_word = self.vocabulary.get(word)
         if number is None:
@@ -454,8 +533,14 @@ class Question:
         if word in self.labels.levels:
             return (level, "") if self.labels.agree(word, level) else (None, "contradiction")
         if word and of_word is None:
-            return (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
-        return (level, "") if of_word is None or abs(of_word - level) < 1e-9 else (None, "contradiction")
+            return (
+                (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
+            )
+        return (
+            (level, "")
+            if of_word is None or abs(of_word - level) < 1e-9
+            else (None, "contradiction")
+        )
 
     def read(self, table, options: ReadingOptions) -> dict[str, list[int]]:
         """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
@@ -470,14 +555,22 @@ class Question:
         if refusal := self.refusal(codes):
             table.add(refusal[0], official, **common, **refusal[1])
         used = {
-            a.word for a in self.answers if a.number is None and a.word not in self.words and not self.is_missing(a)
+            a.word
+            for a in self.answers
+            if a.number is None and a.word not in self.words and not self.is_missing(a)
         }
         used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
         official_levels = english_lists(self.scale)[0].levels
         if not refusal and any(official_levels.get(word) != level for word, level in used.items()):
             reading = sorted((level, word) for word, level in used.items())
-            table.add("other-words", official, reading=", ".join(f"{word} = {level:g}" for level, word in reading))
-        common["anchors"] = ", ".join([level[0] for level in self.scale.vocabularies[0]] + ["unknown"])
+            table.add(
+                "other-words",
+                official,
+                reading=", ".join(f"{word} = {level:g}" for level, word in reading),
+            )
+        common["anchors"] = ", ".join(
+            [level[0] for level in self.scale.vocabularies[0]] + ["unknown"]
+        )
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
         state_of = np.full(len(self.answers) + 1, ABSENT_CODE, dtype=np.int8)
@@ -499,14 +592,25 @@ class Question:
                 fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
                 table.add(entry, official, rows, answer.cell, fix=fix, **common)
         self.levels, self.states = level_of[self.rows], state_of[self.rows]
-        much = unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable
+        much = (
+            unreadable.total() > LARGEST_UNREADABLE_SHARE * answered
+            and not options.allow_unreadable
+        )
         if much and not refusal:
-            remedy = f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
+            remedy = (
+                f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
+            )
             if self.unknown.keys() - self.vocabulary:
                 remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
                 remedy += self.template()
-            seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
-            common |= {"unreadable": unreadable.total(), "answered": answered, "limit": LARGEST_UNREADABLE_SHARE}
+            seen = ", ".join(
+                f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)
+            )
+            common |= {
+                "unreadable": unreadable.total(),
+                "answered": answered,
+                "limit": LARGEST_UNREADABLE_SHARE,
+            }
             remedy = self.declare(codes) if codes else remedy
             table.add("unreadable-column", official, seen=seen, remedy=remedy, **common)
         return missing
@@ -549,7 +653,9 @@ def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, n
     by_scale: dict[str, list[Question]] = defaultdict(list)
     for column in table.columns:
         if column.scale is not None:
-            by_scale[column.scale.name].append(Question(column, table.cells(column.official), options))
+            by_scale[column.scale.name].append(
+                Question(column, table.cells(column.official), options)
+            )
     missing: dict[str, set[int]] = defaultdict(set)
     for questions in by_scale.values():
         choose_vocabularies(questions)
@@ -558,4 +664,8 @@ def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, n
                 missing[text].update(rows)
     rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
     table.add("missing-code", "", rows, codes=codes)
-    return {one.column.name: (one.levels, one.states) for questions in by_scale.values() for one in questions}
+    return {
+        one.column.name: (one.levels, one.states)
+        for questions in by_scale.values()
+        for one in questions
+    }

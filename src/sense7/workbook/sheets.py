@@ -27,7 +27,13 @@ from sense7.terminal import count_of
 from sense7.workbook import ids
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
 from sense7.workbook.ids import as_name, as_names, as_number, as_texts, is_blank
-from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
+from sense7.workbook.options import (
+    ALL_COLUMNS,
+    ReadingOptions,
+    is_scales_sheet,
+    scale_columns,
+    with_scales_sheet,
+)
 from sense7.workbook.repeats import report_repeated_conversations, report_repeated_messages
 from sense7.workbook.scales import NO_ID, TOTALS, is_answer, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
@@ -36,7 +42,12 @@ from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, may_be_cut, read_sheets
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 """Columns without which a sheet can't be read."""
 
-NAMES = {"conversation": "TaskId", "participant": "PID", "condition": "Model", "topic": "PreTaskChoice"}
+NAMES = {
+    "conversation": "TaskId",
+    "participant": "PID",
+    "condition": "Model",
+    "topic": "PreTaskChoice",
+}
 """Columns of names: in the frame, and in the sheet."""
 
 KNOWN_ROLES = ("user", "assistant", "error")
@@ -60,14 +71,27 @@ class ParsedWorkbook(Study):
 
         def frame(columns: Columns) -> pd.DataFrame:
             # Without a type of its own pandas would infer one for a list, and turn None into NaN.
-            kinds = {name: object if isinstance(column, list) else None for name, column in columns.items()}
-            return pd.DataFrame({name: pd.Series(columns[name], dtype=kinds[name], copy=False) for name in columns})
+            kinds = {
+                name: object if isinstance(column, list) else None
+                for name, column in columns.items()
+            }
+            return pd.DataFrame(
+                {name: pd.Series(columns[name], dtype=kinds[name], copy=False) for name in columns}
+            )
 
         states = [name for name in self.turns if name.endswith("_state")]
-        turns = self.turns | {name: pd.Categorical.from_codes(self.turns[name], STATES) for name in states}
-        frames = {"conversations": frame(self.conversations), "messages": frame(self.messages), "turns": frame(turns)}
+        turns = self.turns | {
+            name: pd.Categorical.from_codes(self.turns[name], STATES) for name in states
+        }
+        frames = {
+            "conversations": frame(self.conversations),
+            "messages": frame(self.messages),
+            "turns": frame(turns),
+        }
         people = None if self.participants is None else frame(self.participants)
-        return Study(**vars(self) | frames | {"participants": people, "columns": pd.DataFrame(self.columns)})
+        return Study(
+            **vars(self) | frames | {"participants": people, "columns": pd.DataFrame(self.columns)}
+        )
 
 
 @checked(path=is_path("Give the path of a file."))
@@ -130,13 +154,23 @@ def parse_workbook(
             options = ReadingOptions.beside(Path(path)) if options is None else options
         options = with_scales_sheet(sheets, options or ReadingOptions(), path)
         diagnostics = Diagnostics()
-        located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
-        tables = {official: Table(official, sheet, diagnostics) for official, sheet in located.items() if sheet}
-        tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
+        located = {
+            official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS
+        }
+        tables = {
+            official: Table(official, sheet, diagnostics)
+            for official, sheet in located.items()
+            if sheet
+        }
+        tasks, messages = (
+            tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS
+        )
         explained, conversations, said, turns = False, None, None, None
         if tasks and messages:
             explained = messages.leave_out("TaskId", set(as_names(tasks.cells("TaskId"))), False)
-            explained |= tasks.leave_out("TaskId", set(as_names(messages.cells("TaskId"))), explained)
+            explained |= tasks.leave_out(
+                "TaskId", set(as_names(messages.cells("TaskId"))), explained
+            )
         if tasks:
             answers = read_scales(tasks, options)
             conversations = read_conversations(tasks, answers)
@@ -144,15 +178,28 @@ def parse_workbook(
             ratings = read_scales(messages, options)
             if conversations is not None:
                 said, turns = read_messages(messages, ratings, tasks, conversations)
-        people, people_sheet = read_participants(sheets, tables, conversations, explained, options, diagnostics)
+        people, people_sheet = read_participants(
+            sheets, tables, conversations, explained, options, diagnostics
+        )
         named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
         if unknown := [name for name in options.missing if normalise_name(name) not in named]:
             raise refusal(path, "no-missing-column", name=unknown[0])
-        errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
-        if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
+        errors = [
+            diagnostic
+            for diagnostic in diagnostics.of(ERROR)
+            if not (part and diagnostic.kind == "no-rating")
+        ]
+        if (
+            conversations is None
+            or said is None
+            or errors
+            or (strict and diagnostics.of(ERROR, WARNING))
+        ):
             raise WorkbookError(path, diagnostics, strict)
         # Ratings count where they belong, in assistant turns.
-        records = tasks.report(answers, slice(None), options) + messages.report(ratings, turns["row"] - 2, options)
+        records = tasks.report(answers, slice(None), options) + messages.report(
+            ratings, turns["row"] - 2, options
+        )
         prompted, reason = find_prompted(conversations, prompted_condition, path)
         return ParsedWorkbook(
             name=name or Path(path).stem,
@@ -184,8 +231,12 @@ def find_prompted(
         return name, "given"
     best = []
     for condition in conditions:
-        words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold())  # GptEmp: two words
-        negated = any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words)
+        words = re.findall(
+            r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold()
+        )  # GptEmp: two words
+        negated = any(
+            re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words
+        )
         if not negated and any(re.fullmatch(r"emph?|.*(empath|prompt).*", word) for word in words):
             best.append(condition)
     if len(best) == 1:
@@ -199,10 +250,17 @@ def find_prompted(
 
 def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
     """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
-    alike = [sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)]
+    alike = [
+        sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)
+    ]
     sheet = sheets.get(official, alike[0] if alike else None)
     if sheet is None:
-        diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=", ".join(sheets) or "none")
+        diagnostics.add(
+            "missing-sheet",
+            {"sheet": official},
+            official=official,
+            present=", ".join(sheets) or "none",
+        )
     elif official not in sheets:
         diagnostics.add("renamed-sheet", {"sheet": sheet.name}, official=official)
     return sheet
@@ -214,21 +272,31 @@ class Table:
     ``positions`` are given of a sheet that the format does not describe.
     """
 
-    def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics, positions: dict | None = None):
+    def __init__(
+        self, official: str, sheet: Sheet, diagnostics: Diagnostics, positions: dict | None = None
+    ):
         self.official, self.sheet, self.diagnostics = official, sheet, diagnostics
         self.columns, self.positions = taxonomy.CORE_COLUMNS.get(official, ()), positions or {}
         self._cells = list(zip(*sheet.rows, strict=True))
         if not sheet.visible:
             self.add("hidden-sheet")
         self.add("hidden-rows", "", sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
-        for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
+        for entry, cells in (
+            ("error-cell", sheet.errors),
+            ("formula-without-value", sheet.formulas),
+        ):
             for position, row in cells:
                 self.add(entry, position, [row])
         if positions is None:
             self.positions = self._match_columns()
         missing = [key for key in KEY_COLUMNS.get(official, ()) if key not in self.positions]
         for key in missing:
-            self.add("missing-key-column", key, key=key, present=", ".join(filter(None, sheet.header)) or "none")
+            self.add(
+                "missing-key-column",
+                key,
+                key=key,
+                present=", ".join(filter(None, sheet.header)) or "none",
+            )
         self.has_keys = not missing
 
     def cells(self, official: str) -> tuple:
@@ -242,16 +310,22 @@ class Table:
         blank = [None] * len(self.sheet.header)
         return [row != blank for row in self.sheet.rows]
 
-    def add(self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object) -> None:
+    def add(
+        self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object
+    ) -> None:
         """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its official name or position."""
         position = column if isinstance(column, int) else self.positions.get(column)
         if position is not None:
             header = self.sheet.header[position] if position < len(self.sheet.header) else ""
-            column = header if header.strip() else f"{ids.cell_name(position, 1).rstrip('1')} (no name)"
+            column = (
+                header if header.strip() else f"{ids.cell_name(position, 1).rstrip('1')} (no name)"
+            )
         place = {"sheet": self.sheet.name, "column": column, "position": position}
         self.diagnostics.add(entry, place, rows, value, **words)
 
-    def names(self, official: str, known: set[str] | None = None, noun: str = "") -> list[str | None]:
+    def names(
+        self, official: str, known: set[str] | None = None, noun: str = ""
+    ) -> list[str | None]:
         """A column as names; as ``known`` spells them, if these are given and one alone is alike."""
         cells = self.cells(official)
         names = as_names(cells)
@@ -263,13 +337,18 @@ class Table:
                 self.add(f"respelt-id/{noun}", official, [row], name)
         return [respelt.get(name, name) for name in names]
 
-    def report(self, answers: Mapping, counted: slice | np.ndarray, options: ReadingOptions) -> list[dict]:
+    def report(
+        self, answers: Mapping, counted: slice | np.ndarray, options: ReadingOptions
+    ) -> list[dict]:
         """What became of each column of this sheet; of answers on a scale, those of some rows count."""
         records = []
         for column in self.columns:
             position, ends = self.positions.get(column.official), (np.nan, np.nan)
             if not column.scale:
-                filled, unreadable = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official))), 0
+                filled, unreadable = (
+                    len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official))),
+                    0,
+                )
             else:
                 states = answers[column.name][1][counted]
                 filled = int((states != STATES.index(ABSENT)).sum())
@@ -295,7 +374,11 @@ class Table:
         first = 0
         rows, names = self.sheet.rows, self.sheet.names
         id_place, role = self.positions[key], self.positions.get("Role")
-        scales = {self.positions.get(column.official): column.scale for column in self.columns if column.scale}
+        scales = {
+            self.positions.get(column.official): column.scale
+            for column in self.columns
+            if column.scale
+        }
 
         def names_column(place: int, cell: object) -> bool:
             if place in scales:
@@ -313,20 +396,31 @@ class Table:
                 is_data = isinstance(row[role], str) and normalise_word(row[role]) in KNOWN_ROLES
             else:
                 is_data = as_name(row[id_place]) in known
-            is_text = first == number and not is_data and filled and all(isinstance(cell, str) for cell in filled)
+            is_text = (
+                first == number
+                and not is_data
+                and filled
+                and all(isinstance(cell, str) for cell in filled)
+            )
             if any(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled) or (
-                is_text and (explained or any(names_column(place, cell) for place, cell in enumerate(row)))
+                is_text
+                and (explained or any(names_column(place, cell) for place, cell in enumerate(row)))
             ):
                 first = number + 1
         headers, totals = set(range(first)), set()
         begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in rows]
         again = {
-            cell for cell in set(self.cells(key)) if isinstance(cell, str) and normalise_name(cell) == names[id_place]
+            cell
+            for cell in set(self.cells(key))
+            if isinstance(cell, str) and normalise_name(cell) == names[id_place]
         }
-        sums = {cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS}
+        sums = {
+            cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS
+        }
         for index, row in enumerate(rows[first:], first):
             if row[id_place] in again and all(
-                is_blank(cell) or normalise_name(str(cell)) == name for cell, name in zip(row, names, strict=True)
+                is_blank(cell) or normalise_name(str(cell)) == name
+                for cell, name in zip(row, names, strict=True)
             ):
                 headers.add(index)
             elif begins[index] in sums and as_name(row[id_place]) not in known:
@@ -336,18 +430,27 @@ class Table:
         if headers | totals:
             blank = [None] * len(names)
             self.sheet = replace(
-                self.sheet, rows=[blank if at in headers | totals else row for at, row in enumerate(rows)]
+                self.sheet,
+                rows=[blank if at in headers | totals else row for at, row in enumerate(rows)],
             )
             self._cells = list(zip(*self.sheet.rows, strict=True))
         return bool(headers)
 
     def _match_columns(self) -> dict[str, int]:
         """Official name -> position: exact names, then alike ones and titles, then dimensions that one column names."""
-        sheet, officials, after = self.sheet, {one.official for one in self.columns}, normalise_name("PostTaskEmpathy")
+        sheet, officials, after = (
+            self.sheet,
+            {one.official for one in self.columns},
+            normalise_name("PostTaskEmpathy"),
+        )
         alike = {normalise_name(official): official for official in officials}
-        alike |= {normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials}
+        alike |= {
+            normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials
+        }
         positions = {
-            one.official: sheet.header.index(one.official) for one in self.columns if one.official in sheet.header
+            one.official: sheet.header.index(one.official)
+            for one in self.columns
+            if one.official in sheet.header
         }
         naming: dict[str, list[int]] = defaultdict(list)
         for place, name in enumerate(sheet.names):
@@ -356,23 +459,36 @@ class Table:
                 positions[official] = place
                 self.add("renamed-column", place, official=official)
             elif name.startswith(after) and place not in positions.values():
-                held = [one.name for one in DIMENSIONS if normalise_name(one.name) in name.removeprefix(after)]
+                held = [
+                    one.name
+                    for one in DIMENSIONS
+                    if normalise_name(one.name) in name.removeprefix(after)
+                ]
                 naming[f"PostTaskEmpathy_{held[0]}" if len(held) == 1 else ""].append(place)
         # Of several columns that name a dimension, such as one with a comment, nobody knows which is meant.
         for official in naming.keys() & officials - positions.keys():
             if len(naming[official]) == 1:
                 positions[official] = naming[official][0]
         for place, name in enumerate(sheet.names):
-            if place not in positions.values() and (name or any(row[place] is not None for row in sheet.rows)):
+            if place not in positions.values() and (
+                name or any(row[place] is not None for row in sheet.rows)
+            ):
                 entry = "unmatched-column" if name.startswith(after) else "unknown-column"
                 entry = "duplicate-column" if alike.get(name) in positions else entry
-                self.add(entry, place, official=alike.get(name), dimensions=", ".join(taxonomy.DIMENSION_NAMES))
+                self.add(
+                    entry,
+                    place,
+                    official=alike.get(name),
+                    dimensions=", ".join(taxonomy.DIMENSION_NAMES),
+                )
         return positions
 
 
 def _is_word(cell: object) -> bool:
     """Whether a cell is a text that is no number, and does not say that there is none."""
-    return isinstance(cell, str) and as_number(cell) is None and not says_nothing(normalise_word(cell))
+    return (
+        isinstance(cell, str) and as_number(cell) is None and not says_nothing(normalise_word(cell))
+    )
 
 
 # --- Tasks ---
@@ -384,7 +500,9 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
     named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
     again = report_repeated_conversations(tasks, names["conversation"])
-    tasks.add("missing-id/conversation", "TaskId", rows[np.array(tasks.filled, dtype=bool) & ~named])
+    tasks.add(
+        "missing-id/conversation", "TaskId", rows[np.array(tasks.filled, dtype=bool) & ~named]
+    )
     named[list(again)] = False
     columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
     columns |= {name: levels[named] for name, (levels, _) in answers.items()}
@@ -407,7 +525,11 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     tasks.add("missing-participant", "PID", [numbers[index] for index in without])
     for index in without:  # a made-up name that no PID can equal, since ids are trimmed
         people[index] = f" (no PID) {columns['conversation'][index]}"
-    blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
+    blank = [
+        row
+        for condition, row in zip(columns["condition"], numbers, strict=True)
+        if condition is None
+    ]
     if "Model" in tasks.positions and len(blank) < len(numbers):
         tasks.add("missing-condition", "Model", blank)
     return columns
@@ -416,13 +538,17 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
 # --- Messages ---
 
 
-def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: Columns) -> tuple[Columns, Columns]:
+def read_messages(
+    table: Table, ratings: Mapping, tasks: Table, conversations: Columns
+) -> tuple[Columns, Columns]:
     """Messages of known conversations, and the assistant's turns among them, in the order of the rows."""
     # The conversation of each message, as Tasks spells it.
     number_of = {name: number for number, name in enumerate(conversations["conversation"])}
     identifiers, filled = table.names("TaskId", set(number_of), "conversation"), table.filled
     matched = [name if name in number_of else None for name in identifiers]
-    message_id = _numbers(table, "MessageId", -np.inf, "the rows' order in the file stands in for it.")
+    message_id = _numbers(
+        table, "MessageId", -np.inf, "the rows' order in the file stands in for it."
+    )
     seconds = _numbers(table, "TimeOffsetSeconds", 0, "counted as not known.")
     roles = as_texts(table.cells("Role"))
     again = report_repeated_messages(table, matched, message_id, ratings)
@@ -436,7 +562,11 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
         if role not in KNOWN_ROLES and is_filled:
             table.add("unknown-role", "Role", [row], "(blank)" if role is None else role)
     for official in ("Content", "Comment"):
-        cut = [row for row, cell in enumerate(table.cells(official), 2) if isinstance(cell, str) and may_be_cut(cell)]
+        cut = [
+            row
+            for row, cell in enumerate(table.cells(official), 2)
+            if isinstance(cell, str) and may_be_cut(cell)
+        ]
         table.add("cut-text", official, cut, longest=f"{LONGEST_TEXT:,}")
     known = np.array([name is not None for name in matched], dtype=bool)
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
@@ -454,13 +584,19 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
     for name, spoken in of_conversation.items():
         own = [numbers[one] for one in spoken]
         counts = Counter(own) if len(set(own)) < len(own) else {}
-        repeated = [one for one in spoken if numbers[one] is not None and counts.get(numbers[one], 1) > 1]
+        repeated = [
+            one for one in spoken if numbers[one] is not None and counts.get(numbers[one], 1) > 1
+        ]
         found["repeated-message-id"] += repeated
         if None in own:
-            found["missing-message-id"] += [one for one in spoken if is_blank(table.cells("MessageId")[one])]
+            found["missing-message-id"] += [
+                one for one in spoken if is_blank(table.cells("MessageId")[one])
+            ]
         elif not repeated:
             falls = [one for last, one in pairwise(spoken) if numbers[one] < numbers[last]]
-            found["unordered-message-id"] += [] if name in joined else falls  # rows of two files are in no order
+            found["unordered-message-id"] += (
+                [] if name in joined else falls
+            )  # rows of two files are in no order
             spoken.sort(key=numbers.__getitem__)
         position[spoken] = np.arange(1, len(spoken) + 1)
         replies = [one for one in spoken if is_turn[one]]
@@ -485,7 +621,12 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
         name: [conversations[name][number] for number in of_turn]
         for name in ("conversation", "participant", "condition")
     }
-    turns |= {"turn": turn[places], "position": position[places], "seconds": seconds[places], "row": places + 2}
+    turns |= {
+        "turn": turn[places],
+        "position": position[places],
+        "seconds": seconds[places],
+        "row": places + 2,
+    }
     turns |= {name: ratings[name][0][places] for name in RATING_NAMES}
     turns |= {f"{name}_state": ratings[name][1][places] for name in RATING_NAMES}
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
@@ -501,7 +642,10 @@ def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np
     # Nearly all are numbers already; one by one only what is not.
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
     values[~(np.isfinite(values) & (values >= lowest))] = np.nan
-    words = {"consequence": consequence, "from_lowest": f" from {lowest:g} up" if np.isfinite(lowest) else ""}
+    words = {
+        "consequence": consequence,
+        "from_lowest": f" from {lowest:g} up" if np.isfinite(lowest) else "",
+    }
     for index in np.flatnonzero(np.isnan(values)).tolist():
         number = as_number(cells[index], decimal_comma=True)
         if number is not None and number >= lowest:
@@ -515,7 +659,12 @@ def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np
 
 
 def read_participants(
-    sheets: dict[str, Sheet], tables: dict[str, Table], conversations: Columns | None, explained, options, diagnostics
+    sheets: dict[str, Sheet],
+    tables: dict[str, Table],
+    conversations: Columns | None,
+    explained,
+    options,
+    diagnostics,
 ) -> tuple[Columns | None, str | None]:
     """The sheet with one row per participant, found by its PID column: its columns and its name; None without one.
 
@@ -523,7 +672,9 @@ def read_participants(
     """
     candidates, used = [], {table.sheet.name: official for official, table in tables.items()}
     for sheet in sheets.values():
-        known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
+        known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(
+            sheet
+        )
         if sheet.name in used or known:
             continue
         # A copy has all columns of another, or its name and the columns without which it can't be read.
@@ -532,15 +683,24 @@ def read_participants(
             name
             for name, official in used.items()
             if set(map(normalise_name, KEY_COLUMNS[official])) <= own
-            and (normalise_name(official) in normalise_name(sheet.name) or own == set(sheets[name].names) - {""})
+            and (
+                normalise_name(official) in normalise_name(sheet.name)
+                or own == set(sheets[name].names) - {""}
+            )
         ]
-        people = [one for one in as_names(sheet.column(sheet.names.index("pid"))) if one] if "pid" in own else []
+        people = (
+            [one for one in as_names(sheet.column(sheet.names.index("pid"))) if one]
+            if "pid" in own
+            else []
+        )
         once = len(people) == len(set(people))
         if originals:
             diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=originals[0])
         # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
         elif "pid" in own and ("taskid" not in own or once):
-            is_copy = any(normalise_name(one.name) in normalise_name(sheet.name) for _, one in candidates)
+            is_copy = any(
+                normalise_name(one.name) in normalise_name(sheet.name) for _, one in candidates
+            )
             candidates.append((("taskid" not in own, once, not is_copy, len(set(people))), sheet))
         else:
             diagnostics.add("unknown-sheet", {"sheet": sheet.name})
@@ -549,15 +709,22 @@ def read_participants(
     _, chosen = max(candidates, key=itemgetter(0))
     for _, candidate in candidates:
         if candidate is not chosen:
-            diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=chosen.name)
-    position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
+            diagnostics.add(
+                "further-participants-sheet", {"sheet": candidate.name}, chosen=chosen.name
+            )
+    position, active = (
+        chosen.names.index("pid"),
+        set(conversations["participant"]) if conversations else set(),
+    )
     table = Table("Participants", chosen, diagnostics, {"PID": position})
     table.leave_out("PID", active, explained)
 
     people, filled = table.names("PID", active, "participant"), table.filled
     columns: Columns = {"participant": people}
     for index, header in enumerate(chosen.header):
-        if index != position and (header.strip() or any(cell is not None for cell in table.sheet.column(index))):
+        if index != position and (
+            header.strip() or any(cell is not None for cell in table.sheet.column(index))
+        ):
             name = header if header.strip() else f"column {index + 1}"
             while name in columns or name == "row":
                 name += "'"
@@ -565,12 +732,16 @@ def read_participants(
     columns["row"] = np.arange(2, len(people) + 2)
     first = {name: index for index, name in reversed(list(enumerate(people)))}
     lost = [index + 2 for index, name in enumerate(people) if name is None and filled[index]]
-    repeated = [index + 2 for index, name in enumerate(people) if name is not None and first[name] != index]
+    repeated = [
+        index + 2 for index, name in enumerate(people) if name is not None and first[name] != index
+    ]
     table.add("missing-id/participant", "PID", lost)
     table.add("duplicate-participant", "PID", repeated)
     kept = sorted(index for name, index in first.items() if name is not None)
     for name, column in columns.items():
-        columns[name] = [column[index] for index in kept] if isinstance(column, list) else column[kept]
+        columns[name] = (
+            [column[index] for index in kept] if isinstance(column, list) else column[kept]
+        )
     if conversations is not None:
         idle = [name not in active for name in columns["participant"]]
         table.add("participant-without-conversation", "PID", columns["row"][idle])
@@ -582,14 +753,23 @@ def read_participants(
 
 def _characteristic(table: Table, position: int, declared: tuple | None) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
-    cells = [None if stands_for(cell, declared or ()) else cell for cell in table.sheet.column(position)]
-    numbers = np.array([np.nan if (n := as_number(cell)) is None else ids.as_shown(n) for cell in cells], dtype=float)
-    odd = [index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])]
+    cells = [
+        None if stands_for(cell, declared or ()) else cell for cell in table.sheet.column(position)
+    ]
+    numbers = np.array(
+        [np.nan if (n := as_number(cell)) is None else ids.as_shown(n) for cell in cells],
+        dtype=float,
+    )
+    odd = [
+        index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])
+    ]
     count = int(np.isfinite(numbers).sum())
     if count and all(isinstance(cells[index], str) and not _is_word(cells[index]) for index in odd):
         for index in odd:
             table.add("mixed-column/number", position, [index + 2], cells[index])
-        for code in ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())) if declared is None else ():
+        for code in (
+            ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())) if declared is None else ()
+        ):
             found, column = np.flatnonzero(numbers == code), table.sheet.header[position]
             table.add("missing-number", position, found + 2, code, column=column, code=f"{code:g}")
             numbers[found] = np.nan

@@ -20,7 +20,9 @@ from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_text
 from sense7.workbook.xlsx import MOST_CELLS, MOST_COLUMNS, Sheet, without_end
 
-csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
+csv.field_size_limit(
+    2**31 - 1
+)  # by itself the module takes a text of 131,072 characters for an open quote
 
 _SEPARATOR = re.compile(r'"?sep=(.)"?\1*+\s*', re.IGNORECASE)
 """A first line by which Excel is told the separator."""
@@ -30,7 +32,10 @@ _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 def table_files(folder: str | Path) -> list[Path]:
     """Give the files of a folder that are tables, in the order of their names; hidden ones are passed over."""
-    files, seen = sorted(path for path in Path(folder).glob("[!.]*") if path.suffix.casefold() == ".csv"), {}
+    files, seen = (
+        sorted(path for path in Path(folder).glob("[!.]*") if path.suffix.casefold() == ".csv"),
+        {},
+    )
     if not files:
         raise refusal(folder, "no-table")
     for path in files:
@@ -44,7 +49,9 @@ def hash_tables(folder: str | Path) -> tuple[str, int]:
     total, size = hashlib.sha256(), 0
     for path in table_files(folder):
         with reading(path) as stream:
-            total.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+            total.update(
+                path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest()
+            )
             size += stream.tell()
     return total.hexdigest(), size
 
@@ -87,23 +94,34 @@ def read_table(path: Path) -> Sheet:
         content = stream.read()
     decoded(content, path, 'Save it again as CSV in UTF-8 (in a spreadsheet program: "CSV UTF-8").')
     # Line by line: a StringIO takes four bytes for each character of the file.
-    lines, rows, shared = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""), [], {}
+    lines, rows, shared = (
+        io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""),
+        [],
+        {},
+    )
     sample = list(itertools.islice(lines, 500))
     if said := sample and _SEPARATOR.fullmatch(sample[0]):
         sample.pop(0)
-    delimiter = said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))  # the first of equal ones
+    delimiter = (
+        said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))
+    )  # the first of equal ones
     spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
     dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
     table = csv.reader(itertools.chain(sample, lines), **dialect)
     try:
-        header = [name[1:] if is_guarded(name) else name for name in without_end(next(table, []), "")]
+        header = [
+            name[1:] if is_guarded(name) else name for name in without_end(next(table, []), "")
+        ]
         if not header:
             raise refusal(path, "no-names")
         for number, cells in enumerate(table, 2):
             if len(header) > MOST_COLUMNS or len(header) * number > MOST_CELLS:
                 raise refusal(path, "too-far/table", columns=len(header), rows=number)
             if len(filled := without_end(cells, "")) > len(header):
-                counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
+                counts = {
+                    "cells": count_of(len(filled), "cell"),
+                    "columns": count_of(len(header), "column"),
+                }
                 raise refusal(path, "too-many-fields", row=number, **counts)
             # Equal cells are one object: ids, roles and answers recur in most rows.
             row = [shared.setdefault(cell, cell) for cell in map(as_typed, filled)]

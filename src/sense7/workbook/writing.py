@@ -35,7 +35,9 @@ def official_sheets(
 ) -> list[Sheet]:
     """Lay out Tasks (with further columns) and Messages from cells by the official names, or those of the frames."""
     sheets = []
-    for (name, columns), rows, more in zip(CORE_COLUMNS.items(), (tasks, messages), (list(further), []), strict=True):
+    for (name, columns), rows, more in zip(
+        CORE_COLUMNS.items(), (tasks, messages), (list(further), []), strict=True
+    ):
         keys = [getattr(column, by) for column in columns] + more
         header = [column.official for column in columns] + more
         sheets.append(Sheet(name, header, [[row.get(key) for key in keys] for row in rows]))
@@ -60,8 +62,14 @@ def explain(column: Column) -> str:
         meaning = f"{dimension.title}. {when}: the assistant {dimension.definition}."
     if column.scale is None:
         return meaning
-    levels = ", ".join(f"{level} = {words[0]}" for level, words in enumerate(column.scale.vocabularies[0], 1))
-    blank = "unknown: asked, but not rated; blank: not asked" if column.scale is TURN_RATING else "blank: no answer"
+    levels = ", ".join(
+        f"{level} = {words[0]}" for level, words in enumerate(column.scale.vocabularies[0], 1)
+    )
+    blank = (
+        "unknown: asked, but not rated; blank: not asked"
+        if column.scale is TURN_RATING
+        else "blank: no answer"
+    )
     return f"{meaning}\n{levels}. Numbers or words; {blank}."
 
 
@@ -76,12 +84,17 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     require_free(path, replace=replace)
     with new_workbook(path, replace=replace) as book:
         bold = book.add_format({"bold": True, "bottom": 1})
-        notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
+        notes = {
+            sheet: {one.official: explain(one) for one in columns}
+            for sheet, columns in CORE_COLUMNS.items()
+        }
         for sheet, meanings in (notes | {"Participants": MEANINGS["participants"]}).items():
             page = book.add_worksheet(sheet)
             for position, (name, note) in enumerate(meanings.items()):
                 page.write_string(0, position, name, bold)
-                page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
+                page.write_comment(
+                    0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8}
+                )
                 page.set_column(position, position, max(12, len(name) + 2))
             page.freeze_panes(1, 0)
     return path
@@ -93,7 +106,11 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
 def partition_folders(folder: str | Path) -> list[Path]:
     """Give the parts of a data set, in order: its folders ``part=0000``, ``part=0001`` and so on."""
     folder = Path(folder).expanduser()
-    folders = sorted(path for path in folder.glob("part=*") if re.fullmatch(r"part=\d+", path.name) and path.is_dir())
+    folders = sorted(
+        path
+        for path in folder.glob("part=*")
+        if re.fullmatch(r"part=\d+", path.name) and path.is_dir()
+    )
     if not folders:
         raise refusal(folder, "no-part", folder=folder)
     return folders
@@ -132,23 +149,38 @@ def _sheets(study: Study, people: list[str]) -> list[Sheet]:
         return cells.where(cells.notna(), None).to_dict("records")
 
     own = study.conversations[study.conversations["participant"].isin(people)]
-    tasks = own.assign(participant=own["participant"].where(~own["participant"].str.startswith(" (no PID)"), None))
+    tasks = own.assign(
+        participant=own["participant"].where(~own["participant"].str.startswith(" (no PID)"), None)
+    )
     ratings = study.turns[["row"]].copy()
     for name in RATING_NAMES:
         states = study.turns[f"{name}_state"]
         ratings[name] = study.turns[name].astype(object).where(states == RATED, "unknown")
         ratings.loc[states == ABSENT, name] = None
-        ratings.loc[states == UNREADABLE, name] = UNREADABLE  # no word of any scale, so it stays that
+        ratings.loc[states == UNREADABLE, name] = (
+            UNREADABLE  # no word of any scale, so it stays that
+        )
     said = study.messages[study.messages["conversation"].isin(own["conversation"])]
-    sheets = official_sheets(records(tasks), records(said.join(ratings.set_index("row"), on="row")), by="name")
+    sheets = official_sheets(
+        records(tasks), records(said.join(ratings.set_index("row"), on="row")), by="name"
+    )
     if study.participants is not None:
-        known = study.participants[study.participants["participant"].isin(people)].drop(columns="row")
+        known = study.participants[study.participants["participant"].isin(people)].drop(
+            columns="row"
+        )
         rows = [list(record.values()) for record in records(known)]
         sheets.append(Sheet(study.participants_sheet, ["PID", *known.columns[1:]], rows))
     written = {locate_sheet(study.sheets, official, Diagnostics()).name for official in KEY_COLUMNS}
-    written |= {study.participants_sheet, *(sheet.name for sheet in filter(is_scales_sheet, study.sheets.values()))}
+    written |= {
+        study.participants_sheet,
+        *(sheet.name for sheet in filter(is_scales_sheet, study.sheets.values())),
+    }
     # What is written is on the official scales, and may lie between two levels of them.
-    return [*sheets, official_scales(), *(sheet for name, sheet in study.sheets.items() if name not in written)]
+    return [
+        *sheets,
+        official_scales(),
+        *(sheet for name, sheet in study.sheets.items() if name not in written),
+    ]
 
 
 def _write_csv(sheet: Sheet, path: Path) -> None:

@@ -120,28 +120,47 @@ def examine(path: Path) -> dict[str, dict[str, list]]:
                 part = info.filename
                 if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                     raise ValueError("it is compressed in a way that .xlsx files do not know")
-                with package.open(info) as stream:  # of which no more is unpacked than the list of parts says
+                with package.open(
+                    info
+                ) as stream:  # of which no more is unpacked than the list of parts says
                     xml = texts[name] = stream.read(info.file_size + 1)
                 if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in xml[:4]:
                     raise refusal(path, "not-utf-8", part=part)
                 # Without a document type there are no entities that could be expanded.
-                if re.match(rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", xml, re.DOTALL):
+                if re.match(
+                    rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", xml, re.DOTALL
+                ):
                     raise refusal(path, "document-type", part=part)
 
             folder, calculated, names = book.removesuffix("workbook.xml"), True, {}
             part = f"{folder}_rels/workbook.xml.rels"
             relations = _elements(texts.get(part) or b"<none/>", "start")
-            targets = {of.get("Id"): of.get("Target", "") for _, _, of in itertools.islice(relations, MOST_TAGS)}
+            targets = {
+                of.get("Id"): of.get("Target", "")
+                for _, _, of in itertools.islice(relations, MOST_TAGS)
+            }
             part = book
-            for _, tag, of in itertools.islice(_elements(texts[book] or b"<none/>", "start"), MOST_TAGS):
+            for _, tag, of in itertools.islice(
+                _elements(texts[book] or b"<none/>", "start"), MOST_TAGS
+            ):
                 if tag == "calcPr":
                     calculated = of.get("fullCalcOnLoad") not in {"1", "true"}
                 elif tag == "sheet":
-                    target = targets.get(next((value for key, value in of.items() if key.endswith("}id")), ""), "")
-                    inside = target.removeprefix("/") if target.startswith(("/", folder or "/")) else folder + target
+                    target = targets.get(
+                        next((value for key, value in of.items() if key.endswith("}id")), ""), ""
+                    )
+                    inside = (
+                        target.removeprefix("/")
+                        if target.startswith(("/", folder or "/"))
+                        else folder + target
+                    )
                     name, place = of.get("name", ""), inside.casefold()
-                    if place in names and place in known:  # thousands of names could stand for one large sheet
-                        raise refusal(path, "one-part", first=names[place], second=name, part=inside)
+                    if (
+                        place in names and place in known
+                    ):  # thousands of names could stand for one large sheet
+                        raise refusal(
+                            path, "one-part", first=names[place], second=name, part=inside
+                        )
                     names[place] = name
             looks = {}
             sheets = {place: xml for place, xml in texts.items() if b"sheetData" in xml}
@@ -155,7 +174,9 @@ def examine(path: Path) -> dict[str, dict[str, list]]:
                     sizes = _shared_sizes(path, part, xml)
                     if _most_text(sizes, sheets.values()) > LARGEST:  # then as it is
                         for other in sheets.keys() - looks.keys():
-                            looks[other] = _look(path, names.get(other, other), sheets[other], calculated)
+                            looks[other] = _look(
+                                path, names.get(other, other), sheets[other], calculated
+                            )
                         counts = sum((look.shared for look in looks.values()), Counter())
                         _require_small(path, part, _sizes_of_texts(xml), counts)
             marks = {names.get(place, place): look.marks for place, look in looks.items()}
@@ -232,7 +253,12 @@ class _Look:
         tag = tag.rpartition("}")[2]
         self._depth += 1
         if self._depth > DEEPEST:
-            raise refusal(self._path, "damaged/xml", part=f"sheet {self._name}", error="tags are nested too deeply")
+            raise refusal(
+                self._path,
+                "damaged/xml",
+                part=f"sheet {self._name}",
+                error="tags are nested too deeply",
+            )
         if tag == "row":
             number = attributes.get("r", "")
             self._row, self._column = self._row + 1, -1
@@ -284,8 +310,15 @@ class _Look:
     def _end_cell(self, value: str) -> None:
         children, place = self._children, (self._column, self._row)
         if children & {"v", "is", "f"}:
-            self._height, self._width = max(self._height, self._row), max(self._width, self._column + 1)
-            if self._width * self._height > MOST_CELLS or self._height > MOST_ROWS or self._width > MOST_COLUMNS:
+            self._height, self._width = (
+                max(self._height, self._row),
+                max(self._width, self._column + 1),
+            )
+            if (
+                self._width * self._height > MOST_CELLS
+                or self._height > MOST_ROWS
+                or self._width > MOST_COLUMNS
+            ):
                 where = {"sheet": self._name, "row": self._height, "column": self._width}
                 raise refusal(self._path, "too-far", **where)
             if self._type == "e":
@@ -326,7 +359,10 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     if not start:
         raise refusal(path, "empty-file")
     # Office before .xlsx, and all that it protects, begins with the latter.
-    for kind, sign in (("lfs-pointer", b"version https://git-lfs"), ("protected", b"\xd0\xcf\x11\xe0")):
+    for kind, sign in (
+        ("lfs-pointer", b"version https://git-lfs"),
+        ("protected", b"\xd0\xcf\x11\xe0"),
+    ):
         if start.startswith(sign):
             raise refusal(path, kind)
     if not zipfile.is_zipfile(path):
@@ -347,27 +383,46 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             height, width = (last + 1 for last in page.end or (-1, -1))
             cells += height * width
             if cells > MOST_CELLS:
-                raise refusal(path, "too-far/together", sheet=name, row=height, column=width, most=MOST_CELLS)
+                raise refusal(
+                    path, "too-far/together", sheet=name, row=height, column=width, most=MOST_CELLS
+                )
             names, *table = page.to_python(skip_empty_area=False) or [[]]
-            header, rows = list(map(as_text, names)), [[None if cell == "" else cell for cell in row] for row in table]
+            header, rows = (
+                list(map(as_text, names)),
+                [[None if cell == "" else cell for cell in row] for row in table],
+            )
             own = marks.get(name, defaultdict(list))
             for column, row, *digits in own["formulas"] + own["digits"]:
-                number = rows[row - 2][column] if 0 <= row - 2 < len(rows) and column < len(header) else None
+                number = (
+                    rows[row - 2][column]
+                    if 0 <= row - 2 < len(rows) and column < len(header)
+                    else None
+                )
                 if type(number) is float and not digits:
                     rows[row - 2][column] = None
-                elif type(number) is float and int(number) != int(digits[0]) and "id" in header[column].casefold():
-                    rows[row - 2][column] = digits[0]  # an id would come to equal its neighbor: a text of its digits
+                elif (
+                    type(number) is float
+                    and int(number) != int(digits[0])
+                    and "id" in header[column].casefold()
+                ):
+                    rows[row - 2][column] = digits[
+                        0
+                    ]  # an id would come to equal its neighbor: a text of its digits
             rows = without_end(rows, [None] * len(header))
             if (width := len(without_end(header, ""))) < len(header):
                 width = max(width, max((len(without_end(row)) for row in rows), default=0))
                 header, rows = header[:width], [row[:width] for row in rows]
             visible = metadata.visible == python_calamine.SheetVisibleEnum.Visible
             hidden = [row for row in own["hidden"] if 1 < row <= len(rows) + 1]
-            sheets[name] = Sheet(name, header, rows, visible, own["errors"], own["formulas"], hidden)
+            sheets[name] = Sheet(
+                name, header, rows, visible, own["errors"], own["formulas"], hidden
+            )
     except BaseException as error:
         # A panic of the Rust library derives from BaseException and has no importable name.
         panicked = type(error).__name__ == "PanicException"
-        if not panicked and not isinstance(error, (python_calamine.CalamineError, OSError, ValueError)):
+        if not panicked and not isinstance(
+            error, (python_calamine.CalamineError, OSError, ValueError)
+        ):
             raise
         raise refusal(where, "no-workbook/library", error=one_line(error)) from None
     return sheets
@@ -427,7 +482,10 @@ def write_sheets(
                     where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
                     raise UserError(f"{where}: {problem}. Nothing was written.")
     # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
-    texts = {"strings_to_formulas": False, "strings_to_urls": False}  # a text stays one, also after = and http:
+    texts = {
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+    }  # a text stays one, also after = and http:
     with new_workbook(path, replace=replace, own=own, constant_memory=True, **texts) as book:
         for sheet in ordered:
             page = book.add_worksheet(sheet.name, ExactWorksheet)
@@ -450,7 +508,9 @@ def new_workbook(
     """A workbook of XlsxWriter to fill: its file appears whole or not at all, equal content gives equal bytes."""
     import xlsxwriter
 
-    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
+    made = (
+        io.BytesIO()
+    )  # an archive on a disk that is full reports that a second time when it is collected
     try:
         with replacing(path, replace=replace, own=own) as part:
             book = xlsxwriter.Workbook(made, {"tmpdir": str(part.parent), **options})
@@ -468,13 +528,19 @@ def new_workbook(
 def _unwritable(cell) -> str | None:
     """Why a cell can't be written without loss; None if it can."""
     if isinstance(cell, str):
-        length = len(cell.encode("utf-16-le", errors="surrogatepass")) // 2 if len(cell) > LONGEST_TEXT // 2 else 0
+        length = (
+            len(cell.encode("utf-16-le", errors="surrogatepass")) // 2
+            if len(cell) > LONGEST_TEXT // 2
+            else 0
+        )
         if length > LONGEST_TEXT:
             return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}: shorten it"
         if re.search("[\ud800-\udfff\ufffe\uffff]", cell):
             return "a character that an .xlsx file can't hold (a lone surrogate, U+FFFE or U+FFFF)"
     elif isinstance(cell, int | float):
-        if (isinstance(cell, int) and (abs(cell) > 2**1000 or float(cell) != cell)) or math.isinf(cell):
+        if (isinstance(cell, int) and (abs(cell) > 2**1000 or float(cell) != cell)) or math.isinf(
+            cell
+        ):
             return "an infinite number, or an integer with more digits than an .xlsx cell holds"
     elif cell is not None:
         return f"a value of type {type(cell).__name__}; cells hold text, numbers and truth values"

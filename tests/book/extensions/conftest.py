@@ -31,7 +31,13 @@ def claim():
         link="notebooks/03.html#cell-4",
         **published,
     ):
-        known = {"title": f"Title of <{name}>", "short": None, "kind": "figure", "value": 0.9, "unit": "alpha"}
+        known = {
+            "title": f"Title of <{name}>",
+            "short": None,
+            "kind": "figure",
+            "value": 0.9,
+            "unit": "alpha",
+        }
         known |= {
             "grade": "D",
             "of": "SENSE-7",
@@ -40,13 +46,35 @@ def claim():
             "compare": {"within": 0.1},
             "shown": "0.9",
         }
-        value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha", "method": "a method"}
+        value = {
+            "key": name,
+            "estimate": 0.8,
+            "low": 0.7,
+            "high": 0.85,
+            "n": 9,
+            "unit": "alpha",
+            "method": "a method",
+        }
         held = None if computed is None else value | dict(computed)
-        asked = {"passed": None, "mark": "can't be decided by these data", "asks": "It has to be near.", "why": "so"}
+        asked = {
+            "passed": None,
+            "mark": "can't be decided by these data",
+            "asks": "It has to be near.",
+            "why": "so",
+        }
         asked |= {"power": None, "null": None}
-        found = None if check is None else {"passed": True, "mark": "true value inside", "says": "It contains it."}
+        found = (
+            None
+            if check is None
+            else {"passed": True, "mark": "true value inside", "says": "It contains it."}
+        )
         return {
-            **{"id": name, "published": known | published, "computed": held, "link": link if held else None},
+            **{
+                "id": name,
+                "published": known | published,
+                "computed": held,
+                "link": link if held else None,
+            },
             **{"verdict": verdict, "tuned": tuned},
             **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
             "elsewhere": elsewhere,
@@ -60,7 +88,14 @@ def recorded():
     """A recorded value of the notebook 03."""
 
     def make(key="alpha", estimate=0.8, low=0.7, high=0.85, **other):
-        value = {"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234, "unit": "alpha"}
+        value = {
+            "key": key,
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+            "n": 1234,
+            "unit": "alpha",
+        }
         value |= {"method": f"method of <{key}>", "reason": None, "notebook": "03", "cell": 4}
         return value | {"computed_by": {"function": "sense7.findings.alpha", "options": {}}} | other
 
@@ -71,14 +106,30 @@ def recorded():
 def page(tmp_path_factory):
     """Make ``notebooks/03`` from its source, a ledger and values: the page, and what Sphinx complained of."""
 
-    def make(source, extensions, ledger=(), values=(), files=(), executed=(), truth=None, implied=None, **facts):
+    def make(
+        source,
+        extensions,
+        ledger=(),
+        values=(),
+        files=(),
+        executed=(),
+        truth=None,
+        implied=None,
+        **facts,
+    ):
         place = tmp_path_factory.mktemp("page")
         edition, book = place / "edition", place / "book"
         for folder in (edition / "results", edition / "notebooks", book / "notebooks"):
             folder.mkdir(parents=True)
         for name, text in {"03": '{"cells": []}', **dict(executed)}.items():
             (edition / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
-        known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "sha256": "0" * 64, "file": "a.xlsx"}
+        known = {
+            "kind": "synthetic",
+            "name": "synthetic",
+            "label": "a workbook",
+            "sha256": "0" * 64,
+            "file": "a.xlsx",
+        }
         made = {
             "notebooks": {"03": {"data": "x"}},
             "needs": {},
@@ -100,11 +151,19 @@ def page(tmp_path_factory):
         for name, content in (("truth", truth), ("implied", implied)):
             if content is not None:
                 (edition / f"data/{name}.json").write_text(json.dumps(content), "utf-8")
-        for name, content in (("ledger", list(ledger)), ("edition", known | facts), ("results/03", list(values))):
+        for name, content in (
+            ("ledger", list(ledger)),
+            ("edition", known | facts),
+            ("results/03", list(values)),
+        ):
             (edition / f"{name}.json").write_text(json.dumps(content), "utf-8")
         listed = ", ".join(repr(f"sense7.book.extensions.{name}") for name in extensions)
         (book / "conf.py").write_text(CONF.format(extensions=listed, edition=str(edition)), "utf-8")
-        pages = [name.removesuffix(".md") for name in dict(files) if name.endswith(".md") and name != "index.md"]
+        pages = [
+            name.removesuffix(".md")
+            for name in dict(files)
+            if name.endswith(".md") and name != "index.md"
+        ]
         toc = "\n".join(["notebooks/03", *pages])
         (book / "index.md").write_text(f"# Front\n\n```{{toctree}}\n{toc}\n```\n", "utf-8")
         for name, content in {"notebooks/03.md": source, **dict(files)}.items():

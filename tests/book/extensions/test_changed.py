@@ -19,7 +19,9 @@ def build(tmp_path):
     def build():
         read = []
         settings = {"extensions": [EXTENSION]}
-        app = SphinxTestApp("html", srcdir=tmp_path, builddir=tmp_path / "out", confoverrides=settings)
+        app = SphinxTestApp(
+            "html", srcdir=tmp_path, builddir=tmp_path / "out", confoverrides=settings
+        )
         try:
             app.connect("source-read", lambda app, page, source: read.append(page))
             app.build()

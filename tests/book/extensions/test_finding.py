@@ -8,7 +8,13 @@ from sense7.book.extensions.finding import positions
 
 BOX = "# Page\n\n```{finding} alpha\n{answer}`alpha`: the value is {value}`alpha`.\n```\n"
 DIRECTIVES = ["finding"]
-DECIDED = {"passed": False, "mark": "not passed by these data", "why": None, "power": 0.28, "null": 0.035}
+DECIDED = {
+    "passed": False,
+    "mark": "not passed by these data",
+    "why": None,
+    "power": 0.28,
+    "null": 0.035,
+}
 
 
 def text(node):
@@ -18,7 +24,9 @@ def text(node):
 def marks(html):
     """Label -> mark and words of each part of a claim, one dictionary for each claim of the box."""
     claims = html.select(".sense7-finding .sense7-marks")
-    return [{text(part.strong.extract()): text(part) for part in one.find_all("div")} for one in claims]
+    return [
+        {text(part.strong.extract()): text(part) for part in one.find_all("div")} for one in claims
+    ]
 
 
 def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, recorded):
@@ -40,24 +48,44 @@ def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, record
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("synthetic", {(True, None): "Yes, in these simulated data", (True, "ieval"): "Yes, in these data"}),
-        ("own", {(True, None): "Yes, in these data", (False, None): "Not shown", (None, None): "Can't be decided"}),
+        (
+            "synthetic",
+            {(True, None): "Yes, in these simulated data", (True, "ieval"): "Yes, in these data"},
+        ),
+        (
+            "own",
+            {
+                (True, None): "Yes, in these data",
+                (False, None): "Not shown",
+                (None, None): "Can't be decided",
+            },
+        ),
     ],
 )
 def test_the_first_word_of_the_answer_is_the_rule_s_alone(page, claim, recorded, kind, words):
     rows = [
-        claim(f"claim{place}", rule={"passed": passed}, check={"passed": not passed}, release=release and [release])
+        claim(
+            f"claim{place}",
+            rule={"passed": passed},
+            check={"passed": not passed},
+            release=release and [release],
+        )
         for place, (passed, release) in enumerate(words)
     ]
     source = "\n\n".join(["# Page", *(f"{{answer}}`{row['id']}`" for row in rows)])
     html, _ = page(source, DIRECTIVES, rows, [recorded()], kind=kind)
-    assert [strong.get_text() for strong in html.select(".body p strong, article p strong")] == list(words.values())
+    assert [
+        strong.get_text() for strong in html.select(".body p strong, article p strong")
+    ] == list(words.values())
 
 
 def test_the_two_marks_have_classes_of_their_own(page, claim, recorded):
     row = claim("an_alpha", rule=DECIDED)
     html, _ = page(
-        BOX.replace("alpha\n", "an_alpha\n", 1).replace("`alpha`:", "`an_alpha`:"), DIRECTIVES, [row], [recorded()]
+        BOX.replace("alpha\n", "an_alpha\n", 1).replace("`alpha`:", "`an_alpha`:"),
+        DIRECTIVES,
+        [row],
+        [recorded()],
     )
     rule, check = html.select_one(".sense7-badge"), html.select_one(".sense7-check")
     assert rule["class"] == ["sense7-badge", "sense7-rule-not-passed"]
@@ -83,7 +111,9 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
     assert second["Claim"].startswith("Title of <beta>")
     assert "tuned" not in second["Check of the method"]
     assert "Tuned: 1 value on this page" in html.get_text()
-    assert [text(one) for one in html.select(".sense7-finding > details > summary")] == ["1 further claim"]
+    assert [text(one) for one in html.select(".sense7-finding > details > summary")] == [
+        "1 further claim"
+    ]
 
 
 def test_claims_that_these_data_decide_stand_first_and_are_not_folded(page, claim, recorded):
@@ -95,7 +125,9 @@ def test_claims_that_these_data_decide_stand_first_and_are_not_folded(page, clai
 
 
 def test_a_page_of_released_ratings_never_calls_them_simulated(page, claim, recorded):
-    html, _ = page(BOX, DIRECTIVES, [claim(check=None)], [recorded()], made={"released": {"03": ["ieval"]}})
+    html, _ = page(
+        BOX, DIRECTIVES, [claim(check=None)], [recorded()], made={"released": {"03": ["ieval"]}}
+    )
     assert "imulated" not in text(html.select_one(".sense7-finding"))
 
 
@@ -128,7 +160,10 @@ NUMBERS = st.floats(-1e6, 1e6)
 
 
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
-    ledger = [claim(short="Alpha"), claim("beta", check=None, computed=None, rule={"passed": False})]
+    ledger = [
+        claim(short="Alpha"),
+        claim("beta", check=None, computed=None, rule={"passed": False}),
+    ]
     html, warnings = page(PICTURE, ["finding"], ledger)
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
@@ -138,7 +173,9 @@ def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
         "check of the method: true value inside"
     )
     assert second.a["href"] == "ledger.html#claim-beta"
-    assert second.select_one(".sense7-bar").find_all() == [], "nothing is drawn where nothing was computed"
+    assert second.select_one(".sense7-bar").find_all() == [], (
+        "nothing is drawn where nothing was computed"
+    )
     assert [item.get_text() for item in html.select(".sense7-verdicts li")] == [
         "◆ not passed (1)",
         "○ can't be decided (1)",
@@ -159,14 +196,22 @@ def test_names_from_outside_are_text(page, claim):
 
 def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim):
     other = {"study": "iEval", "passed": False}
-    other["value"] = {"key": "b", "estimate": -0.2, "low": -0.3, "high": -0.1, "n": 1920, "unit": "alpha"}
+    other["value"] = {
+        "key": "b",
+        "estimate": -0.2,
+        "low": -0.3,
+        "high": -0.1,
+        "n": 1920,
+        "unit": "alpha",
+    }
     compare = {"beyond": 0, "number": "the share,"}
     html, warnings = page(CARD, ["finding"], [claim(value=None, compare=compare, elsewhere=other)])
     assert warnings == ""
     said = [one.get_text() for one in html.select("article p, .body p")]
     assert said[1] == "The share: 0.800 [0.700, 0.850] (n = 9)."
     assert (
-        "Real ratings of other people (iEval, n = 1,920): -0.200 [-0.300, -0.100]; the same rule is not passed." in said
+        "Real ratings of other people (iEval, n = 1,920): -0.200 [-0.300, -0.100]; the same rule is not passed."
+        in said
     )
     assert html.select_one(".sense7-bar b").get_text() == "zero"
     assert len(html.select(".sense7-badge")) == len(html.select(".sense7-check")) == 1
@@ -180,7 +225,9 @@ def test_a_card_without_other_ratings_says_so(page, claim):
 
 
 def test_the_axis_of_a_claim_in_words_has_the_excluded_value_in_its_middle(claim):
-    row = claim(value=None, compare={"beyond": 0.5}, computed={"estimate": 0.8, "low": 0.4, "high": 1.2})
+    row = claim(
+        value=None, compare={"beyond": 0.5}, computed={"estimate": 0.8, "low": 0.4, "high": 1.2}
+    )
     reference, estimate, low, high = positions(row)
     assert reference == 50
     assert low < 50 < estimate < high < 100
@@ -197,7 +244,9 @@ def test_what_has_no_axis_is_not_drawn(claim):
 def test_nothing_is_drawn_outside_of_the_axis(claim, first, second, third, published):
     low, estimate, high = sorted([first, second, third])
     rule = {"within": 1} if published else {"sign": "positive"}
-    row = claim(value=published, compare=rule, computed={"estimate": estimate, "low": low, "high": high})
+    row = claim(
+        value=published, compare=rule, computed={"estimate": estimate, "low": low, "high": high}
+    )
     reference, *places = positions(row)
     assert 0 < reference < 100
     assert places[1] <= places[0] <= places[2]

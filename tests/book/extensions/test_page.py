@@ -19,11 +19,16 @@ SOURCE = "# Page\n\nText.\n"
 
 
 def test_every_recorded_value_stands_at_the_end(page, recorded):
-    values = [recorded(), recorded("beta", None, None, None, reason="never asked"), recorded("other", notebook="04")]
+    values = [
+        recorded(),
+        recorded("beta", None, None, None, reason="never asked"),
+        recorded("other", notebook="04"),
+    ]
     html, warnings = page(SOURCE, ["page"], values=values)
     assert warnings == ""
     rows = [
-        [cell.get_text(strip=True) for cell in row.find_all("td")] for row in html.select(".sense7-values tbody tr")
+        [cell.get_text(strip=True) for cell in row.find_all("td")]
+        for row in html.select(".sense7-values tbody tr")
     ]
     assert rows[0] == ["alpha", "0.800 [0.700, 0.850]", "1,234", "method of <alpha>"]
     assert rows[1][0] == "beta"
@@ -33,11 +38,16 @@ def test_every_recorded_value_stands_at_the_end(page, recorded):
 
 def test_the_command_that_runs_the_page_again(page, recorded):
     html, _ = page(SOURCE, ["page"], values=[recorded()])
-    assert html.select_one(".sense7-rerun").get_text().strip() == ".venv/bin/sense7 run 03 -p data=synthetic"
+    assert (
+        html.select_one(".sense7-rerun").get_text().strip()
+        == ".venv/bin/sense7 run 03 -p data=synthetic"
+    )
 
 
 def test_the_command_quotes_the_name_of_a_file(page, recorded):
-    html, warnings = page(SOURCE, ["page"], values=[recorded()], kind="own", file="it's <b>; rm -rf.xlsx")
+    html, warnings = page(
+        SOURCE, ["page"], values=[recorded()], kind="own", file="it's <b>; rm -rf.xlsx"
+    )
     assert warnings == ""
     said = html.select_one(".sense7-rerun").get_text().strip()
     assert shlex.split(said)[-1] == "data=it's <b>; rm -rf.xlsx"
@@ -49,13 +59,17 @@ TABLE = "<table></table>"
 
 
 def cell(html):
-    bundle = nodes.container("", nodes.raw("", html, format="html"), nodes.literal_block("", "text"))
+    bundle = nodes.container(
+        "", nodes.raw("", html, format="html"), nodes.literal_block("", "text")
+    )
     output = nodes.container("", bundle, nb_element="cell_code_output")
     return nodes.container("", output, nb_element="cell_code")
 
 
 def section(title, *outputs):
-    return nodes.section("", nodes.title("", title), nodes.paragraph("", "Prose."), *map(cell, outputs))
+    return nodes.section(
+        "", nodes.title("", title), nodes.paragraph("", "Prose."), *map(cell, outputs)
+    )
 
 
 def code(text, *classes):
@@ -73,7 +87,9 @@ def test_code_by_hand_stands_open_and_other_code_in_a_fold():
 
 
 def test_more_analyses_are_one_fold():
-    more = nodes.section("", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"])
+    more = nodes.section(
+        "", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"]
+    )
     tree = nodes.section("", nodes.title("", "A"), more)
     _fold_more(None, tree)
     assert more[1].astext().startswith('<details class="sense7-more">')
@@ -90,17 +106,24 @@ def listed(page, source):
     html, warnings = page(source, ["page"])
     assert warnings == ""
     found = [item.get_text().partition(": ") for item in html.select("section section li")]
-    sections = {one.h2.get_text().rstrip("#\N{PILCROW SIGN}") for one in html.select("section section")}
+    sections = {
+        one.h2.get_text().rstrip("#\N{PILCROW SIGN}") for one in html.select("section section")
+    }
     return sections, {signature: said for signature, _, said in found}
 
 
 def test_all_that_s7_gives_is_listed_in_at_most_9000_words(page):
-    fences = re.findall(r"```{functions}[^`]*```", "\n".join(path.read_text("utf-8") for path in PAGES))
+    fences = re.findall(
+        r"```{functions}[^`]*```", "\n".join(path.read_text("utf-8") for path in PAGES)
+    )
     assert len(PAGES) == 3
     sections, entries = listed(page, "\n\n".join(["# Page", *fences]))
     assert len(f"{sections} {entries}".split()) <= 9_000
     assert set(sense7._MODULES.values()) <= sections | {"findings.ground_truth"}
-    functions = {name for name in sense7._WHERE if callable(getattr(sense7, name))} - {"count_of", "ground_truth"}
+    functions = {name for name in sense7._WHERE if callable(getattr(sense7, name))} - {
+        "count_of",
+        "ground_truth",
+    }
     assert functions <= {signature.partition("(")[0] for signature in entries}
 
 
@@ -119,12 +142,19 @@ FIGURE = (
 
 
 def notebook(*cells):
-    return {"cells": [{"source": [source], "outputs": [{"data": {"text/html": shown}}]} for source, shown in cells]}
+    return {
+        "cells": [
+            {"source": [source], "outputs": [{"data": {"text/html": shown}}]}
+            for source, shown in cells
+        ]
+    }
 
 
 def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     other, sentence = FIGURE.replace("alpha.csv", "beta.csv"), "<p><em>Nothing was rated.</em></p>"
-    node = notebook(('draw(name="beta")', other), ('draw(name="alpha")', [FIGURE[:30], FIGURE[30:]]))
+    node = notebook(
+        ('draw(name="beta")', other), ('draw(name="alpha")', [FIGURE[:30], FIGURE[30:]])
+    )
     assert (find_picture(node, "alpha"), find_picture(node, "beta")) == (FIGURE, other)
     assert find_picture(notebook(('draw(name="alpha")', sentence)), "alpha") == sentence
     assert find_picture(node, "alph") is None
@@ -141,8 +171,14 @@ def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     ],
     ids=["figure", "sentence", "no such notebook", "unknown"],
 )
-def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(page, shown, name, words, complaint):
-    executed = {} if shown is None else {"15-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
+def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(
+    page, shown, name, words, complaint
+):
+    executed = (
+        {}
+        if shown is None
+        else {"15-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
+    )
     source = f"# Page\n\n```{{picture}} notebooks/15-robustness {name}\n```\n"
     html_of, warnings = page(source, ["page"], executed=executed)
     assert complaint in warnings

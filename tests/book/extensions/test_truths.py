@@ -48,19 +48,26 @@ def shown(page):
         implied = {"truths": {key: asdict(entry) for key, entry in IMPLIED.items()}}
         implied = implied if truth and kind == "synthetic" else None
         source = "# Page\n"
-        return page(source, ["truths", "page"], values=VALUES, kind=kind, truth=truth, implied=implied)
+        return page(
+            source, ["truths", "page"], values=VALUES, kind=kind, truth=truth, implied=implied
+        )
 
     return make
 
 
 def cells(table):
-    return [[cell.get_text(" ", strip=True) for cell in row.find_all("td")] for row in table.select("tbody tr")]
+    return [
+        [cell.get_text(" ", strip=True) for cell in row.find_all("td")]
+        for row in table.select("tbody tr")
+    ]
 
 
 def test_all_values_of_the_page_stand_in_a_fold_with_what_is_implied(shown):
     html, warnings = shown()
     assert warnings == ""
-    (fold,) = [one for one in html.select("details.sense7-fold") if "All values" in one.summary.get_text()]
+    (fold,) = [
+        one for one in html.select("details.sense7-fold") if "All values" in one.summary.get_text()
+    ]
     assert fold.summary.get_text() == "All values of this page (6)"
     (table,) = fold.select("table.sense7-values")
     assert [row[0] for row in cells(table)] == [entry["key"] for entry in VALUES[:6]]
@@ -70,7 +77,11 @@ def test_all_values_of_the_page_stand_in_a_fold_with_what_is_implied(shown):
         *("38.1% independent code", "inside the interval"),
     ]
     assert cells(table)[5][4:] == ["", ""]
-    strong = [row.find("td").get_text(strip=True) for row in table.select("tbody tr") if row.find("strong")]
+    strong = [
+        row.find("td").get_text(strip=True)
+        for row in table.select("tbody tr")
+        if row.find("strong")
+    ]
     assert strong == ["drop", "edge"]
 
 
@@ -81,7 +92,12 @@ def test_all_values_of_the_page_stand_in_a_fold_with_what_is_implied(shown):
     ("found", "truth", "parts", "words"),
     [
         ((0.5, 0.4, 0.6), ImpliedTruth(0.4), False, "inside the interval"),
-        ((0.5, 0.4, 0.6), ImpliedTruth(0.6, sd=0.05), True, "inside the interval; 2.0 standard errors below"),
+        (
+            (0.5, 0.4, 0.6),
+            ImpliedTruth(0.6, sd=0.05),
+            True,
+            "inside the interval; 2.0 standard errors below",
+        ),
         ((0.5, None, None), ImpliedTruth(0.6, sd=0.1), False, "1.0 standard errors below"),
         (
             (0.5, None, None),

@@ -17,7 +17,9 @@ def _digests(env) -> dict[str, str]:
         total = hashlib.sha256()
         for path in [Path(env.doc2path(page)), *shown]:
             if path not in of_files:
-                of_files[path] = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+                of_files[path] = (
+                    hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+                )
             total.update(of_files[path].encode())
         of_pages[page] = total.hexdigest()
     return of_pages

@@ -73,7 +73,9 @@ def _shown(row: Mapping) -> dict:
     is_number = computed and computed["estimate"] is not None
     return row | {
         "anchor": f"claim-{row['id'].replace('_', '-')}",
-        "words": claim["title"] if claim["value"] is None else f"{claim['title']}: {claim['shown']}",
+        "words": claim["title"]
+        if claim["value"] is None
+        else f"{claim['title']}: {claim['shown']}",
         "value": format_value(computed) if computed else "-",
         "number": format_number(computed["estimate"], computed["unit"]) if is_number else "",
         "n": f"{computed['n']:,}" if computed and computed["n"] else "",
@@ -103,7 +105,11 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
     (50.0, 50.0, 25.0, 100.0)
     """
     claim, computed = row["published"], row["computed"]
-    if computed is None or not isinstance(computed["estimate"], int | float) or claim["kind"] == "check":
+    if (
+        computed is None
+        or not isinstance(computed["estimate"], int | float)
+        or claim["kind"] == "check"
+    ):
         return None
     numbers = [computed["estimate"], computed["low"], computed["high"]]
     numbers = [numbers[0] if number is None else number for number in numbers]
@@ -116,7 +122,9 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
         places = [0.5 + (number - reference) / reach for number in (reference, *numbers)]
     else:
         return None
-    reference, estimate, low, high = (round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place))
+    reference, estimate, low, high = (
+        round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place)
+    )
     return reference, estimate, low, high
 
 
@@ -129,23 +137,56 @@ class LedgerDirective(SphinxDirective):
     def run(self):
         others = self.arguments == ["other works"]
         if self.arguments and not others:
-            raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
-        rows = [row for row in looked_up(self.env, "ledger.json").ledger if bool(row["published"]["release"]) == others]
-        title = "compared with the numbers that the work released" if others else "beside what this edition computed"
+            raise self.error(
+                f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing."
+            )
+        rows = [
+            row
+            for row in looked_up(self.env, "ledger.json").ledger
+            if bool(row["published"]["release"]) == others
+        ]
+        title = (
+            "compared with the numbers that the work released"
+            if others
+            else "beside what this edition computed"
+        )
         title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
         computed = "Released numbers give" if others else "This edition"
-        return [raw(_SHOWN.table(title, computed, [*map(_shown, rows)], any(row["check"] for row in rows)))]
+        return [
+            raw(
+                _SHOWN.table(
+                    title, computed, [*map(_shown, rows)], any(row["check"] for row in rows)
+                )
+            )
+        ]
 
 
 class LedgerPictureDirective(SphinxDirective):
     """One row per claim about SENSE-7, filtered by verdict."""
 
     def run(self):
-        rows = [_shown(row) for row in looked_up(self.env, "ledger.json").ledger if not row["published"]["release"]]
-        groups = [(title, kind, [row for row in rows if row["group"] == kind]) for kind, title in _GROUPS.items()]
+        rows = [
+            _shown(row)
+            for row in looked_up(self.env, "ledger.json").ledger
+            if not row["published"]["release"]
+        ]
+        groups = [
+            (title, kind, [row for row in rows if row["group"] == kind])
+            for kind, title in _GROUPS.items()
+        ]
         counts = Counter(row["outcome"] for row in rows)
-        keys = [(name, MARKS[name], OUTCOMES[passed], counts[name]) for passed, name in OUTCOME.items() if counts[name]]
-        return [raw(_SHOWN.picture([one for one in groups if one[-1]], keys, sum(row["tuned"] for row in rows)))]
+        keys = [
+            (name, MARKS[name], OUTCOMES[passed], counts[name])
+            for passed, name in OUTCOME.items()
+            if counts[name]
+        ]
+        return [
+            raw(
+                _SHOWN.picture(
+                    [one for one in groups if one[-1]], keys, sum(row["tuned"] for row in rows)
+                )
+            )
+        ]
 
 
 class ClaimCardDirective(SphinxDirective):
@@ -174,19 +215,29 @@ class FindingDirective(SphinxDirective):
         if unknown := [name for name in claims if name not in edition.claims]:
             raise self.error(f"finding: the ledger has no claim {', '.join(unknown)}.")
         if not self.content or not (claims or "claim" in self.options):
-            raise self.error("finding: name a claim, or say by :claim: what is asked; the content is the answer.")
+            raise self.error(
+                "finding: name a claim, or say by :claim: what is asked; the content is the answer."
+            )
         answer = nodes.container(classes=["sense7-answer"])
         self.state.nested_parse(self.content, self.content_offset, answer)
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
             box += _part("Question", nodes.paragraph("", "", *inline, *messages))
-        judged = sorted((edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
+        judged = sorted(
+            (edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None
+        )
         shown = min(max(sum(row["rule"]["passed"] is not None for row in judged), 1), SHOWN_AT_ONCE)
         only_official = [row for row in judged if row["rule"]["why"] == ONLY_OFFICIAL]
         # Said once, below the claims.
         boxes = [
-            raw(_SHOWN.box(_shown(row | {"rule": row["rule"] | {"why": None}} if row in only_official else row)))
+            raw(
+                _SHOWN.box(
+                    _shown(
+                        row | {"rule": row["rule"] | {"why": None}} if row in only_official else row
+                    )
+                )
+            )
             for row in judged
         ]
         box += boxes[:shown]
@@ -215,7 +266,9 @@ class AnswerRole(SphinxRole):
         edition = looked_up(self.env, "ledger.json", "edition.json")
         row = edition.claims.get(self.text)
         if row is None:
-            message = self.inliner.reporter.error(f"answer: the ledger has no claim {self.text}.", line=self.lineno)
+            message = self.inliner.reporter.error(
+                f"answer: the ledger has no claim {self.text}.", line=self.lineno
+            )
             return [], [message]
         simulated = edition.facts["kind"] == "synthetic" and not row["published"]["release"]
         yes = "Yes, in these simulated data" if simulated else "Yes, in these data"

@@ -47,16 +47,26 @@ def _add_rerun(app, tree) -> None:
         return
     edition = looked_up(app.env, "edition.json", f"results/{name}.json")
     known = edition.facts["kind"] in {"synthetic", "official", "third-party"}
-    section = nodes.section("", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"])
-    download = nodes.reference("", "this page as a notebook", refuri=f"../_sources/{page}.ipynb", internal=True)
-    section += paragraph("All code, set-up included: ", download, ". In a checkout (elsewhere without .venv/bin/):")
+    section = nodes.section(
+        "", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"]
+    )
+    download = nodes.reference(
+        "", "this page as a notebook", refuri=f"../_sources/{page}.ipynb", internal=True
+    )
+    section += paragraph(
+        "All code, set-up included: ", download, ". In a checkout (elsewhere without .venv/bin/):"
+    )
     has_data = "data" in edition.facts["made"]["notebooks"].get(name, ())
     parameters = ["-p", f"data={edition.facts['name' if known else 'file']}"] if has_data else []
-    command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything
+    command = shlex.join(
+        [".venv/bin/sense7", "run", name, *parameters]
+    )  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
         classes = "sense7-fold sense7-not-on-paper"
-        section += fold(f"All values of this page ({len(keys):,})", values_table(edition, keys), classes=classes)
+        section += fold(
+            f"All values of this page ({len(keys):,})", values_table(edition, keys), classes=classes
+        )
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
 
@@ -72,12 +82,18 @@ def _gather_code(app, tree) -> None:
     for section in [tree, *tree.findall(nodes.section)]:
         cells = [child for child in section.children if _is(child, "cell_code")]
         cells = [cell for cell in cells if "tag_by-hand" not in cell["classes"]]
-        sources = [part for cell in cells for part in cell.children if _is(part, "cell_code_source")]
+        sources = [
+            part for cell in cells for part in cell.children if _is(part, "cell_code_source")
+        ]
         if not sources:
             continue
         for source in sources:
             source.parent.remove(source)
-        below = (number for number, child in enumerate(section.children) if isinstance(child, nodes.section))
+        below = (
+            number
+            for number, child in enumerate(section.children)
+            if isinstance(child, nodes.section)
+        )
         place = next(below, len(section.children))
         section[place:place] = fold("Code", *sources, classes="sense7-code")
 
@@ -139,8 +155,14 @@ class PictureDirective(SphinxDirective):
     def run(self):
         page, name = self.arguments
         path = Path(self.config.sense7_edition) / f"{page}.ipynb"
-        self.env.note_dependency(str(path))  # with the notebook, the page that shows it is read again
-        shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name) if path.exists() else None
+        self.env.note_dependency(
+            str(path)
+        )  # with the notebook, the page that shows it is read again
+        shown = (
+            find_picture(json.loads(path.read_text(encoding="utf-8")), name)
+            if path.exists()
+            else None
+        )
         if shown is None:
             raise self.error(f"{page} has no figure {name!r}")
         # Made by figures and tables of this library, which escape all texts of a workbook.
@@ -186,24 +208,36 @@ class FunctionsDirective(SphinxDirective):
     def run(self):
         lines, holder = [], nodes.Element()
         for name in self.arguments[0].split():
-            for module in [f"{name}.{one}" for one in sense7._PACKAGES.get(name, "").split()] or [name]:
+            for module in [f"{name}.{one}" for one in sense7._PACKAGES.get(name, "").split()] or [
+                name
+            ]:
                 code = importlib.import_module(f"sense7.{module}")
                 self.env.note_dependency(code.__file__)
                 lines += [f"## {module}", "", *_entries(code), ""]
-        self.state.nested_parse(StringList(lines, ""), self.content_offset, holder, match_titles=True)
+        self.state.nested_parse(
+            StringList(lines, ""), self.content_offset, holder, match_titles=True
+        )
         return holder.children
 
 
 def _entries(module) -> Iterator[str]:
     """Functions of a module or package, and classes that ``s7`` gives by their own name, as items of a list."""
-    own = [name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__]
-    for name in getattr(module, "__all__", sorted(name for name in own if not name.startswith("_"))):
+    own = [
+        name
+        for name, one in vars(module).items()
+        if getattr(one, "__module__", "") == module.__name__
+    ]
+    for name in getattr(
+        module, "__all__", sorted(name for name in own if not name.startswith("_"))
+    ):
         thing = getattr(module, name)
         if inspect.isroutine(thing) or (inspect.isclass(thing) and name in sense7.__all__):
             first = " ".join((inspect.getdoc(thing) or "").split("\n\n", 1)[0].split())
             first = re.split(r"(?<=[.!?]) (?=[A-Z])", first)[0]
             first = re.sub(r"^Return (.)", lambda match: match[1].upper(), first)
-            said = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace("``", "`")
+            said = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace(
+                "``", "`"
+            )
             try:
                 given = inspect.signature(thing).parameters.values()
                 needed = ", ".join([one.name for one in given if one.default is one.empty])

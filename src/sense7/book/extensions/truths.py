@@ -43,7 +43,9 @@ def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
     if z is not None:
         parts |= abs(z) > BEYOND
         words.append(f"{abs(z):.1f} standard errors {'above' if z > 0 else 'below'}")
-    return parts, "; ".join(words) or "no interval, and its spread over simulated studies is not known"
+    return parts, "; ".join(
+        words
+    ) or "no interval, and its spread over simulated studies is not known"
 
 
 def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
@@ -51,7 +53,9 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
     rows = []
     for key in keys:
         value, truth = edition.values[key], edition.implied.get(key)
-        parts, words = compared(value, truth) if truth and value["estimate"] is not None else (False, "-")
+        parts, words = (
+            compared(value, truth) if truth and value["estimate"] is not None else (False, "-")
+        )
         row = {"value": value, "truth": truth, "parts": parts, "words": words}
         row["shown"] = format_value(value) + marks(edition, key)
         row["n"] = "" if value["n"] is None else f"{value['n']:,}"

@@ -43,7 +43,11 @@ class Edition:
             return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
         self.folder, self.values = folder, read_values(folder / "results")
-        self.ledger, self.facts, self.truth = read("ledger.json"), read("edition.json"), read("data/truth.json")
+        self.ledger, self.facts, self.truth = (
+            read("ledger.json"),
+            read("edition.json"),
+            read("data/truth.json"),
+        )
         simulated = read(f"data/{IMPLIED}").get("truths", {})
         self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
@@ -51,7 +55,9 @@ class Edition:
         self.tuned = {
             entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")
         } & self.values.keys()
-        self.tuned |= {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
+        self.tuned |= {
+            row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]
+        }
 
     def tuned_on(self, page: str) -> list[str]:
         """Tuned values on a notebook's page: those that it records, and those of the notebooks that it needs."""
@@ -101,7 +107,9 @@ class TextRole(SphinxRole):
         # Typographic quotes and dashes would change names that come from a workbook.
         attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
         if explanation:
-            return [nodes.abbreviation(self.rawtext, words, explanation=explanation, **attributes)], []
+            return [
+                nodes.abbreviation(self.rawtext, words, explanation=explanation, **attributes)
+            ], []
         return [nodes.inline(self.rawtext, words, **attributes)], []
 
 
@@ -125,12 +133,16 @@ def _value(env, text: str) -> tuple[str, str]:
     value, truth = edition.values[key], edition.implied.get(key)
     looked_up(env, f"results/{value['notebook']}.json")
     if part == "implied":
-        words = format_number(truth.value, value["unit"]) if truth else "no value that is known here"
+        words = (
+            format_number(truth.value, value["unit"]) if truth else "no value that is known here"
+        )
     else:
         # The front page says in a sentence of its own how many values are tuned.
         is_marked = part != "n" and env.docname != env.config.root_doc
         words = format_value(value, part) + marks(edition, key) * is_marked
-    explanation = value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
+    explanation = (
+        value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
+    )
     explanation = f"{explanation}; computed by {called(value)}"
     if value["estimate"] is None:
         said = env.temp_data.setdefault("sense7-reasons", set())
@@ -169,7 +181,9 @@ def _finish_page(app, page, template, context, doctree) -> None:
     """Put the banner at the head of every page, and how it was made at its foot; mend what others put there."""
     facts = edition_of(app).facts
     context["theme_extra_footer"] = describe(facts, page)
-    address = context["pathto"]("notebooks/01-dataset").removesuffix("#")  # which is the page itself
+    address = context["pathto"]("notebooks/01-dataset").removesuffix(
+        "#"
+    )  # which is the page itself
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
     context["theme_announcement"] = banner(facts, address, released=released)
     if "body" in context:

@@ -64,7 +64,10 @@ def implied_values(
     """
     seeds = np.random.SeedSequence(BRUTE_FORCE_SEED).spawn(batches)
     draws = [
-        statistics_of(draw(parameters, np.random.default_rng(seed), scale), details=number < max(2, batches // 2))
+        statistics_of(
+            draw(parameters, np.random.default_rng(seed), scale),
+            details=number < max(2, batches // 2),
+        )
         for number, seed in enumerate(seeds)
     ]
     return {key: over_draws(draws, key) for key in draws[0]}

@@ -20,7 +20,16 @@ def values_of_conversations(tables: Tables) -> dict[str, float]:
 
 def details_of_conversations(tables: Tables) -> dict[str, float]:
     """The same of what costs more to compute."""
-    themes = (_odds_ratios, _apart_alike, _on_one_base, _with_context, _conventions, _topic_means, _slopes, _fading)
+    themes = (
+        _odds_ratios,
+        _apart_alike,
+        _on_one_base,
+        _with_context,
+        _conventions,
+        _topic_means,
+        _slopes,
+        _fading,
+    )
     return {key: value for theme in themes for key, value in theme(tables).items()}
 
 
@@ -53,7 +62,9 @@ def _conditions(tables: Tables) -> dict[str, float]:
         values[f"condition_mean_overall_{name}"] = mean
     for pair, (a, b) in compared_pairs(study.parameters).items():
         # Conditions are assigned by chance, so that the mixed model's contrast has the expectation of plain means.
-        values[f"condition_model_difference_{pair}"] = arrays.mean(groups[a]) - arrays.mean(groups[b])
+        values[f"condition_model_difference_{pair}"] = arrays.mean(groups[a]) - arrays.mean(
+            groups[b]
+        )
         values[f"condition_d_{pair}"] = arrays.cohens_d(groups[a], groups[b])
     if (best := prompted(study.parameters)) is not None and len(names) > 1:
         number, means = names.index(best), _means_by_condition(truth, tables)
@@ -66,7 +77,10 @@ def _odds_ratios(tables: Tables) -> dict[str, float]:
     """Odds ratios of the overall rating of turns."""
     logits = cumulative_logit(_counts_by_condition(tables))
     pairs = compared_pairs(tables.study.parameters)
-    return {f"condition_odds_ratio_{pair}": np.exp(logits[a] - logits[b]) for pair, (a, b) in pairs.items()}
+    return {
+        f"condition_odds_ratio_{pair}": np.exp(logits[a] - logits[b])
+        for pair, (a, b) in pairs.items()
+    }
 
 
 def _means_by_condition(values: np.ndarray, tables: Tables) -> np.ndarray:
@@ -121,7 +135,9 @@ def _parts_of_conversations(tables: Tables) -> list[float]:
     known = ~np.isnan(tables.truth)
     condition, participant = tables.study.condition[known], tables.study.participant[known]
     rest = arrays.centered(tables.truth[known], condition)
-    return arrays.variance_parts(rest, [arrays.compact(participant), arrays.compact(participant, condition)])
+    return arrays.variance_parts(
+        rest, [arrays.compact(participant), arrays.compact(participant, condition)]
+    )
 
 
 def _whose(tables: Tables) -> dict[str, float]:
@@ -142,7 +158,9 @@ def _whose(tables: Tables) -> dict[str, float]:
 def _apart_alike(tables: Tables) -> dict[str, float]:
     """Distances of the ground truth of two conversations in one condition, of two people and of one."""
     study, known = tables.study, ~np.isnan(tables.truth)
-    two, one = _apart(tables.truth[known], study.condition[known], arrays.compact(study.participant[known]))
+    two, one = _apart(
+        tables.truth[known], study.condition[known], arrays.compact(study.participant[known])
+    )
     return {"apart_two_people": two, "apart_one_person": one, "apart_excess": two - one}
 
 
@@ -190,7 +208,9 @@ def _noise(tables: Tables) -> float:
     freedom = rated.sum() - len(number) - 6
     if freedom <= 0 or np.linalg.matrix_rank(indicators[1:, 1:]) < 6:
         return np.nan
-    return (squares - with_rating[1:] @ np.linalg.solve(indicators[1:, 1:], with_rating[1:])) / freedom
+    return (
+        squares - with_rating[1:] @ np.linalg.solve(indicators[1:, 1:], with_rating[1:])
+    ) / freedom
 
 
 def _on_one_base(tables: Tables) -> dict[str, float]:
@@ -204,7 +224,9 @@ def _on_one_base(tables: Tables) -> dict[str, float]:
     own = arrays.centered(means, arrays.compact(of))
     around = (own**2).sum() / (len(of) - known.sum()) if len(of) > known.sum() else np.nan
     noise = _noise(tables)
-    in_conversation = noise * arrays.mean((np.bincount(of, weights=inverse, minlength=len(turns)) / turns**2)[known])
+    in_conversation = noise * arrays.mean(
+        (np.bincount(of, weights=inverse, minlength=len(turns)) / turns**2)[known]
+    )
     turn = around * arrays.mean(1 / turns[known]) - in_conversation
     shares = {
         "participant": parts[0],
@@ -214,7 +236,10 @@ def _on_one_base(tables: Tables) -> dict[str, float]:
         "turn": turn,
         "noise": in_conversation,
     }
-    return {f"conversation_mean_share_{name}": part / sum(shares.values()) for name, part in shares.items()}
+    return {
+        f"conversation_mean_share_{name}": part / sum(shares.values())
+        for name, part in shares.items()
+    }
 
 
 def _with_context(tables: Tables) -> dict[str, float]:
@@ -237,7 +262,9 @@ def _with_context(tables: Tables) -> dict[str, float]:
             return np.nan
         if not design.shape[1]:
             return (rest**2).sum() / freedom
-        return arrays.regression(arrays.centered(design, person), rest)[1] / (freedom - design.shape[1])
+        return arrays.regression(arrays.centered(design, person), rest)[1] / (
+            freedom - design.shape[1]
+        )
 
     without = mean_square()
     falls = {name: without - mean_square(columns) for name, columns in context.items()}
@@ -279,15 +306,21 @@ def _conventions(tables: Tables) -> dict[str, float]:
     pooled = np.bincount(of, weights=seven.sum(axis=1), minlength=number)
     asked = np.where(rated.all(axis=1), tables.turn_mean, np.nan)
     conventions = {
-        "pooled": arrays.divided(pooled, np.bincount(of, weights=rated.sum(axis=1), minlength=number)),
-        "by_dimension": arrays.divided(np.nansum(dimensions, axis=1), (~np.isnan(dimensions)).sum(axis=1)),
+        "pooled": arrays.divided(
+            pooled, np.bincount(of, weights=rated.sum(axis=1), minlength=number)
+        ),
+        "by_dimension": arrays.divided(
+            np.nansum(dimensions, axis=1), (~np.isnan(dimensions)).sum(axis=1)
+        ),
         "complete_turns": arrays.mean_by(asked, of, number),
         **_middle_and_last(tables),
         "overall": tables.overall_mean,
         "post_task": tables.post,
     }
     known, own = ~np.isnan(truth), labels(truth)
-    values = {f"ground_truth_label_{level}": arrays.mean(own[known] == level) for level in range(1, 6)}
+    values = {
+        f"ground_truth_label_{level}": arrays.mean(own[known] == level) for level in range(1, 6)
+    }
     values["conversations_with_ground_truth"] = known.mean() * study.parameters.conversations
     for name, other in conventions.items():
         both = known & ~np.isnan(other)
@@ -298,13 +331,19 @@ def _conventions(tables: Tables) -> dict[str, float]:
 def _middle_and_last(tables: Tables) -> dict[str, np.ndarray]:
     """Median and last of the turns' means of each conversation."""
     rows = np.flatnonzero(~np.isnan(tables.turn_mean))
-    of, means, number = tables.study.conversation[rows], tables.turn_mean[rows], len(tables.study.turns)
+    of, means, number = (
+        tables.study.conversation[rows],
+        tables.turn_mean[rows],
+        len(tables.study.turns),
+    )
     counts = np.bincount(of, minlength=number)
     some = counts > 0
     first = (np.cumsum(counts) - counts)[some]
     ordered = means[np.lexsort((means, of))]
     median, last = np.full(number, np.nan), np.full(number, np.nan)
-    median[some] = (ordered[first + (counts[some] - 1) // 2] + ordered[first + counts[some] // 2]) / 2
+    median[some] = (
+        ordered[first + (counts[some] - 1) // 2] + ordered[first + counts[some] // 2]
+    ) / 2
     last[some] = means[first + counts[some] - 1]
     return {"median": median, "last_turn": last}
 
@@ -321,14 +360,18 @@ def _characteristics(tables: Tables) -> dict[str, float]:
     for position, name in enumerate(p.characteristics):
         if p.characteristic_effects[position]:
             score = arrays.ranks(study.scores[people, position])
-            values[f"characteristic_correlation_{name}"] = arrays.correlation(score, arrays.ranks(means))
+            values[f"characteristic_correlation_{name}"] = arrays.correlation(
+                score, arrays.ranks(means)
+            )
     if not p.characteristics or len(people) < 2:
         return values
     scores = study.scores[people]
     _, left = arrays.regression(arrays.with_ones(scores), means)
     freedom = len(people) - 1 - scores.shape[1]
     whole = ((means - means.mean()) ** 2).sum()
-    values["characteristics_explained"] = 1 - left / freedom * (len(people) - 1) / whole if freedom > 0 else np.nan
+    values["characteristics_explained"] = (
+        1 - left / freedom * (len(people) - 1) / whole if freedom > 0 else np.nan
+    )
     return values
 
 
@@ -346,7 +389,8 @@ def _topic_means(tables: Tables) -> dict[str, float]:
     own = arrays.centered(tables.truth[known], arrays.compact(study.participant[known]))
     topic = study.topic[known]
     return {
-        f"topic_mean_own_{number}": arrays.mean(own[topic == code]) for number, code in enumerate(_topics(tables), 1)
+        f"topic_mean_own_{number}": arrays.mean(own[topic == code])
+        for number, code in enumerate(_topics(tables), 1)
     }
 
 
@@ -358,7 +402,9 @@ def _slopes(tables: Tables) -> dict[str, float]:
     own, rest = arrays.centered(steps, person), arrays.centered(truth, person)
     within, _ = arrays.regression(own, rest)
     values = {"importance_slope_within": within[0], "desired_slope_within": within[1]}
-    everything = np.column_stack([own, arrays.centered(topics, person) if topics.shape[1] else topics])
+    everything = np.column_stack(
+        [own, arrays.centered(topics, person) if topics.shape[1] else topics]
+    )
     values["context_share"] = _adjusted_share(everything, rest, int(person.max(initial=-1)) + 1)
     name = prompted(study.parameters)
     if name is None or len(study.parameters.conditions) < 2:
@@ -366,7 +412,9 @@ def _slopes(tables: Tables) -> dict[str, float]:
     # Slopes on desired empathy with the prompt and without it, conditions and importance held equal.
     kinds = np.column_stack([rows[known] for _, rows in tables.conditions]).astype(float)
     prompt = dict(tables.conditions)[name][known]
-    columns = np.column_stack([np.column_stack([prompt, ~prompt]) * steps[:, [1]], kinds[:, 1:], steps[:, :1]])
+    columns = np.column_stack(
+        [np.column_stack([prompt, ~prompt]) * steps[:, [1]], kinds[:, 1:], steps[:, :1]]
+    )
     first, second = arrays.regression(arrays.centered(columns, person), rest)[0][:2]
     return values | {"desired_slope_difference": first - second}
 
@@ -385,7 +433,10 @@ def _gaps(tables: Tables) -> dict[str, float]:
     study = tables.study
     gap = (tables.post - 1) / 4 - (study.desired - 1) / 2
     topics = enumerate(_topics(tables), 1)
-    by_topic = {f"expected_experienced_gap_topic_{at}": arrays.mean(gap[study.topic == code]) for at, code in topics}
+    by_topic = {
+        f"expected_experienced_gap_topic_{at}": arrays.mean(gap[study.topic == code])
+        for at, code in topics
+    }
     return {"expected_experienced_gap": gap.mean(), **by_topic}
 
 
@@ -421,5 +472,7 @@ def _outcomes(tables: Tables) -> dict[str, float]:
         "empathy_satisfaction_within": arrays.correlation(*own),
     }
     for position, name in enumerate(EXPERIENCE_ITEMS):
-        values[f"empathy_{name}"] = arrays.correlation(ranked, arrays.ranks(tables.study.experience[:, position]))
+        values[f"empathy_{name}"] = arrays.correlation(
+            ranked, arrays.ranks(tables.study.experience[:, position])
+        )
     return values

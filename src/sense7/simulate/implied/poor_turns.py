@@ -59,9 +59,13 @@ def _between(poor: np.ndarray, outcome: np.ndarray, _) -> tuple[float, float]:
 def _ladder(tables: Tables) -> dict[str, float]:
     """Points lost with a poor turn, with more and more held equal, where some turn is not poor."""
     good = np.where(tables.overall > POOR, tables.overall, 0)
-    others = arrays.mean_by(arrays.missing(good), tables.study.conversation, len(tables.study.turns))
+    others = arrays.mean_by(
+        arrays.missing(good), tables.study.conversation, len(tables.study.turns)
+    )
     rows = ~np.isnan(others)
-    rated = np.bincount(tables.study.conversation, weights=tables.overall > 0, minlength=len(others))[rows]
+    rated = np.bincount(
+        tables.study.conversation, weights=tables.overall > 0, minlength=len(others)
+    )[rows]
     columns = np.column_stack([tables.poor_turns[rows] > 0, rated, others[rows]]).astype(float)
     outcome, person = tables.post[rows], arrays.compact(tables.study.participant[rows])
     values = {}
@@ -75,7 +79,9 @@ def _ladder(tables: Tables) -> dict[str, float]:
 def _within(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
     """Mean difference of a participant's two means, and the root mean square of the sds of both."""
     number = participant.max(initial=-1) + 1
-    both = np.column_stack([arrays.mean_by(outcome[kind], participant[kind], number) for kind in (~poor, poor)])
+    both = np.column_stack(
+        [arrays.mean_by(outcome[kind], participant[kind], number) for kind in (~poor, poor)]
+    )
     both = both[~np.isnan(both).any(axis=1)]
     if len(both) < 2:
         return np.nan, np.nan
@@ -101,7 +107,11 @@ def _mixed(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tu
         coefficients = np.linalg.solve(inside[:2, :2], inside[:2, 2])
         residual = (inside[2, 2] - coefficients @ inside[:2, 2]) / (len(rows) - 2)
         likelihood = np.log1p(counts * ratio).sum() + np.linalg.slogdet(inside[:2, :2])[1]
-        return likelihood + (len(rows) - 2) * np.log(residual), coefficients[1], residual * (1 + ratio)
+        return (
+            likelihood + (len(rows) - 2) * np.log(residual),
+            coefficients[1],
+            residual * (1 + ratio),
+        )
 
     best = minimize_scalar(lambda logarithm: fit(logarithm)[0], bounds=(-12, 6), method="bounded")
     _, coefficient, variance = fit(best.x)
@@ -160,7 +170,11 @@ def _neighbors(tables: Tables) -> dict[str, float]:
     here = np.flatnonzero((of[1:] == of[:-1]) & (turn[1:] == turn[:-1] + 1))
     pairs = of[here]
     chance = -spread[pairs] / (size[pairs] - 1)
-    return {"lag_1_minus_permuted_order": float((z[here] * z[here + 1] - chance).sum() / spread[pairs].sum())}
+    return {
+        "lag_1_minus_permuted_order": float(
+            (z[here] * z[here + 1] - chance).sum() / spread[pairs].sum()
+        )
+    }
 
 
 # Failures of a dimension --------------------------------------------------------------------------
@@ -179,7 +193,10 @@ def _contrasts(tables: Tables) -> dict[str, float]:
     """Loss that a failure of Relational goes with beyond those of the others, the failures of a turn taken together."""
     failed = ((tables.seven > 0) & (tables.seven <= POOR)).astype(float)
     values = {}
-    for moment, rating in (("same", tables.overall.astype(float)), ("next", np.nan_to_num(tables.turn_mean))):
+    for moment, rating in (
+        ("same", tables.overall.astype(float)),
+        ("next", np.nan_to_num(tables.turn_mean)),
+    ):
         level, following, others = _compared(tables, rating)
         outcome = level if moment == "same" else following
         rows = (outcome > 0) & ~np.isnan(others)
@@ -188,7 +205,9 @@ def _contrasts(tables: Tables) -> dict[str, float]:
         if used.shape[1] < 2:
             coefficients = np.full(3, np.nan)
         else:
-            coefficients, _ = arrays.regression(arrays.with_ones(used), others[rows] - outcome[rows])
+            coefficients, _ = arrays.regression(
+                arrays.with_ones(used), others[rows] - outcome[rows]
+            )
         own, rest = coefficients[-1], coefficients[1:-1].mean()
         values[f"continuity_contrast_{moment}_turn"] = own - rest
     return values | {"continuity_failure_next_turn": own, "other_failures_next_turn": rest}

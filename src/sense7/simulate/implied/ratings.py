@@ -58,7 +58,10 @@ def _by_turn(tables: Tables) -> dict[str, float]:
     put, turn = tables.put, tables.study.turn[tables.put]
     rated = tables.seven[put, _RELATIONAL] > 0
     first, later = arrays.mean(rated[turn == 0]), arrays.mean(rated[turn > 0])
-    values = {"relational_applicability_first_turn": first, "relational_applicability_later_turns": later}
+    values = {
+        "relational_applicability_first_turn": first,
+        "relational_applicability_later_turns": later,
+    }
     return values | {"relational_applicability_later_minus_first": later - first}
 
 
@@ -111,9 +114,16 @@ def _structure(tables: Tables) -> dict[str, float]:
     values["average_correlation_turn"] = _average(covariance)
     listwise = arrays.correlations(matrices["turn_listwise"])
     loadings = one_factor(listwise)
-    values["omega_turn_listwise"] = loadings.sum() ** 2 / (loadings.sum() ** 2 + (1 - loadings**2).sum())
-    values |= {f"one_factor_loading_turn_{item}": loadings[column] for column, item in enumerate(DIMENSION_NAMES)}
-    eigenvalues = np.linalg.eigvalsh(listwise)[::-1] if np.isfinite(listwise).all() else np.full(7, np.nan)
+    values["omega_turn_listwise"] = loadings.sum() ** 2 / (
+        loadings.sum() ** 2 + (1 - loadings**2).sum()
+    )
+    values |= {
+        f"one_factor_loading_turn_{item}": loadings[column]
+        for column, item in enumerate(DIMENSION_NAMES)
+    }
+    eigenvalues = (
+        np.linalg.eigvalsh(listwise)[::-1] if np.isfinite(listwise).all() else np.full(7, np.nan)
+    )
     values |= {f"eigenvalue_turn_{number}": value for number, value in enumerate(eigenvalues, 1)}
     return values
 
@@ -143,9 +153,13 @@ def _importance(tables: Tables) -> dict[str, float]:
         shares = shapley_shares(columns)
         values[f"{prefix}_r2"] = shares.sum()
         if columns is rows:  # what the coverage of intervals is of
-            values |= {f"{prefix}_{item}": share for item, share in zip(DIMENSION_NAMES, shares, strict=True)}
+            values |= {
+                f"{prefix}_{item}": share
+                for item, share in zip(DIMENSION_NAMES, shares, strict=True)
+            }
         values |= {
-            f"{prefix}_share_{item}": share / shares.sum() for item, share in zip(DIMENSION_NAMES, shares, strict=True)
+            f"{prefix}_share_{item}": share / shares.sum()
+            for item, share in zip(DIMENSION_NAMES, shares, strict=True)
         }
     return values
 
