@@ -3,7 +3,7 @@
 In a new folder, as on Binder: the files under version control; a fresh environment that has JupyterLab, as
 every image of Binder has; what environment.yml lists for pip; postBuild. Then Jupyter executes the notebook.
 
-    make rehearse                     # or: python evidence/binder.py 06-poor-turn --keep /tmp/binder
+    make rehearse                     # or: python evidence/binder.py 09-poor-turn --keep /tmp/binder
 
 What is not rehearsed: conda, Binder's operating system, its limits on memory, and the notebook in a browser.
 """

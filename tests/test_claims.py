@@ -404,7 +404,7 @@ def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_eve
         {},
         {"03-reliability": []},
         {"03-reliability": ["ieval"]},
-        {"20-three-judges": ["judged_conversations"]},
+        {"15-three-judges": ["judged_conversations"]},
     ],
 )
 def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(rests_on):

@@ -48,7 +48,7 @@ def test_mutants_of_every_package_were_run():
 # Simulated studies
 
 LEVEL = 0.05
-SLOWEST = {"14-words", "15-robustness", "18-baselines", "19-judge"}
+SLOWEST = {"11-words", "17-robustness", "13-baselines", "12-judge"}
 """Notebooks that take half the time of all; those that no other needs, or that need each other alone."""
 
 IN_WORDS = {"finding", "direction", "sign", "ordering"}
@@ -136,7 +136,7 @@ def test_every_rule_has_its_rates(claims):
 
 def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(notebooks):
     """The same seed: the numbers of the design stay, those of the effect go."""
-    notebook = ("09-conditions",)
+    notebook = ("10-conditions",)
     with_effect = many.World(many.PLANTED, notebooks=notebook)
     null = {
         name: [0.0] * 4
@@ -148,7 +148,7 @@ def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(notebo
     for world in (with_effect, without):
         changed = replace(world, changes={**world.changes, **small})
         values = many.run_notebooks([notebooks[name] for name in notebook], changed, 3, draws=100)[
-            "09-conditions"
+            "10-conditions"
         ]
         found.append({value["key"]: value for value in values})
     assert found[0].keys() == found[1].keys()

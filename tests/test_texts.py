@@ -327,17 +327,17 @@ def test_typed_statistics_are_found_and_nothing_else():
             (ITEMS_FOR_A_FACTOR, ITEMS_FOR_A_TEST),
             (3, 4),
         ),
-        ("06-poor-turn", "if its overall rating is poor or very poor", measures.POOR, 2),
+        ("09-poor-turn", "if its overall rating is poor or very poor", measures.POOR, 2),
         (
-            "12-disrupted",
+            "08-disrupted",
             "to turns two to five after it",
             (min(disrupted.LASTING), max(disrupted.LASTING)),
             (2, 5),
         ),
-        ("12-disrupted", "From the three turns before", len(disrupted.BEFORE), 3),
-        ("14-words", "at least three participants use it", FEWEST_PEOPLE, 3),
-        ("14-words", "good ones (good or very good)", GOOD, 4),
-        ("18-baselines", "at least five participants", baselines.FEWEST_PARTICIPANTS, 5),
+        ("08-disrupted", "From the three turns before", len(disrupted.BEFORE), 3),
+        ("11-words", "at least three participants use it", FEWEST_PEOPLE, 3),
+        ("11-words", "good ones (good or very good)", GOOD, 4),
+        ("13-baselines", "at least five participants", baselines.FEWEST_PARTICIPANTS, 5),
     ],
 )
 def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, constant, value):

@@ -443,7 +443,7 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     Examples
     --------
     >>> entry = dict(id="a", title="A", kind="finding", value=None, unit="in words", grade="A", source="abstract")
-    >>> entry |= dict(needs="ratings", notebook="10-individualized", key="share")
+    >>> entry |= dict(needs="ratings", notebook="06-individualized", key="share")
     >>> claim = Claim(**entry, compare={"beyond": 0.1, "reason": "a tenth of the variance"})
     >>> apply_rule(claim, {"share": {"estimate": 0.3, "low": 0.2, "high": 0.4, "unit": "share of variance"}})
     (True, '')

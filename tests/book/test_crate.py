@@ -33,7 +33,7 @@ def edition(tmp_path, minimal_sheets, monkeypatch):
         write_sheets(sheets or minimal_sheets(), workbook)
         notebooks = {
             "03-reliability": {"data": "../data/mine.xlsx", "draws": 2000},
-            "06-poor-turn": {"draws": 2000},
+            "09-poor-turn": {"draws": 2000},
         }
         made = {
             "notebooks": notebooks,

@@ -238,7 +238,7 @@ print(*sorted(name for name in sys.modules if name.partition(".")[0] == "sense7"
 
 @pytest.mark.parametrize(
     "name",
-    ["06", pytest.param("15", marks=pytest.mark.long), pytest.param("25", marks=pytest.mark.long)],
+    ["09", pytest.param("16", marks=pytest.mark.long), pytest.param("17", marks=pytest.mark.long)],
 )
 def test_every_module_that_an_execution_loads_is_in_the_key(name, tmp_path):
     """In a fresh process, with few resamples: what the cells of the notebook import while they run."""

@@ -54,9 +54,9 @@ def pilot(path, conversations, participants, level_of):
 
 
 PILOTS = {
-    "the same ground truth everywhere": ("18", 8, 4, lambda number, message: 3),
+    "the same ground truth everywhere": ("13", 8, 4, lambda number, message: 3),
     "many conditions per person": (
-        "15",
+        "17",
         40,
         12,
         lambda number, message: (3, 2, 4, 1)[(number + message) % 4],

@@ -94,7 +94,7 @@ def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(reader):
 
 
 @pytest.mark.parametrize(
-    "file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"]
+    "file", ["book/index.html", "notebooks/08-disrupted.html", "notebooks/15-three-judges.html"]
 )
 def test_a_first_visit_is_quiet_and_light(new_reader, address, file):
     reader = new_reader()
@@ -272,7 +272,7 @@ def test_long_tables_of_the_book_can_be_sorted(reader, html):
     )
 
 
-PAGE = "notebooks/06-poor-turn.html"
+PAGE = "notebooks/09-poor-turn.html"
 NAME = "poor_turn_d"
 CHOICE = "any dimension at most 2"
 HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
@@ -319,7 +319,7 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
 
 
 def test_a_combination_that_was_not_computed_says_why(reader):
-    other = reader.open("notebooks/10-individualized.html").locator(
+    other = reader.open("notebooks/06-individualized.html").locator(
         "#specification-participants_share"
     )
     other.get_by_label("overall rating", exact=True).check()

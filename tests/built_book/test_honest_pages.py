@@ -126,13 +126,13 @@ def test_where_nothing_was_tuned_nothing_is_called_so(ieval):
 
 
 def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synthetic):
-    for name in ("notebooks/19-judge", "notebooks/18-baselines"):
+    for name in ("notebooks/12-judge", "notebooks/13-baselines"):
         article = synthetic.page(name).find("article")
         assert "simulated judge: no model was asked" in text(article), name
         assert "tuned to the published figures, so that nearness is no evidence" in text(article), (
             name
         )
-    page = synthetic.page("notebooks/19-judge").find("article")
+    page = synthetic.page("notebooks/12-judge").find("article")
     for figure in page.select("figure.sense7-figure"):
         assert "simulated" in text(figure.figcaption), figure.figcaption
     for table in page.find_all("table"):
@@ -146,7 +146,7 @@ def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synt
     assert all(any(reason in row for reason in reasons) for row in absent)
     drawn = sum(text(drawing).count("not available") for drawing in page.find_all("svg"))
     assert text(page).count("not available") - drawn == len(absent)
-    ceiling = synthetic.page("notebooks/18-baselines").find("article")
+    ceiling = synthetic.page("notebooks/13-baselines").find("article")
     (figure,) = [
         one
         for one in ceiling.select("figure.sense7-figure")
@@ -172,7 +172,7 @@ def test_the_rows_of_the_judge_in_the_ledger_are_tuned_and_called_simulated(synt
 
 # Analyses to choose, which the notebooks computed
 
-PAGE = "notebooks/15-robustness"
+PAGE = "notebooks/17-robustness"
 RECORDED = {
     "alpha": "alpha_turn",
     "context_share": "one_base_share_context",

@@ -202,16 +202,16 @@ NOTEBOOKS = (
         "00-taxonomy",
         "01-dataset",
         "02-ratings",
-        "09-conditions",
-        "10-individualized",
-        "11-context",
+        "10-conditions",
+        "06-individualized",
+        "07-context",
     ),
-    *("14-words", "15-robustness", "18-baselines", "19-judge", "23-whose-empathy", "25-elsewhere"),
+    *("11-words", "17-robustness", "13-baselines", "12-judge", "14-whose-empathy", "16-elsewhere"),
 )
 """Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and three
 whose values or figures others of these show."""
 
-RELEASED = ("23-whose-empathy", "25-elsewhere")
+RELEASED = ("14-whose-empathy", "16-elsewhere")
 """Those of released ratings alone."""
 
 FRONT = """\

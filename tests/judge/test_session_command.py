@@ -190,11 +190,11 @@ def recorded(edition, predictions, data="synthetic"):
         "predictions": predictions,
         "draws": 200,
     }
-    jobs = {"19-judge": plan(ROOT, given, provenance.sha256)["19-judge"]}
+    jobs = {"12-judge": plan(ROOT, given, provenance.sha256)["12-judge"]}
     execute.run(jobs, edition, edition / "cache", workers=1)
     return {
         value["key"]: value
-        for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))
+        for value in json.loads((edition / "results" / "12-judge.json").read_text("utf-8"))
     }
 
 

@@ -166,8 +166,8 @@ def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     [
         (f"<div>{FIGURE}</div>", "alpha", FIGURE, ""),
         ("<p><em>No curve of alpha.</em></p>", "alpha", "<em>No curve of alpha.</em>", ""),
-        (None, "alpha", "", "notebooks/15-robustness has no figure 'alpha'"),
-        (FIGURE, "alfa", "", "notebooks/15-robustness has no figure 'alfa'"),
+        (None, "alpha", "", "notebooks/17-robustness has no figure 'alpha'"),
+        (FIGURE, "alfa", "", "notebooks/17-robustness has no figure 'alfa'"),
     ],
     ids=["figure", "sentence", "no such notebook", "unknown"],
 )
@@ -177,9 +177,9 @@ def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(
     executed = (
         {}
         if shown is None
-        else {"15-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
+        else {"17-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
     )
-    source = f"# Page\n\n```{{picture}} notebooks/15-robustness {name}\n```\n"
+    source = f"# Page\n\n```{{picture}} notebooks/17-robustness {name}\n```\n"
     html_of, warnings = page(source, ["page"], executed=executed)
     assert complaint in warnings
     assert bool(warnings) is bool(complaint)
