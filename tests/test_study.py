@@ -11,8 +11,12 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
+from sense7 import tables
 from sense7.checkout import data_file
 from sense7.errors import UserError
+from sense7.estimators import effect_size, estimates, factor, rater_agreement
+from sense7.estimators.alpha import alpha_row
+from sense7.findings import ratings
 from sense7.loading import load
 from sense7.workbook import parse_sheets, read_sheets, write_sheets
 
@@ -89,7 +93,7 @@ def test_statistics_of_a_subset_are_those_of_a_workbook_of_its_conversations(min
         parse_sheets(minimal_sheets(conversations=2, participants=1)),
     )
     tables = [
-        s7.ratings.mean_levels(
+        ratings.mean_levels(
             one, s7.ParticipantBootstrap(one.conversations["participant"], draws=10)
         )
         for one in (part, alone)
@@ -120,22 +124,22 @@ FRAME = pd.DataFrame({"a": [1.0], "b": ["x"]})
             "cronbach_alpha wants a DataFrame or an array with items in columns as ratings; got an int (5).",
         ),
         (
-            s7.alpha.alpha_row,
+            alpha_row,
             (FRAME, None),
             "alpha_row wants ratings with a column of numbers for each item; column",
         ),
         (
-            s7.tables.estimates,
+            tables.estimates,
             ({}, "x"),
             "estimates wants a table of estimates as table; got a dict.",
         ),
         (
-            s7.tables.estimates,
+            tables.estimates,
             (FRAME, "x"),
             "estimates wants a table of estimates as table; it lacks the columns",
         ),
         (
-            s7.ratings.mean_levels,
+            ratings.mean_levels,
             ("synthetic", None),
             "mean_levels wants a Study as study; got a str ('synthetic').",
         ),
@@ -187,11 +191,11 @@ def test_a_file_that_changed_meanwhile_is_read_again(mine):
 @pytest.mark.parametrize(
     ("short", "thing"),
     [
-        ("icc", lambda: s7.rater_agreement.intraclass_correlations),
-        ("omega", lambda: s7.factor.omega_total),
-        ("cohens_kappa", lambda: s7.rater_agreement.weighted_kappa),
-        ("cohens_d", lambda: s7.effect_size.cohens_d),
-        ("holm", lambda: s7.estimates.holm),
+        ("icc", lambda: rater_agreement.intraclass_correlations),
+        ("omega", lambda: factor.omega_total),
+        ("cohens_kappa", lambda: rater_agreement.weighted_kappa),
+        ("cohens_d", lambda: effect_size.cohens_d),
+        ("holm", lambda: estimates.holm),
     ],
 )
 def test_a_statistic_is_found_under_the_name_by_which_it_is_looked_for(short, thing):
@@ -206,18 +210,21 @@ def test_every_listed_name_is_there():
 
 
 @pytest.mark.parametrize(
-    ("misspelt", "meant"), [("relaibility", "reliability"), ("Alpha", "alpha"), ("laod", "load")]
+    ("misspelt", "meant"),
+    [("recordr", "Recorder"), ("cronbach_aplha", "cronbach_alpha"), ("laod", "load")],
 )
 def test_what_was_meant_is_said_of_a_misspelt_name(misspelt, meant):
     with pytest.raises(
-        AttributeError, match=rf"no attribute '{misspelt}'\. Did you mean {meant}\?$"
+        AttributeError, match=rf"no attribute '{misspelt}'\. Did you mean {meant}\? "
     ):
         getattr(s7, misspelt)
 
 
-def test_a_name_like_no_other_leads_to_the_list():
+def test_a_name_like_no_other_leads_to_the_list_and_a_module_to_its_import():
     with pytest.raises(AttributeError, match=re.escape("'qqqq'. dir(sense7) lists those it has.")):
         _ = s7.qqqq
+    with pytest.raises(AttributeError, match=r"from sense7\.findings import reliability"):
+        _ = s7.reliability
     assert not hasattr(s7, "__wrapped__")
 
 

@@ -1,7 +1,8 @@
 """Reproducible companion to SENSE-7: a workbook of rated conversations in, a book of findings out.
 
-``import sense7 as s7`` gives what a notebook needs; the modules behind it are imported when
-they are first used.
+``import sense7 as s7`` gives what every analysis needs: loading, resampling, recording. The modules behind
+it are imported when they are first used. All other modules are imported by their names, such as
+``from sense7.findings import reliability``.
 
 Examples
 --------
@@ -44,46 +45,23 @@ _SHORT = {
 }
 """Names by which a statistic is looked for -> its name here."""
 
-_PACKAGES = {
-    "estimators": """
-        alpha bootstrap cumulative_logit effect_size estimates factor least_squares mixed order ranks rater_agreement
-    """,
-    "findings": """
-        agreement conditions context coverage dataset description disrupted elsewhere examples importance
-        individualized measures poor_turn ratings reliability robustness
-        sufficient_statistics whose_empathy words
-    """,
-    "judge": """
-        baselines bias calibration ceiling comparison judges metrics three_judges
-    """,
-}
-"""Modules that notebooks and tutorials use, by package."""
-
-_MODULES = {
-    "figures": "figures",
-    "ground_truths": "findings.ground_truth",  # the name itself leads to the function
-    "judge_files": "judge.files",
-    "judge_report": "judge.report",
-    "tables": "tables",
-    "taxonomy": "taxonomy",
-    "workbook": "workbook",
-    **{name: f"{package}.{name}" for package, names in _PACKAGES.items() for name in names.split()},
-}
-__all__ = [*_WHERE, *_MODULES]  # noqa: PLE0604 -- all of them are strings
+__all__ = [*_WHERE]  # noqa: PLE0604 -- all of them are strings
 
 
 def __getattr__(name: str):
     name = _SHORT.get(name, name)
     if name in _WHERE:
         return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
-    if name in _MODULES:
-        return importlib.import_module(f"sense7.{_MODULES[name]}")
     if name.startswith("__"):
         raise AttributeError(name)
     from sense7.terminal import did_you_mean
 
     hint = did_you_mean(name, __dir__(), "dir(sense7) lists those it has.")
-    raise AttributeError(f"module 'sense7' has no attribute {name!r}. {hint}", name=name)
+    raise AttributeError(
+        f"module 'sense7' has no attribute {name!r}. {hint} A module is imported by its name, such as "
+        "from sense7.findings import reliability.",
+        name=name,
+    )
 
 
 def __dir__() -> list[str]:

@@ -163,12 +163,7 @@ def library(tmp_path, monkeypatch):
     for name, text in LIBRARY.items():
         write(name, text)
     monkeypatch.setattr(plan_module, "_PACKAGE", package)
-    shown = {
-        "sense7": {
-            "_WHERE": {"load": "loading"},
-            "_MODULES": {"turns": "findings.turns", "words": "findings.words"},
-        }
-    }
+    shown = {"sense7": {"_WHERE": {"load": "loading"}}}
     importer = SimpleNamespace(import_module=lambda name: SimpleNamespace(**shown.get(name, {})))
     monkeypatch.setattr(plan_module, "importlib", importer)
     yield write
@@ -193,7 +188,9 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
     chain, library, name, text, again
 ):
     for notebook, finding in (("01-a", "turns"), ("02-b", "words"), ("03-c", ""), ("04-d", "")):
-        code = f"study = s7.load(data)\ns7.{finding}.table(study)" if finding else "1"
+        code = "1"
+        if finding:
+            code = f"from sense7.findings import {finding}\n{finding}.table(s7.load(data))"
         chain.checkout.notebook(notebook, "%matplotlib inline\nimport sense7 as s7", code)
     before = chain.plan()
     library(name, text)
@@ -204,7 +201,11 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
 def test_of_modules_only_what_changed_since_the_last_build_is_read_again(
     chain, library, monkeypatch, tmp_path, kept, again
 ):
-    chain.checkout.notebook("01-a", "import sense7 as s7", "s7.turns.table()")
+    chain.checkout.notebook(
+        "01-a",
+        "import sense7 as s7",
+        "from sense7.findings import turns\nturns.table()",
+    )
     file, read_code, read = tmp_path / "modules.json", plan_module._read_code, []
 
     def planned():

@@ -95,6 +95,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 import sense7 as s7
+from sense7 import figures, tables
 
 study = s7.load(data)
 record = s7.Recorder("01-a", results)
@@ -106,9 +107,9 @@ record.value("first.topic", study.conversations["topic"].iloc[0], n=2, unit="top
 record.value("none", n=None, unit="u", method="m", reason="<i>why</i>", **how)
 judged = sorted(path.name for path in pathlib.Path(predictions).glob("*"))
 record.value("judges", ", ".join(judged), n=1, unit="files", method="read", **how)
-s7.tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")"""
+tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")"""
 SHARED_FIGURE = (
-    's7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", '
+    'figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", '
     'caption="n = 4 turns; no interval.")'
 )
 SHARED_FRONT = (

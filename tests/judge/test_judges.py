@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-import sense7 as s7
 from helpers.studies import FRAMES, bootstrap_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge import judges as available_judges
@@ -173,9 +173,7 @@ def test_without_predictions_every_table_says_so(few, study, judges):
     assert {(fact["estimate"], fact["reason"]) for fact in facts({}, found)} == {(None, ABSENT)}
     table = judge_multiverse(few, {}, "", bootstrap_of(few))
     assert set(table["reason"]) == {ABSENT}
-    assert (
-        s7.robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
-    )
+    assert robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
 
 
 @pytest.mark.parametrize(
@@ -413,7 +411,7 @@ def test_every_specification_equals_scipys_and_the_first_is_that_of_the_page(stu
     np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-12)
     assert table["estimate"].nunique() == len(table)
     assert table["method"].str.startswith(SIMULATED_WORDS).all()
-    summary = s7.robustness.summary(table, "judge_spearman", 0.369)
+    summary = robustness.summary(table, "judge_spearman", 0.369)
     assert summary["method"].str.startswith(SIMULATED_WORDS).all()
     page = detail(judges, JUDGE, bootstrap_of(study, 40)).mean.loc["spearman"]
     for name in ("estimate", "low", "high", "n"):

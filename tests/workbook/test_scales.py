@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
+from sense7.findings import measures, ratings
 from sense7.loading import load
 from sense7.study import NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import (
@@ -350,9 +351,9 @@ def test_unreadable_answers_stand_in_no_denominator_of_applicability(minimal_she
     states = study.turns["Affective_state"]
     assert [(states == state).sum() for state in (RATED, NOT_RATED, UNREADABLE)] == [15, 15, 15]
     bootstrap = s7.ParticipantBootstrap(study.conversations["participant"], 50, 1)
-    row = s7.ratings.applicability(study, bootstrap).loc["Affective"]
+    row = ratings.applicability(study, bootstrap).loc["Affective"]
     assert (row["estimate"], row["n"]) == (15 / 45, 45)
-    counts = s7.ratings.level_counts(study).loc["Affective"]
+    counts = ratings.level_counts(study).loc["Affective"]
     assert (counts["not rated"], counts["absent"], counts["unreadable"]) == (15, 15, 15)
     assert study.columns.set_index("column").loc["Affective", "unreadable"] == 15
 
@@ -467,8 +468,8 @@ def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_sca
     covariance = np.cov(given, rowvar=False)
     alpha = 7 / 6 * (1 - np.trace(covariance) / covariance.sum())
     bootstrap = s7.ParticipantBootstrap(study.conversations["participant"], 50, 1)
-    assert s7.cronbach_alpha(s7.measures.turn_ratings(study)) == pytest.approx(alpha, abs=1e-12)
-    means = s7.ratings.mean_levels(study, bootstrap)
+    assert s7.cronbach_alpha(measures.turn_ratings(study)) == pytest.approx(alpha, abs=1e-12)
+    means = ratings.mean_levels(study, bootstrap)
     assert f"with the mean {given[:, 0].mean():.2f}" in means.loc["Affective", "method"]
 
 

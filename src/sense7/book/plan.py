@@ -555,7 +555,7 @@ def module_of(dotted: str) -> str | None:
     gives = path.name == "__init__.py" and b"def __getattr__" in path.read_bytes()
     where = vars(importlib.import_module(package)) if gives else {}
     name = where.get("_SHORT", {}).get(name, name)
-    module = where.get("_WHERE", {}).get(name) or where.get("_MODULES", {}).get(name)
+    module = where.get("_WHERE", {}).get(name)
     return f"{package}.{module}" if module else package
 
 

@@ -197,7 +197,7 @@ def alpha_row(
         except (TypeError, ValueError):
             raise UserError(
                 "alpha_row wants ratings with a column of numbers for each item; "
-                f"column {name!r} holds other values. Give s7.measures.turn_ratings(study)."
+                f"column {name!r} holds other values. Give turn_ratings(study) of sense7.findings.measures."
             ) from None
     used = ratings.loc[:, ratings.notna().any()]
     never_rated = [name for name in ratings.columns if name not in used.columns]

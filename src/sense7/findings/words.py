@@ -526,7 +526,7 @@ def _coded(sheet: pd.DataFrame, coder: str, comments: pd.Index) -> pd.DataFrame:
     if lacking:
         raise UserError(
             f"The {coder} coder's sheet lacks the columns {', '.join(lacking)}. Keep the columns of the sheet "
-            "that was coded: s7.words.coding_sheet(study)."
+            "that was coded: words.coding_sheet(study)."
         )
     names = sheet[IDENTIFIER].astype(str).str.strip()
     repeated = names[names.duplicated()]

@@ -8,8 +8,9 @@ paper leaves out. A sentence in the place of results that cannot be computed is 
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
   sentence that the notebook has in its place stands here too;
-- ``{functions} NAMES``: a section for each module or package that it names, with a signature and a sentence for each
-  function. The whole docstrings are read in an editor and by ``help()``.
+- ``{functions} NAMES``: a section for each module or package that it names (``findings.*``: each module of that
+  package), with a signature and a sentence for each function. The whole docstrings are read in an editor and by
+  ``help()``.
 
 Formulas are MathML, which browsers show by themselves: the book needs
 no network.
@@ -18,6 +19,7 @@ no network.
 import importlib
 import inspect
 import json
+import pkgutil
 import re
 import shlex
 from collections.abc import Iterator
@@ -200,7 +202,7 @@ _ROLE = re.compile(r":[a-z:]{1,40}:`~?(?:[^`<]*<)?([^`>]+)>?`")
 
 
 class FunctionsDirective(SphinxDirective):
-    """A section for each module or package that it names, and for those of a package that ``s7`` gives."""
+    """A section for each module or package that it names; ``PACKAGE.*`` names each module of a package."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -208,9 +210,7 @@ class FunctionsDirective(SphinxDirective):
     def run(self):
         lines, holder = [], nodes.Element()
         for name in self.arguments[0].split():
-            for module in [f"{name}.{one}" for one in sense7._PACKAGES.get(name, "").split()] or [
-                name
-            ]:
+            for module in _modules_named(name):
                 code = importlib.import_module(f"sense7.{module}")
                 self.env.note_dependency(code.__file__)
                 lines += [f"## {module}", "", *_entries(code), ""]
@@ -218,6 +218,15 @@ class FunctionsDirective(SphinxDirective):
             StringList(lines, ""), self.content_offset, holder, match_titles=True
         )
         return holder.children
+
+
+def _modules_named(name: str) -> list[str]:
+    """The module of that name, or all modules of a package."""
+    if not name.endswith(".*"):
+        return [name]
+    package = name.removesuffix(".*")
+    folder = importlib.import_module(f"sense7.{package}").__path__
+    return [f"{package}.{module.name}" for module in pkgutil.iter_modules(folder)]
 
 
 def _entries(module) -> Iterator[str]:
