@@ -16,9 +16,9 @@ import sys
 from sense7.book.editions import find_edition, require_whole
 from sense7.book.execute import select_notebook, stage
 from sense7.book.notebooks import find_notebooks
-from sense7.book.plan import FIXED
 from sense7.checkout import find_project
 from sense7.errors import UserError
+from sense7.processes import FIXED
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ from helpers.golden import REFERENCE, reference
 from helpers.pages import chromium
 from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
-from sense7.book.plan import ONE_THREAD
+from sense7.processes import ONE_THREAD
 from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, write_sheets

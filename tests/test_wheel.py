@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sense7.book.plan import library_digest
+from sense7.book.code import library_digest
 
 ROOT = Path(__file__).resolve().parents[1]
 CARRIED = "sense7/_project"
@@ -81,7 +81,7 @@ def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_other_part_of_t
 
 RESOLVE = """
 import json, sys
-from sense7.book.plan import library_digest, resolve_inputs
+from sense7.book.code import library_digest; from sense7.book.inputs import resolve_inputs
 from sense7.claims import load_claims
 inputs = resolve_inputs(sys.argv[1])
 sources = inputs.project.sources

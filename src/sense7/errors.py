@@ -11,6 +11,10 @@ class UserError(Exception):
     """
 
 
+class BuildError(Exception):
+    """A book that could not be built, for a reason in its own sources."""
+
+
 def described(value: object) -> str:
     """What a value is, in few words: its class, and the value itself where that is short.
 

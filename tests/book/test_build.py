@@ -26,15 +26,15 @@ from helpers.checkout import (
     SHARED_PARAMETERS,
     recording,
 )
-from sense7.book import build, plan
+from sense7.book import build
 from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
 from sense7.book.editions import require_same_source, write_manifest
+from sense7.book.inputs import configuration, declared_configuration, edition_name, resolve_inputs
 from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.pages import banner as banner_of
-from sense7.book.plan import BuildError, configuration, declared_configuration, resolve_inputs
 from sense7.checkout import Project
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
 from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge import judges
@@ -94,7 +94,7 @@ def hidden(folder):
 )
 def test_a_name_that_is_no_plain_folder_is_refused(name):
     with pytest.raises(UserError, match=r"can't be the name of an edition.*--name \w"):
-        plan._edition_name(name, "mine.xlsx")
+        edition_name(name, "mine.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_name_that_is_no_plain_folder_is_refused(name):
     ],
 )
 def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
-    assert plan._edition_name(name, data) == found
+    assert edition_name(name, data) == found
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
 )
 def test_a_name_that_is_suggested_needs_no_quotes_in_a_shell(stem):
     with pytest.raises(UserError, match=r"--name [^\W_][\w.+-]*$"):
-        plan._edition_name(None, f"{stem}.xlsx")
+        edition_name(None, f"{stem}.xlsx")
 
 
 @pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
 def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
         with pytest.raises(UserError, match=f"my-{name}"):
-            plan._edition_name(given, data)
+            edition_name(given, data)
 
 
 def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(

@@ -12,17 +12,18 @@ import textwrap
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from helpers.checkout import recording
-from sense7.book import execute, kernels
-from sense7.book import plan as plan_module
+from sense7.book import code, execute, kernels
+from sense7.book import jobs as jobs_module
+from sense7.book.code import Library
+from sense7.book.jobs import plan
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import FIXED, BuildError, modules_of, plan
 from sense7.book.scheduler import mapping
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
+from sense7.processes import FIXED
 
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}
@@ -32,10 +33,10 @@ class Runner:
     """Plans and runs the notebooks of a checkout; says what was executed and what came from the cache."""
 
     def __init__(self, checkout):
-        self.checkout, self.count = checkout, 0
+        self.checkout, self.count, self.library = checkout, 0, Library
 
     def plan(self, workbook="0" * 64, judged=(), **given):
-        return plan(self.checkout.root, GIVEN | given, workbook, judged)
+        return plan(self.checkout.root, GIVEN | given, workbook, judged, self.library())
 
     def run(self, workers=2, **options):
         self.count += 1
@@ -98,12 +99,12 @@ def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(cha
     chain.checkout.notebook("06-f", "1", sources=["elsewhere"])
     judged = [chain.checkout.root / "judge.csv"]
     judged[0].write_text("1", "utf-8")
-    monkeypatch.setattr(plan_module.sources, "fetched_digest", lambda name: "1")
+    monkeypatch.setattr(jobs_module.sources, "fetched_digest", lambda name: "1")
     before = chain.plan(judged=judged)
     judged[0].write_text("2", "utf-8")
     assert changed(before, chain.plan(judged=judged)) == ["05-e"]
     before = chain.plan(judged=judged)
-    monkeypatch.setattr(plan_module.sources, "fetched_digest", lambda name: "2")
+    monkeypatch.setattr(jobs_module.sources, "fetched_digest", lambda name: "2")
     assert changed(before, chain.plan(judged=judged)) == ["06-f"]
 
 
@@ -126,7 +127,7 @@ def test_workbook_versions_and_threads_change_every_notebook(chain, monkeypatch,
         (tmp_path / "site" / "a-2.dist-info").mkdir(parents=True)
         monkeypatch.syspath_prepend(tmp_path / "site")
     elif what == "versions":
-        monkeypatch.setattr(plan_module, "versions", lambda: {"numpy": "another"})
+        monkeypatch.setattr(jobs_module, "versions", lambda: {"numpy": "another"})
     elif what == "threads":
         monkeypatch.setitem(FIXED, "OMP_NUM_THREADS", "2")
     after = chain.plan(workbook="1" * 64 if what == "workbook" else "0" * 64)
@@ -134,7 +135,7 @@ def test_workbook_versions_and_threads_change_every_notebook(chain, monkeypatch,
 
 
 LIBRARY = {
-    "__init__": "_WHERE = {'load': 'loading'}\n\ndef __getattr__(name):\n    return 1",
+    "__init__": "",
     "loading": "def load():\n    from sense7.parts.reading import read\n    return read()",
     "parts/__init__": "",
     "parts/reading": '"""Reads."""\n\ndef read():\n    """Read."""\n    return 1  # as it is',
@@ -146,28 +147,19 @@ LIBRARY = {
 
 
 @pytest.fixture
-def library(tmp_path, monkeypatch):
-    """A library of eight modules; gives a function that writes into it, and forgets what was found before."""
+def library(chain, tmp_path):
+    """A library of eight modules, by which notebooks are planned; gives a function that writes into it."""
     package = tmp_path / "sense7"
 
     def write(name, text):
         path = package / (name if "." in name else f"{name}.py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        forget()
-
-    def forget():
-        plan_module.file_of.cache_clear()
-        plan_module.module_of.cache_clear()
 
     for name, text in LIBRARY.items():
         write(name, text)
-    monkeypatch.setattr(plan_module, "_PACKAGE", package)
-    shown = {"sense7": {"_WHERE": {"load": "loading"}}}
-    importer = SimpleNamespace(import_module=lambda name: SimpleNamespace(**shown.get(name, {})))
-    monkeypatch.setattr(plan_module, "importlib", importer)
-    yield write
-    forget()
+    chain.library = lambda: Library(package, {"load": "loading"})
+    return write
 
 
 @pytest.mark.parametrize(
@@ -197,36 +189,63 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
     assert changed(before, chain.plan()) == again
 
 
-@pytest.mark.parametrize(("kept", "again"), [("all", 1), ("damaged", 5), ("none", 5)])
-def test_of_modules_only_what_changed_since_the_last_build_is_read_again(
+@pytest.mark.parametrize(
+    ("texts", "reached"),
+    [
+        (["import sense7.parts.other"], {"parts.other"}),
+        (["from sense7.parts import reading as r"], {"parts.reading"}),
+        (["import sense7", "sense7.load()"], {"loading", "parts.reading"}),
+        (["from sense7 import parts", "parts.other.other()"], {"parts.other"}),
+        (["if True:\n    from sense7.findings.words import WORDS"], {"findings.words"}),
+        # Two functions call different things by one name.
+        (
+            [
+                "def a():\n    from sense7.parts import other as m",
+                "from sense7.findings import words as m",
+            ],
+            {"parts.other", "findings.words"},
+        ),
+        (["import sense7_other", "s7 = 1"], set()),
+        (["this is no Python", "!ls", "from sense7.parts import other"], {"parts.other"}),
+    ],
+)
+def test_a_notebook_uses_the_modules_behind_what_it_imports(chain, library, texts, reached):
+    chain.checkout.notebook("01-a", *texts)
+    modules = chain.plan()["01-a"].modules
+    packages = {"sense7", "sense7.parts", "sense7.findings"}
+    assert {name.removeprefix("sense7.") for name in modules - packages} == reached
+
+
+@pytest.mark.parametrize(("kept", "again"), [("all", 1), ("damaged", 7), ("none", 7)])
+def test_of_modules_only_what_changed_since_the_last_build_is_parsed_again(
     chain, library, monkeypatch, tmp_path, kept, again
 ):
     chain.checkout.notebook(
         "01-a",
         "import sense7 as s7",
-        "from sense7.findings import turns\nturns.table()",
+        "from sense7.findings import turns\nturns.table(s7.load(data))",
     )
-    file, read_code, read = tmp_path / "modules.json", plan_module._read_code, []
+    package, file = tmp_path / "sense7", tmp_path / "modules.json"
+    parsed = []
+    read_module = code.read_module
+    monkeypatch.setattr(code, "read_module", lambda text: parsed.append(text) or read_module(text))
 
     def planned():
-        for name in ("_known", "_asked"):
-            monkeypatch.setattr(plan_module, name, {})
-        monkeypatch.setattr(
-            plan_module, "_read_code", lambda tree: read.append(tree) or read_code(tree)
-        )
-        plan_module._parsed.cache_clear()
-        read.clear()
-        with plan_module._remembering(file):
-            return chain.plan()
+        parsed.clear()
+        modules = Library(package, {"load": "loading"}, file)
+        chain.library = lambda: modules
+        jobs = chain.plan()
+        modules.keep()
+        return jobs
 
     before = planned()
     library("parts/other", "def other():\n    return 3")
     if kept != "all":
         file.write_text("{" if kept == "damaged" else "{}", "utf-8")
     after = planned()
-    assert (changed(before, after)[0], len(read)) == ("01-a", again)
+    assert (changed(before, after)[0], len(parsed)) == ("01-a", again)
     assert planned() == after
-    assert read == []
+    assert parsed == []
 
 
 LOADED = """
@@ -255,7 +274,7 @@ def test_every_module_that_an_execution_loads_is_in_the_key(name, tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.splitlines()[-1].split()) <= modules_of(notebook)
+    assert set(done.stdout.splitlines()[-1].split()) <= Library().modules_of(notebook)
 
 
 @pytest.mark.parametrize(
@@ -382,6 +401,7 @@ def test_an_interruption_from_the_keyboard_does_not_reach_the_fork_server_while_
         import os, signal, time
         from multiprocessing import forkserver
         from sense7.book.kernels import start_fork_server
+        from sense7.processes import without_keys
 
         start_fork_server([], os.environ)
         server = forkserver._forkserver._forkserver_pid
@@ -404,7 +424,7 @@ def test_no_process_of_a_build_begins_with_the_key_of_a_judge():
         from multiprocessing import forkserver, resource_tracker
         from pathlib import Path
         from sense7.book.kernels import start_fork_server
-        from sense7.judge.endpoint import without_keys
+        from sense7.processes import without_keys
 
         start_fork_server([], without_keys())
         for number in (forkserver._forkserver._forkserver_pid, resource_tracker._resource_tracker._pid):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from sense7.book import pages, plan
+from sense7.book import code, pages
+from sense7.book.code import versions
 from sense7.book.pages import describe
-from sense7.book.plan import versions
 from sense7.checkout import commit_of, why_commit_unknown
 
 GIT = shutil.which("git")
@@ -100,7 +100,7 @@ def test_what_a_hook_sets_leads_to_no_other_repository(repository, tmp_path, mon
 
 
 def test_what_is_not_installed_is_said(monkeypatch):
-    monkeypatch.setattr(plan, "SHOWN_VERSIONS", ("numpy", "no-such-package"))
+    monkeypatch.setattr(code, "SHOWN_VERSIONS", ("numpy", "no-such-package"))
     assert versions()["no-such-package"] == "not installed"
     assert versions()["numpy"][0].isdecimal()
 

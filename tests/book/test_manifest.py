@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
-from sense7.book import plan
+from sense7.book import inputs
+from sense7.book.code import environment_of, installed_otherwise
 from sense7.book.crate import write_crate
 from sense7.book.editions import (
     FORMAT,
@@ -20,8 +21,8 @@ from sense7.book.editions import (
     write_manifest,
     write_site,
 )
+from sense7.book.inputs import resolve_inputs
 from sense7.book.ledger import read_ledger
-from sense7.book.plan import environment_of, installed_otherwise
 from sense7.checkout import Project
 from sense7.errors import UserError
 
@@ -157,7 +158,7 @@ def project(checkout, monkeypatch, tmp_path):
     """A small checkout with every kind of input; the library's own sources are a copy that can be changed."""
     checkout.book()
     monkeypatch.setenv("SENSE7_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(plan, "_PACKAGE", tmp_path / "library")
+    monkeypatch.setattr(inputs, "PACKAGE", tmp_path / "library")
     for name in (
         *(
             "mine_truth.json",
@@ -183,7 +184,7 @@ def project(checkout, monkeypatch, tmp_path):
 
 
 def key(project, **options):
-    return plan.resolve_inputs(str(project.root / "mine.xlsx"), **options).key
+    return resolve_inputs(str(project.root / "mine.xlsx"), **options).key
 
 
 def test_an_edition_of_named_predictions_is_another_one_though_they_are_nowhere(project):
@@ -196,11 +197,11 @@ def test_what_lies_beside_a_link_to_a_workbook_is_noticed(project, tmp_path, mon
     folder = tmp_path / "links"
     folder.mkdir()
     (folder / "mine.xlsx").symlink_to(project.root / "mine.xlsx")
-    known = plan.resolve_inputs(str(folder / "mine.xlsx")).key
+    known = resolve_inputs(str(folder / "mine.xlsx")).key
     monkeypatch.chdir(folder)
-    assert plan.resolve_inputs("mine.xlsx").key == known
+    assert resolve_inputs("mine.xlsx").key == known
     (folder / "mine_truth.json").write_text("{}")
-    assert plan.resolve_inputs("mine.xlsx").key != known
+    assert resolve_inputs("mine.xlsx").key != known
 
 
 @settings(

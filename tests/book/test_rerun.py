@@ -14,8 +14,8 @@ import pytest
 from helpers.checkout import SHARED_NAME, recording
 from sense7.book.build import _read, build_edition
 from sense7.book.execute import rerun, select_notebook
+from sense7.book.inputs import resolve_inputs
 from sense7.book.notebooks import find_notebooks
-from sense7.book.plan import resolve_inputs
 from sense7.errors import UserError
 from sense7.sources import SOURCES, copy_for_edition, fetch, part_files, resolve
 from sense7.sources.converters import official_sheets

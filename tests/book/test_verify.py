@@ -11,10 +11,9 @@ import pytest
 
 from helpers.checkout import SHARED_FILE, SHARED_JUDGE, SHARED_NAME
 from sense7.book import verify
-from sense7.book.plan import BuildError
 from sense7.book.verify import TOLERANCE, compare, verify_edition
 from sense7.checkout import Project
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from helpers.endpoint import need_the_judge
 from sense7 import cli, tables
 from sense7.book import execute
 from sense7.book.execute import rerun
-from sense7.book.plan import plan
+from sense7.book.jobs import plan
 from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.errors import UserError
-from sense7.judge.endpoint import KEYS, without_keys
 from sense7.judge.files import read_predictions, write_predictions
+from sense7.processes import KEYS, without_keys
 from sense7.record import Recorder
 from sense7.workbook import write_sheets
 

@@ -14,7 +14,7 @@ from helpers.endpoint import need_the_judge
 from helpers.judged import kept_in
 from sense7 import sources
 from sense7.book import execute
-from sense7.book.plan import plan
+from sense7.book.jobs import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.files import read_predictions

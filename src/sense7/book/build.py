@@ -27,6 +27,13 @@ from sense7.book.editions import (
     shown,
     write_manifest,
 )
+from sense7.book.inputs import (
+    Inputs,
+    configuration,
+    declared_configuration,
+    resolve_inputs,
+)
+from sense7.book.jobs import HowMade
 from sense7.book.notebooks import (
     derive_copies,
     find_notebooks,
@@ -34,15 +41,7 @@ from sense7.book.notebooks import (
     refuse_edited,
     to_ipynb,
 )
-from sense7.book.plan import (
-    BuildError,
-    Inputs,
-    configuration,
-    declared_configuration,
-    how_made,
-    resolve_inputs,
-)
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
 from sense7.files import (
     disk_trouble,
     lock_file,
@@ -298,5 +297,5 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning"),
-        "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
+        "made": HowMade.of(inputs.project.sources, inputs.jobs, inputs.given).to_dict(),
     }

@@ -23,7 +23,7 @@ from sense7.book.editions import (
     read_facts,
     require_whole,
 )
-from sense7.book.plan import configuration
+from sense7.book.inputs import configuration
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.exchange.croissant import describe_tables, shared_tables, sheet_as_csv

@@ -1,6 +1,6 @@
 """Execution of notebooks: by papermill, side by side, and only where something changed.
 
-The digest of all that a notebook's result depends on (:mod:`sense7.book.plan`) is the name of its place in the cache,
+The digest of all that a notebook's result depends on (:mod:`sense7.book.jobs`) is the name of its place in the cache,
 which several editions share. A finished notebook is moved there in one step, so that an interrupted build loses none.
 Prose is no part of the digest: what was executed gets the prose that the notebook has now.
 
@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from sense7 import sources
 from sense7.book.editions import source_of
+from sense7.book.jobs import Job, Jobs, in_order
 from sense7.book.notebooks import (
     TextNotebook,
     find_notebooks,
@@ -34,8 +35,7 @@ from sense7.book.notebooks import (
     skip_unfit,
     to_ipynb,
 )
-from sense7.book.plan import FIXED, KILLED, NO_MEMORY, BuildError, Job, Jobs, in_order, modules_of
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
 from sense7.files import (
     WRITTEN,
     digest_of_file,
@@ -48,8 +48,8 @@ from sense7.files import (
     unused_path,
     write_whole,
 )
-from sense7.judge.endpoint import without_keys
 from sense7.loading import load
+from sense7.processes import FIXED, KILLED, NO_MEMORY, without_keys
 from sense7.record import EXECUTED_BY
 from sense7.terminal import did_you_mean, silent
 
@@ -82,14 +82,15 @@ class Kernels:
 
     def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent):
         self.stopped, self._say, self._started, self._lock = False, say, [], threading.Lock()
-        left = [job.notebook for job in jobs.values() if not _place(job, cache).exists()]
-        self.fork = FORKS and bool(left)
+        waiting = [job for job in jobs.values() if not _place(job, cache).exists()]
+        self.fork = FORKS and bool(waiting)
         if self.fork:
             from sense7.book import kernels
 
             inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
             try:
-                modules = set(STATISTICS if len(left) > 1 else ()).union(*map(modules_of, left))
+                modules = set(STATISTICS if len(waiting) > 1 else ())
+                modules = modules.union(*(job.modules for job in waiting))
                 kernels.start_fork_server(modules, without_keys() | ENVIRONMENT | inline)
             except OSError as error:
                 self.fall_back(error)
@@ -431,7 +432,7 @@ def rerun(
             for one, settings in ordered:
                 (left := scratch / f"{one.name}.left").mkdir()
                 settings |= {key: value for key, value in own.items() if key in one.defaults}
-                executed = kernels.executed_copy(Job(one, settings, "", {}), scratch, left, failed)
+                executed = kernels.executed_copy(Job(one, settings), scratch, left, failed)
             values = [path for path in making.iterdir() if path.is_file()]
             written = {path.name: digest_of_file(path) for path in values}
             written[f"../{out.name}"] = hashlib.sha256(executed.encode()).hexdigest()

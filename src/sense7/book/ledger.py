@@ -9,8 +9,9 @@ from pathlib import Path
 
 import sense7
 from sense7.book.editions import find_edition, read_facts, read_json, require_whole
-from sense7.book.plan import BuildError, Jobs
+from sense7.book.jobs import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
+from sense7.errors import BuildError
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
 from sense7.loading import synthetic_marks

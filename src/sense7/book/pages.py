@@ -23,10 +23,11 @@ import yaml
 from jinja2 import Environment, PackageLoader
 
 import sense7
-from sense7.book.plan import KILLED, NO_MEMORY, BuildError, digest_files, environment_of
+from sense7.book.code import digest_files, environment_of
+from sense7.errors import BuildError
 from sense7.files import disk_trouble, write_whole
 from sense7.implied import FILE as IMPLIED
-from sense7.judge.endpoint import without_keys
+from sense7.processes import KILLED, NO_MEMORY, without_keys
 from sense7.sources.released import RELEASED
 
 CODE = "sense7:code"

@@ -16,9 +16,10 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
+from sense7.book.code import library_digest, versions
 from sense7.book.execute import execute_apart
-from sense7.book.plan import BuildError, Job, library_digest, versions
-from sense7.errors import UserError
+from sense7.book.jobs import Job
+from sense7.errors import BuildError, UserError
 from sense7.files import one_line
 
 

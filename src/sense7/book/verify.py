@@ -28,8 +28,8 @@ from sense7.book.editions import (
     read_manifest,
     require_no_links,
 )
+from sense7.book.jobs import SET_BY_BUILD, HowMade, parameters_of, plan
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
@@ -79,16 +79,14 @@ def verify_edition(
     require_no_links(folder)
     facts = read_facts(folder)
     try:
-        made, file, sha256, kind = facts["made"], facts["file"], facts["sha256"], facts["kind"]
-        given, beside, library, versions = (
-            made[name] for name in ("parameters", "beside", "library", "versions")
-        )
-        if Path(file).name != file or {"data", "predictions", "results"} & given.keys():
+        then = HowMade.from_dict(facts["made"])
+        file, sha256, kind = facts["file"], facts["sha256"], facts["kind"]
+        if Path(file).name != file or SET_BY_BUILD & then.parameters.keys():
             raise ValueError("its workbook lies elsewhere")
         judged = (
             prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
         )
-        parameters = parameters_of(given, file, bool(judged))
+        parameters = parameters_of(then.parameters, file, bool(judged))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"{folder / 'edition.json'}: not what a build writes ({one_line(error)}). Copy or build the edition again."
@@ -98,9 +96,9 @@ def verify_edition(
         raise UserError(f"{path}: is missing. Copy the edition whole, or build it again.")
     path, origin = sources.resolve(path)
     jobs = plan(root, parameters, ReadingOptions.beside(path).digest(sha256), judged)
-    now = how_made(root, jobs, given)
-    for name in sorted(beside.keys() | now["beside"].keys()):
-        if beside.get(name, "") != now["beside"].get(name, ""):
+    now = HowMade.of(root, jobs, then.parameters)
+    for name in sorted(then.beside.keys() | now.beside.keys()):
+        if then.beside.get(name, "") != now.beside.get(name, ""):
             raise UserError(
                 f"{name}: this edition shows it, and it is not here as it was then. Restore it (a data set: sense7 "
                 f"fetch {name} --again; hide one: SENSE7_CACHE=EMPTY_FOLDER sense7 verify ...), or build the edition "
@@ -152,12 +150,12 @@ def verify_edition(
                 differences.append(Difference(kind, where, what, *map(str, pair)))
     # In what code and machine differ, from which differences may come.
     notes = [
-        f"{name}: {versions.get(name, 'not known')} then, {version} here"
-        for name, version in now["versions"].items()
-        if versions.get(name) != version
+        f"{name}: {then.versions.get(name, 'not known')} then, {version} here"
+        for name, version in now.versions.items()
+        if then.versions.get(name) != version
     ]
-    if library != now["library"]:
-        commit = made.get("commit") or "not known"
+    if then.library != now.library:
+        commit = then.commit or "not known"
         notes.append(f"the library is not the one that made the edition (commit then {commit})")
     return Comparison(folder, provenance.label, counts, differences, notes)
 

@@ -59,7 +59,7 @@ def build(
     with building("Building a book"):
         say = reporting(quiet)
         from sense7.book.build import build_edition, lines_of
-        from sense7.book.plan import installed_otherwise
+        from sense7.book.code import installed_otherwise
 
         project = find_project()
         for line in installed_otherwise(project.sources):
@@ -243,8 +243,8 @@ def site(
 
 def notebooks() -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
+    from sense7.book.inputs import declared_configuration
     from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
-    from sense7.book.plan import declared_configuration
     from sense7.checkout import find_checkout
 
     root = find_checkout()

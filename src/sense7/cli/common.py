@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
 from sense7.files import parse_yaml
 from sense7.terminal import plain_lines, silent
 
@@ -132,8 +132,6 @@ def building(purpose: str) -> Iterator[None]:
             f"{purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed. "
             "Install the companion with what builds books: pip install 'sense7-companion[book]'"
         )
-    from sense7.book.plan import BuildError
-
     try:
         yield
     except BuildError as error:

@@ -21,12 +21,9 @@ from sense7.judge.masking import masked, masked_in
 from sense7.judge.proxies import proxy_for
 from sense7.judge.requests import REQUEST, TOKEN_LIMITS
 from sense7.judge.waits import LONGEST_WAIT, asked_to_wait, is_too_large
+from sense7.processes import OPENAI_KEY, OWN_KEY
 
-__all__ = ["Client", "Endpoint", "Unanswered", "without_keys"]
-
-OWN_KEY, OPENAI_KEY = "SENSE7_JUDGE_KEY", "OPENAI_API_KEY"
-KEYS = frozenset({OWN_KEY, OPENAI_KEY})
-"""Variables of the environment that a key may stand in."""
+__all__ = ["Client", "Endpoint", "Unanswered"]
 
 LARGEST_REPLY = 2 * 2**20
 """Bytes of a response, unpacked. A reply of as many tokens as a request allows has some thousands."""
@@ -36,15 +33,6 @@ _LONGEST_BEGINNING = 120
 
 _FEWEST = 50
 """Tokens in which a judge may just answer."""
-
-
-def without_keys(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give an environment for what asks no judge, such as the notebooks of a book: no key is in it."""
-    return {
-        name: value
-        for name, value in (os.environ if environ is None else environ).items()
-        if name not in KEYS
-    }
 
 
 # Address and key

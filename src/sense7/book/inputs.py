@@ -1,0 +1,215 @@
+"""What an edition is made from: names to files, and the refusal of names that lead elsewhere or are taken."""
+
+import functools
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from sense7 import sources
+from sense7.book.code import PACKAGE, Library, environment_of, versions
+from sense7.book.editions import edition_folder, require_same_source, source_of
+from sense7.book.jobs import SET_BY_BUILD, Job, digest_of, parameters_of, plan
+from sense7.checkout import Project, cache_folder, commit_of, find_project
+from sense7.errors import BuildError, UserError
+from sense7.sources import Provenance
+from sense7.workbook.options import ReadingOptions
+
+RESERVED = ("synthetic", *sources.SOURCES)
+LONGEST_NAME = 100
+
+_SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What an edition is made from; what takes long to find is found when it is asked for.
+
+    ``given`` are a user's parameters, ``chosen`` is a user's folder of predictions.
+    """
+
+    project: Project
+    name: str
+    data: str
+    path: Path
+    provenance: Provenance
+    options: ReadingOptions
+    given: dict
+    chosen: Path | None
+
+    @property
+    def folder(self) -> Path:
+        """Where the edition lies once it is finished."""
+        return edition_folder(self.project.place, self.name)
+
+    @property
+    def cache(self) -> Path:
+        """Folder of executed notebooks, which all editions share."""
+        return self.project.place / "_build" / "cache"
+
+    @property
+    def pages(self) -> Path:
+        """Folder of what is kept of the edition's pages from one build to the next."""
+        return self.project.place / "_build" / "pages" / self.name
+
+    @property
+    def source(self) -> str:
+        """Name of the data set, or absolute path of the workbook."""
+        return source_of(self.data, self.path)
+
+    @property
+    def predictions_folder(self) -> Path:
+        """Folder of a judge's predictions: the one that the user chose, or else predictions_NAME."""
+        return self.chosen or self.project.place / f"predictions_{self.name}"
+
+    @functools.cached_property
+    def key(self) -> str:
+        """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
+        root = self.project.sources
+        beside = [
+            path
+            for path in self.path.parent.resolve().iterdir()
+            if path.name.startswith(self.path.stem)
+        ]
+        book = [root / name for name in _SOURCES]
+        files = _files_in([PACKAGE, *book, *beside, self.predictions_folder, cache_folder()])
+        digests = {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)
+        }
+        asked_for = [
+            self.name,
+            self.source,
+            self.provenance.to_dict(),
+            self.options.to_dict(),
+            self.given,
+        ]
+        # A folder that was chosen has to hold files.
+        chosen = self.chosen and str(self.chosen.resolve())
+        repository = configuration(root)["repository"]
+        made_by = [environment_of(root), sys.version, versions(), commit_of(root), repository]
+        return digest_of([digests, asked_for, chosen, made_by])
+
+    @functools.cached_property
+    def predictions(self) -> list[Path]:
+        """Files of a judge: those that the user chose, else of predictions_NAME, else of the simulated judge."""
+        from sense7.judge.files import prediction_files  # imports pandas
+        from sense7.judge.judges import simulated_files, simulated_folder
+
+        folder = self.predictions_folder
+        judged = prediction_files(folder) if folder.is_dir() else []
+        if self.chosen and not judged:
+            raise UserError(
+                f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
+            )
+        return judged or simulated_files(simulated_folder(self.path))
+
+    @functools.cached_property
+    def jobs(self) -> dict[str, Job]:
+        """What is to be executed, by name."""
+        parameters = parameters_of(self.given, self.provenance.file, bool(self.predictions))
+        library = Library(kept=self.project.place / "_build" / "modules.json")
+        workbook = self.options.digest(self.provenance.sha256)
+        jobs = plan(self.project.sources, parameters, workbook, self.predictions, library)
+        library.keep()
+        return jobs
+
+
+def _files_in(places: Iterable[Path]) -> set[Path]:
+    """Ordinary files, and those of folders, but for what is made of others: compiled modules, derived notebooks."""
+    paths = set()
+    for place in places:
+        if not place.is_dir():
+            paths.add(place)
+        for folder, _, names in os.walk(place, followlinks=True):
+            paths |= {Path(folder, name) for name in names}
+    return {path for path in paths if path.is_file() and not path.name.endswith((".pyc", ".ipynb"))}
+
+
+def resolve_inputs(
+    data: str,
+    *,
+    name: str | None = None,
+    predictions: str | Path | None = None,
+    parameters: Mapping | None = None,
+    options: ReadingOptions | None = None,
+) -> Inputs:
+    """Find what an edition is made from; refuse data and name that are unfit, and a name that others took."""
+    project, given = find_project(), dict(parameters or {})
+    reserved = sorted(SET_BY_BUILD & given.keys())
+    if reserved:
+        raise UserError(
+            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
+            "and a judge's predictions by --predictions FOLDER."
+        )
+    name = edition_name(name, data)
+    path, provenance = sources.resolve(data)
+    require_same_source(
+        edition_folder(project.place, name), source_of(data, path), provenance.sha256
+    )
+    options = options or ReadingOptions.beside(path)
+    chosen = Path(predictions).expanduser() if predictions else None
+    return Inputs(project, name, data, path, replace(provenance, name=name), options, given, chosen)
+
+
+def edition_name(chosen: str | None, data: str) -> str:
+    """Name of an edition: the one that a user chose, or that of the data; refused if it can't be one."""
+    name = _name_of(data) if chosen is None else chosen
+    # Without case: some file systems do not distinguish Official from official.
+    if name.casefold() in RESERVED and name != data:
+        said = data if chosen is None else f"--name {name}"
+        raise UserError(
+            f"{said}: an edition can't be called {name!r}, which is the name of another data set. "
+            f"Give another name: --name my-{name}"
+        )
+    if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
+        # A shell takes it without quotes.
+        other = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+")
+        raise UserError(
+            f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
+            f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"
+        )
+    return name
+
+
+def _name_of(data: str) -> str:
+    """Name of a data set, or of a file without folder and ending."""
+    if data in RESERVED:
+        return data
+    # A folder such as . or .. has its name in the folder above.
+    name = "" if Path(data).name in ("", "..") else Path(data).stem
+    return name or Path(data).expanduser().resolve().name or data
+
+
+# --- the configuration of Jupyter Book ------------------------------------------------------
+
+
+def declared_configuration(root: Path) -> dict:
+    """Jupyter Book's configuration as the checkout's file has it, wherever it is read."""
+    try:
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
+    except (yaml.YAMLError, KeyError, TypeError) as error:
+        raise BuildError(
+            f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
+            "branch, and sphinx: config: html_theme_options."
+        ) from None
+    return config
+
+
+def configuration(root: Path) -> dict:
+    """Jupyter Book's configuration for pages: their links lead to the repository whose workflow builds them.
+
+    What is committed, or installs code, is made from :func:`declared_configuration`.
+    """
+    config = declared_configuration(root)
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    if repository:
+        # Other forges set both.
+        server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+        config["repository"]["url"] = f"{server}/{repository}"
+    return config

@@ -1,0 +1,188 @@
+"""The jobs of an edition: its notebooks in their order, each with its parameters and the digest of all it rests on."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+from sense7 import sources
+from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
+from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
+from sense7.checkout import commit_of
+from sense7.errors import UserError
+from sense7.processes import FIXED
+from sense7.sources.released import RELEASED, verified_digest
+
+SET_BY_BUILD = frozenset({"data", "predictions", "results"})
+"""Parameters that a build sets itself: notebooks read the edition's own copies of what it is made from."""
+
+
+class Job(NamedTuple):
+    """A notebook, the parameters that are injected, and the digest of all that its result depends on.
+
+    ``beside`` has what it rests on besides the workbook: "predictions", the name of a data set, or the path of a stored
+    result or released table -> digest; "" for what is not here. ``modules`` are those of the library that it uses.
+    """
+
+    notebook: TextNotebook
+    parameters: dict
+    digest: str = ""
+    beside: Mapping[str, str] = {}
+    modules: frozenset[str] = frozenset()
+
+
+Jobs = Mapping[str, Job]
+
+
+def digest_of(content: object) -> str:
+    """SHA-256 of plain values."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def parameters_of(given: Mapping, file: str, is_judged: bool) -> dict:
+    """Values for the notebooks' parameters, given the name of the workbook's file."""
+    parameters = {**given, "data": f"../data/{file}", "results": "../results"}
+    if is_judged:
+        parameters["predictions"] = "../predictions"
+    return parameters
+
+
+def in_order(
+    notebooks: Sequence[TextNotebook], parameters: Mapping
+) -> list[tuple[TextNotebook, dict]]:
+    """Notebooks, each after those that it needs, with the parameters that it takes; refused if they are unfit."""
+    defaults = {}
+    for notebook in notebooks:
+        defaults |= notebook.defaults
+    # All that is wrong in one message; several notebooks say the same of a parameter that they share.
+    problems = unfit_parameters(defaults, parameters)
+    if problems:
+        raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
+    by_name = {notebook.name: notebook for notebook in notebooks}
+    order = TopologicalSorter({notebook.name: notebook.needs for notebook in notebooks})
+    try:
+        names = list(order.static_order())
+    except CycleError as error:
+        raise UserError(
+            f"notebooks need each other in a circle: {' -> '.join(error.args[1])}."
+        ) from None
+    ordered = []
+    for notebook in (by_name[name] for name in names):
+        taken = {key: value for key, value in parameters.items() if key in notebook.defaults}
+        ordered.append((notebook, taken))
+    return ordered
+
+
+def plan(
+    root: Path,
+    parameters: Mapping,
+    workbook: str = "",
+    judged: Sequence[Path] = (),
+    library: Library | None = None,
+) -> dict[str, Job]:
+    """Give every notebook's job, each after those that it needs; ``workbook`` is the digest of that and how it is read.
+
+    A notebook's key is the digest of its code, its parameters, the modules that it uses with their package data, what
+    it looks at beside the workbook, the jobs that it needs, and what is installed.
+    """
+    library = library or Library()
+    common = [workbook, environment_of(root), sys.version, versions(), FIXED]
+    jobs: dict[str, Job] = {}
+    for notebook, taken in in_order(find_notebooks(root), parameters):
+        beside = _beside(notebook, root, judged)
+        modules = library.modules_of(notebook)
+        code = {module: library.digest(module) for module in sorted(modules)}
+        needed = [jobs[name].digest for name in notebook.needs]
+        digest = digest_of([notebook.name, notebook.code, taken, beside, code, common, needed])
+        jobs[notebook.name] = Job(notebook, taken, digest, beside, frozenset(modules))
+    return jobs
+
+
+def _beside(notebook: TextNotebook, root: Path, judged: Sequence[Path]) -> dict[str, str]:
+    """What a notebook looks at besides the workbook: name or path -> digest."""
+    beside = {name: sources.fetched_digest(name) for name in notebook.sources}
+    for name in notebook.stored:
+        path = root / name
+        beside[name] = digest_files([path] if path.exists() else [], root)
+    for name in notebook.released:
+        beside[RELEASED[name].file] = verified_digest(name)
+    if judged and "predictions" in notebook.defaults:
+        beside["predictions"] = digest_files(judged, judged[0].parent)
+    return beside
+
+
+@dataclass(frozen=True)
+class HowMade:
+    """All that is needed to make an edition again, and to say on its pages how it was made.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those that a user gave.
+    notebooks : dict
+        Notebook -> its parameters, those that nobody gave included.
+    needs, released : dict
+        Notebook -> the notebooks that it needs; the released tables that it rests on alone.
+    beside : dict
+        What the notebooks rest on besides the workbook -> digest, as :class:`Job` has it.
+    versions : dict
+        Package -> version.
+    commit, changed
+        Commit of the checkout, and whether it was changed since; None where that is not known.
+    library : str
+        SHA-256 of the library's source.
+    """
+
+    parameters: dict[str, object]
+    notebooks: dict[str, dict]
+    needs: dict[str, list[str]]
+    released: dict[str, list[str]]
+    beside: dict[str, str]
+    versions: dict[str, str]
+    commit: str | None
+    changed: bool | None
+    library: str
+
+    @classmethod
+    def of(cls, root: Path, jobs: Jobs, parameters: Mapping) -> "HowMade":
+        """Record how an edition of these jobs is made, now and here."""
+        notebooks: dict[str, dict] = {}
+        needs: dict[str, list[str]] = {}
+        released: dict[str, list[str]] = {}
+        beside: dict[str, str] = {}
+        for name, job in sorted(jobs.items()):
+            notebooks[name] = {**job.notebook.defaults, **job.parameters}
+            notebooks[name].pop("results", None)
+            if job.notebook.needs:
+                needs[name] = list(job.notebook.needs)
+            if job.notebook.released_alone:
+                released[name] = list(job.notebook.released_alone)
+        for job in jobs.values():
+            beside |= job.beside
+        return cls(
+            dict(parameters),
+            notebooks,
+            needs,
+            released,
+            beside,
+            versions(),
+            **commit_of(root),
+            library=library_digest(),
+        )
+
+    @classmethod
+    def from_dict(cls, record: Mapping) -> "HowMade":
+        """Read what :meth:`to_dict` gave; TypeError or ValueError if it is no such record."""
+        made = cls(**record)
+        mappings = (made.parameters, made.notebooks, made.beside, made.versions)
+        if not all(isinstance(mapping, dict) for mapping in mappings):
+            raise ValueError("how it was made is not said")
+        return made
+
+    def to_dict(self) -> dict:
+        """As plain values, for edition.json."""
+        return asdict(self)
