@@ -111,29 +111,35 @@ def simulated(values, claim=ALPHA, known=None, implied=None):
 
 
 def said(row):
-    """What is said of a claim: the published figure, the first mark, and the second where there is one."""
+    """What is said of a claim: the published figure, its state, and the recovery where there is one."""
     why = f" ({row.rule['why']})" if row.rule["why"] else ""
     check = f"; {row.check['mark']}: {row.check['says']}" if row.check else ""
-    return f"{row.verdict}, {row.rule['mark'].removesuffix(' by these data')}{why}{check}"
+    return f"{row.verdict}, {row.rule['state']}{why}{check}"
 
 
 WORDS = replace(ALPHA, value=None, compare=None)
-SIGN = replace(ALPHA, value=None, compare={"sign": "negative", "reason": "stated in words"})
+SIGN = replace(
+    ALPHA, value=None, compare={"sign": "negative", "number": "the value", "reason": "a"}
+)
 POSITIVE = replace(SIGN, compare=SIGN.compare | {"sign": "positive"})
 ABOVE = replace(ALPHA, value=0.85, compare={"above": 0.85, "reason": "published as r > .85"})
-FLAG = replace(ALPHA, value=None, compare={"flag": "is_highest", "reason": "names"})
+FLAG = replace(
+    ALPHA, value=None, compare={"flag": "is_highest", "number": "the prompt", "reason": "a"}
+)
 WHEN = replace(ALPHA, compare=ALPHA.compare | {"when": "made_alike"})
 EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
-BEYOND = replace(ALPHA, value=None, compare={"beyond": 0.1, "reason": "a tenth"})
+BEYOND = replace(
+    ALPHA, value=None, compare={"beyond": 0.1, "number": "the value", "reason": "a tenth"}
+)
 SIGNIFICANT = replace(
-    ALPHA, value=None, compare={"significant": 0.05, "reason": "published as significant"}
+    ALPHA, value=None, compare={"significant": 0.05, "number": "the value", "reason": "a"}
 )
-COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "reason": "each of five"})
-PASSED, NOT, UNKNOWN = (
-    "reproduced, passed",
-    "differs, not passed",
-    "not comparable, can't be decided",
-)
+COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "number": "the value", "reason": "a"})
+PASSED = "reproduced, met"
+NOT = "differs, not met"
+UNKNOWN = f"not comparable, {claims.State.UNDECIDED}"
+WAITING = f"not comparable, {claims.State.WAITING}"
+NO_RULE = f"not comparable, {claims.State.NO_RULE}"
 HIGHEST = recorded("a") | recorded("yes", key="is_highest")
 
 
@@ -144,30 +150,38 @@ def counted(number):
 @pytest.mark.parametrize(
     ("claim", "values", "where", "expected"),
     [
-        (replace(ALPHA, key=None, why_not="in words"), {}, "official", f"{UNKNOWN} (in words)"),
-        (ALPHA, {}, "official", f"{UNKNOWN} (no notebook of this edition recorded alpha_turn)"),
-        (ALPHA, recorded(None, reason="never asked"), "own", f"{UNKNOWN} (never asked)"),
-        (ALPHA, recorded(0.961), "own", f"{UNKNOWN} (the data are not the SENSE-7 release)"),
         (
-            ALPHA,
-            recorded(0.961),
-            "third-party",
-            f"{UNKNOWN} (the data are not the SENSE-7 release)",
+            replace(ALPHA, key=None, not_released="by hand"),
+            {},
+            "official",
+            f"not comparable, {claims.State.UNRELEASED} (by hand)",
         ),
+        (
+            replace(BEYOND, no_rule="no unit"),
+            recorded(0.3, 0.2, 0.4),
+            "own",
+            f"{NO_RULE} (no unit)",
+        ),
+        (ALPHA, {}, "official", f"{UNKNOWN} (no notebook of this edition recorded alpha_turn)"),
+        (ALPHA, recorded(None, reason="never asked"), "own", f"{WAITING} (never asked)"),
+        (ALPHA, recorded(None, reason="never asked"), "official", f"{UNKNOWN} (never asked)"),
+        (BEYOND, recorded(None, reason="never asked"), "own", f"{UNKNOWN} (never asked)"),
+        (ALPHA, recorded(0.961), "own", WAITING),
+        (ALPHA, recorded(0.961), "third-party", WAITING),
         (
             ALPHA,
             recorded(0.961),
             "mirror",
-            f"{UNKNOWN} (an unverified copy of the official workbook)",
+            f"{WAITING} (this copy of the official workbook is not verified)",
         ),
-        (ALPHA, recorded(0.961), "synthetic", f"{UNKNOWN} ({claims.ONLY_OFFICIAL})"),
-        (COUNT, counted(109), "synthetic", f"{UNKNOWN} ({claims.ONLY_OFFICIAL})"),
-        (replace(FLAG, value=0.96), HIGHEST, "synthetic", f"{UNKNOWN} ({claims.ONLY_OFFICIAL})"),
+        (ALPHA, recorded(0.961), "synthetic", WAITING),
+        (COUNT, counted(109), "synthetic", WAITING),
+        (replace(FLAG, value=0.96), HIGHEST, "synthetic", WAITING),
         (
             WORDS,
             recorded(0.9),
             "official",
-            f"{UNKNOWN} (published in words: read the page beside the claim)",
+            f"{NO_RULE} (published in words: read the page beside the claim)",
         ),
         (WHEN, recorded(0.961), "official", f"{UNKNOWN} (not so here: made alike)"),
         (WHEN, recorded(0.961) | recorded("yes", key="made_alike"), "official", PASSED),
@@ -214,9 +228,9 @@ def counted(number):
         (SIGNIFICANT, recorded(0.0501, 0.0, 0.1), "official", NOT),
         (COUNTS, recorded(5.0), "official", PASSED),
         (COUNTS, recorded(4), "official", NOT),
-        (BEYOND, recorded(0.3, 0.11, 0.5), "own", "not comparable, passed"),
-        (BEYOND, recorded(-0.2, -0.3, -0.1), "mirror", "not comparable, not passed"),
-        (BEYOND, recorded(0.3, 0.11, 0.5), "synthetic", "not comparable, passed"),
+        (BEYOND, recorded(0.3, 0.11, 0.5), "own", "not comparable, met"),
+        (BEYOND, recorded(-0.2, -0.3, -0.1), "mirror", "not comparable, not met"),
+        (BEYOND, recorded(0.3, 0.11, 0.5), "synthetic", "not comparable, met"),
     ],
 )
 def test_no_first_mark_says_more_than_the_data_allow(claim, values, where, expected):
@@ -242,58 +256,58 @@ OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 stud
             recorded(0.95, 0.94, 0.96),
             truth(0.94),
             None,
-            "true value inside",
-            "It is 0.940, implied by",
+            "recovered",
+            "True value 0.940, expected from",
         ),
         (
             recorded(0.95, 0.94, 0.96),
             truth(0.93),
             None,
-            "true value outside",
-            "It is 0.930, implied by",
+            "not recovered",
+            "True value 0.930, expected from",
         ),
         (
             recorded(0.3, -0.1, 0.9),
             truth(0.5, kind="parameter"),
             None,
-            "true value inside",
-            "It is 0.500, planted",
+            "recovered",
+            "True value 0.500, set in",
         ),
         (
             recorded("a"),
             truth("a"),
             None,
-            "found again",
-            "A (implied, by independent code) was found.",
+            "recovered",
+            "True value a, expected from",
         ),
         (
             recorded("b"),
             truth("a"),
             None,
-            "not found again",
-            "A (implied, by independent code) was not found.",
+            "not recovered",
+            "True value a, expected from",
         ),
-        (recorded(0.94, 0.93, 0.96), None, OWN, "true value inside", "It is 0.950, implied"),
+        (recorded(0.94, 0.93, 0.96), None, OWN, "recovered", "True value 0.950, expected"),
         (
             recorded(0.94, 0.93, 0.96),
             truth(0.97),
             OWN,
-            "true value outside",
-            "It is 0.970, implied",
+            "not recovered",
+            "True value 0.970, expected",
         ),
         (
             recorded(0.969),
             None,
             OWN,
-            "found again",
-            "0.950 (implied, by the companion's statistics, 200 studies) lies 1.9",
+            "recovered",
+            "True value 0.950, expected from the simulation's settings; the estimate lies 1.9",
         ),
         (
             recorded(0.971),
             None,
             OWN,
-            "not found again",
-            "0.950 (implied, by the companion's statistics, 200 studies) lies",
+            "not recovered",
+            "True value 0.950, expected from the simulation's settings; the estimate lies",
         ),
         (recorded(0.971), None, replace(OWN, sd=None), None, ""),
         (recorded(0.971), None, replace(OWN, sd=0.0), None, ""),
@@ -312,10 +326,13 @@ def test_the_second_mark_says_whether_what_was_put_into_the_simulation_is_found(
 
 def test_a_truth_that_was_planted_is_called_so_and_one_near_the_published_figure_is_marked():
     row = simulated(recorded(0.3, -0.1, 0.9), BEYOND, truth(0.5, kind="parameter", tuned=True))
-    assert row.check["says"] == "It is 0.500, planted."
+    assert row.check["says"] == "True value 0.500, set in the simulation."
     assert (row.tuned, row.truth) == (True, 0.5)
     found = simulated(counted(109), COUNT, truth(109, key="participants", kind="count"))
-    assert (found.check["passed"], found.check["says"]) == (True, "109 (planted) was found.")
+    assert (found.check["passed"], found.check["says"]) == (
+        True,
+        "True value 109, set in the simulation.",
+    )
 
 
 def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
@@ -328,20 +345,20 @@ def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
 @pytest.mark.parametrize(
     ("claim", "unit", "asks"),
     [
-        (ALPHA, "alpha", "The value has to lie within 0.005 of the published one."),
+        (ALPHA, "alpha", "Within 0.005 of the published value."),
         (
             ALPHA,
             "share of turns",
-            "The value has to lie within 0.5 percentage points of the published one.",
+            "Within 0.5 percentage points of the published value.",
         ),
-        (EXACT, "alpha", "The value has to be the published one."),
-        (COUNT, "participants", "The value has to be at most 109."),
-        (ABOVE, "alpha", "The value has to lie above 0.850."),
-        (BEYOND, "alpha", "The whole interval of the value has to lie above 0.100."),
-        (POSITIVE, "alpha", "The whole interval of the value has to lie above zero."),
-        (SIGN, "alpha", "The whole interval of the value has to lie below zero."),
-        (SIGNIFICANT, "p value", "The p value of the value has to be at most 0.05."),
-        (COUNTS, "dimensions", "The value has to be 5."),
+        (EXACT, "alpha", "Equal to the published value."),
+        (COUNT, "participants", "At most 109."),
+        (ABOVE, "alpha", "Above 0.850."),
+        (BEYOND, "alpha", "The whole interval of the value lies above 0.100."),
+        (POSITIVE, "alpha", "The whole interval of the value lies above zero."),
+        (SIGN, "alpha", "The whole interval of the value lies below zero."),
+        (SIGNIFICANT, "p value", "The p value of the value is at most 0.05."),
+        (COUNTS, "dimensions", "The value is 5."),
         (replace(FLAG, compare=FLAG.compare | {"number": "the prompt"}), "alpha", "The prompt."),
         (WORDS, "alpha", None),
     ],
@@ -370,7 +387,7 @@ def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
         }
     }
     (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
-    assert (row.rule["passed"], row.rule["mark"]) == (None, "can't be decided by this design")
+    assert (row.rule["passed"], row.rule["state"]) == (None, claims.State.NO_RULE)
     rates["alpha_turn"]["planted"]["passed"] = 56
     (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
     assert (row.rule["passed"], row.rule["power"], row.rule["null"]) == (False, 0.28, 0)
@@ -412,6 +429,35 @@ def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(res
     assert said(row) == f"{UNKNOWN} (not computed from the released table judged_conversations)"
 
 
+@pytest.mark.parametrize(
+    ("method", "passed", "power"),
+    [("simulated judge: mean", None, 0), ("a model: mean", False, None)],
+)
+def test_counts_of_a_simulated_judge_are_no_power_of_another_judge(method, passed, power):
+    counted_studies = {"passed": 0, "studies": 200}
+    rates = {"alpha_turn": {"planted": counted_studies, "null": counted_studies}}
+    claim = replace(COUNTS, no_effect={"judge": {"judge_signal": 0}})
+    values = recorded(4)
+    values["alpha_turn"]["method"] = method
+    (row,) = claims.make_ledger([claim], values, provenance("official"), None, rates=rates)
+    assert (row.rule["passed"], row.rule["power"]) == (passed, power)
+
+
+def test_contradicting_published_figures_are_counted_apart():
+    check = replace(FLAG, kind="check", value=109)
+    where = provenance("synthetic")
+    (met,) = claims.make_ledger([BEYOND], recorded(0.3, 0.2, 0.4), where, None)
+    (contradiction,) = claims.make_ledger(
+        [check], recorded(192) | recorded("no", key="is_highest"), where, None
+    )
+    assert contradiction.rule["state"] == claims.State.CONTRADICTION
+    line = claims.summarize([met, contradiction], simulated=True)
+    assert line == (
+        "Ledger: 1 of 1 claim met by simulated data. "
+        "Published figures that contradict each other: 1"
+    )
+
+
 def test_a_row_is_written_whole():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
     written = row.to_dict()
@@ -442,9 +488,9 @@ def test_the_summary_counts_both_marks():
         verdict({}, provenance("synthetic")),
     ]
     assert [row.tuned for row in rows] == [True, False, False]
-    assert claims.summarize(rows) == (
-        "Ledger: claim's rule 3 can't be decided; check of the method: 1 of 2 true values found "
-        "(1 with a truth tuned to a published figure)"
+    assert claims.summarize(rows, simulated=True) == (
+        "Ledger: 3 of 3 claims waiting for the official workbook. The method recovered 1 of 2 true "
+        "values of the simulation; 1 of these was chosen to lie near a published figure"
     )
 
 
@@ -604,8 +650,8 @@ NUMBER = {"number": "the value", "reason": "a"}
             "value: 'many' is not of type 'number', 'null'",
         ),
         (
-            broken(lambda e: e[0].pop("why_not")),
-            "conversations_total: 'why_not' is a required property",
+            broken(lambda e: e[0].pop("not_released")),
+            "conversations_total: 'not_released' is a required property",
         ),
         (broken(lambda e: e[1].pop("compare")), "participants: 'compare' is a required property"),
         (

@@ -282,16 +282,16 @@ def ledger_row(name, verdict, grade="A", estimate=4, release=None):
         "release": release,
     }
     row = {"id": name, "published": claim, "computed": computed, "verdict": verdict, "tuned": False}
-    return row | {"rule": {"mark": "passed by these data", "why": None}, "check": None}
+    return row | {"rule": {"state": "met", "why": None}, "check": None}
 
 
 def write_ledger(root, name, *rows):
     folder = root / "_build" / "editions" / name
     folder.mkdir(parents=True)
     (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
-    (folder / "edition.json").write_text(
-        json.dumps({"format": FORMAT, "label": f"the data of {name}"}), "utf-8"
-    )
+    facts = {"format": FORMAT, "label": f"the data of {name}"}
+    facts |= {"verdicts": "Ledger: a line", "verdicts_of_other_works": "Other works: a line"}
+    (folder / "edition.json").write_text(json.dumps(facts), "utf-8")
     write_manifest(folder)
 
 
@@ -316,7 +316,7 @@ def test_the_ledger_is_printed_with_every_claim(call):
     assert len(rows) > 20
     shown = "".join(done.stdout.split())
     for row in rows:
-        assert "".join(row["rule"]["mark"].split()) in shown
+        assert "".join(row["rule"]["state"].split()) in shown
     assert "Contradiction:" in done.stdout
     strict = call("ledger", "synthetic", "--strict")
     assert strict.returncode == 1, "only the official workbook is compared with the paper"

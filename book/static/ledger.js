@@ -1,4 +1,4 @@
-// Filters the picture of the ledger by whether the claim's rule is passed: the key becomes a group of buttons. Without a script all rows are shown.
+// Filters the picture of the ledger by the state of a claim: the key becomes a group of buttons. Without a script all rows are shown.
 (() => {
   "use strict";
   for (const picture of document.querySelectorAll(".sense7-ledger-picture")) {

@@ -1,31 +1,36 @@
-"""The ledger: what was published beside what an edition computed, with two marks for each claim.
+"""The ledger: what was published beside what an edition computed.
 
-The first mark is the claim's rule: passed, not passed, or can't be decided. A rule that states an effect is applied to
-any data. A published figure is only compared with the official workbook, fetched from the authors' repository, and
-nothing else ("reproduced" or "differs"); that of another work only with the numbers that this work released, pinned by
-their hash. A check of published figures against each other (kind ``check``) rests on no data.
+Each claim has a state. *Met* or *not met* says whether these data satisfy the claim's decision rule; a rule that states
+an effect is applied to any data. A published figure waits for the official workbook, fetched from the authors'
+repository ("reproduced" or "differs"); that of another work is compared with the numbers that this work released,
+pinned by their hash. What a claim needs may be in no release, or no rule may be able to decide it. Published figures
+that are checked against each other (kind ``check``) rest on no data and are counted apart.
 
-The second mark is a check of the method, on synthetic data: whether what was put into the simulation is found again. It
-says nothing about the claim. Where a truth was set near the published figure ("tuned"), being near the published figure
-is no evidence for it.
+On synthetic data each claim also says whether its true value in the simulation was recovered. That tests the method and
+says nothing about the claim. Where a true value was chosen to lie near the published figure ("tuned"), their agreement
+is no evidence.
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from sense7.errors import UserError
 from sense7.estimators.order import rounded
 from sense7.files import parse_yaml, reason
-from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
+from sense7.implied import BEYOND, ImpliedTruth
 from sense7.record import P_VALUE, format_number
+from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 __all__ = [
     "Claim",
     "Row",
+    "State",
     "apply_rule",
     "load_claims",
     "make_ledger",
@@ -42,19 +47,51 @@ CHECK = "check"
 PRIMARY = ("A", "B")
 
 POWER_FILE = "claims_power.json"
-"""How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
+"""How often each claim's rule is met by simulated studies, with the effect and without: name in ``data/``."""
 
-OUTCOMES = {True: "passed", False: "not passed", None: "can't be decided"}
-"""Outcomes of a claim's rule in words, in the order in which they are shown."""
 
-ONLY_OFFICIAL = "Only the official workbook can be compared with a published figure"
+CALIBRATED = "calibrated"
+TUNED = f"{CALIBRATED} to the paper"
+"""Said of a true value that was chosen to lie near the published figure: their agreement is no evidence."""
+
+
+class State(StrEnum):
+    """Where a claim stands, in the order in which the states are shown."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    WAITING = "waiting for the official workbook"
+    UNDECIDED = "can't be decided by these data"
+    NO_RULE = "no rule can decide it"
+    UNRELEASED = "in no release"
+    CONTRADICTION = "published figures contradict each other"
+    CONSISTENT = "published figures fit each other"
+
+
+_PASSED = {
+    State.MET: True,
+    State.CONSISTENT: True,
+    State.NOT_MET: False,
+    State.CONTRADICTION: False,
+}
+"""States of claims whose rule was applied -> whether the rule is met."""
+
+_COUNTED = {
+    State.MET: "{} met by {}",
+    State.NOT_MET: "{} not met by {}",
+    State.WAITING: "{} waiting for the official workbook",
+    State.UNDECIDED: "{} that can't be decided by these data",
+    State.NO_RULE: "{} that no rule can decide",
+    State.UNRELEASED: "{} that rest on what is in no release",
+}
+"""State -> how many claims are in it, as a part of a line. Checks of published figures have a sentence of their own."""
 
 
 class Rule(NamedTuple):
-    """A kind of rule: whether a value passes it, and what it asks of the value.
+    """A kind of rule: whether a value meets it, and what it asks of the value.
 
     ``passes`` takes the limit, the value (numbers rounded) and the published figure, ``asks`` the limit and the unit. A
-    rule that ``states_an_effect`` can be passed or failed by any data; the others are about a published figure.
+    rule that ``states_an_effect`` can be met or not by any data; the others are about a published figure.
     """
 
     passes: Callable[[object, Mapping, float | None], bool]
@@ -65,7 +102,7 @@ class Rule(NamedTuple):
 
 def _near(most: float, unit: str) -> str:
     distance = f"{100 * most:g} percentage points" if unit.startswith("share") else f"{most:g}"
-    return f"lie within {distance} of the published one" if most else "be the published one"
+    return f"within {distance} of the published value" if most else "equal to the published value"
 
 
 RULES = {
@@ -76,32 +113,32 @@ RULES = {
     ),
     "at_most": Rule(
         lambda limit, value, _: 0 < value["estimate"] <= limit,
-        lambda limit, unit: f"be at most {format_number(limit, unit)}",
+        lambda limit, unit: f"at most {format_number(limit, unit)}",
         states_an_effect=False,
     ),
     "above": Rule(
         lambda limit, value, _: value["estimate"] > limit,
-        lambda limit, unit: f"lie above {format_number(limit, unit)}",
+        lambda limit, unit: f"above {format_number(limit, unit)}",
         states_an_effect=False,
     ),
     "beyond": Rule(
         lambda limit, value, _: value["low"] > limit,
-        lambda limit, unit: f"lie above {format_number(limit, unit) if limit else 'zero'}",
+        lambda limit, unit: f"lies above {format_number(limit, unit) if limit else 'zero'}",
         needs_an_interval=True,
     ),
     "significant": Rule(
         lambda level, value, _: value["estimate"] <= level,
-        lambda level, unit: f"be at most {level:g}",
+        lambda level, unit: f"is at most {level:g}",
     ),
     "counts": Rule(
-        lambda number, value, _: value["estimate"] == number, lambda number, unit: f"be {number:,}"
+        lambda number, value, _: value["estimate"] == number, lambda number, unit: f"is {number:,}"
     ),
     "flag": Rule(
         lambda key, value, _: value["estimate"] == "yes", lambda key, unit: ""
     ),  # of another value
     "sign": Rule(
         lambda wanted, value, _: value["low"] > 0 if wanted == "positive" else value["high"] < 0,
-        lambda wanted, unit: f"lie {'above' if wanted == 'positive' else 'below'} zero",
+        lambda wanted, unit: f"lies {'above' if wanted == 'positive' else 'below'} zero",
         needs_an_interval=True,
     ),
 }
@@ -133,7 +170,8 @@ class Claim:
     no_effect: dict | None = None
     release: list[str] | None = None
     elsewhere: dict | None = None
-    why_not: str | None = None
+    not_released: str | None = None
+    no_rule: str | None = None
     contradiction: str | None = None
 
     @property
@@ -162,19 +200,18 @@ class Row:
     verdict : str
         Whether the published figure was reproduced, differs, or was not compared with these data.
     rule : dict
-        The first mark, whether these data pass the claim's rule: ``passed`` (None where that cannot be decided),
-        ``mark``, ``asks`` (the rule in a sentence), ``why`` where it cannot be decided, ``power`` and ``null`` (how
-        often simulated studies pass it with the effect and without; None where that was not counted).
+        ``state`` (see :class:`State`), ``passed`` (whether the rule is met; None where it was not applied), ``asks``
+        (the rule in a sentence), ``why`` (of a state that needs a reason), ``power`` and ``null`` (how often simulated
+        studies meet the rule with the effect and without; None where that was not counted for such data).
     check : dict or None
-        The second mark, on synthetic data: whether the interval contains the true value that was put into the
-        simulation: ``passed``, ``mark`` and ``says``.
+        On synthetic data, whether the true value in the simulation was recovered: ``passed``, ``mark`` and ``says``.
     tuned : bool
         Whether the synthetic truth was set near the published figure.
     truth : float, str or None
-        The planted or implied value.
+        The true value in the simulation, set directly or implied by its parameters.
     elsewhere : dict or None
         The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
-        whether they pass the same rule (``passed``).
+        whether they meet the same rule (``passed``).
     """
 
     claim: Claim
@@ -272,7 +309,8 @@ def make_ledger(
         Key -> what the parameters of a synthetic workbook imply for a recorded value; for claims whose truth is not
         named in the truth file.
     rates : mapping, optional
-        Claim -> how many simulated studies passed its rule, with the effect (``planted``) and without (``null``).
+        Claim -> how many simulated studies met its rule, with the effect (``planted``) and without (``null``). Only of
+        studies like the one that the values come from.
 
     Returns
     -------
@@ -283,68 +321,81 @@ def make_ledger(
     rows = []
     for claim in claims:
         value, known = values.get(claim.key), claim.truth or claim.key
-        passed, why, verdict = _outcome(claim, values, provenance, rests_on or {})
+        outcome = _outcome(claim, values, provenance, rests_on or {})
         checked, simulated = (
             (None, False, None),
             provenance.kind == "synthetic" and not claim.release,
         )
         if simulated and claim.kind != CHECK and value and value["estimate"] is not None:
             checked = _check(claim, value, planted.get(known), (implied or {}).get(known))
-        rule = _rule_mark(claim, value, passed, why, (rates or {}).get(claim.id))
+        rule = _rule_mark(claim, value, outcome, (rates or {}).get(claim.id))
         computed = None if value is None else dict(value)
-        rows.append(Row(claim, computed, verdict, rule, *checked, _elsewhere(claim, values)))
+        elsewhere = _elsewhere(claim, values)
+        rows.append(Row(claim, computed, outcome.verdict, rule, *checked, elsewhere))
     return rows
 
 
-def _outcome(
-    claim: Claim, values: Mapping, provenance, rests_on: Mapping
-) -> tuple[bool | None, str, str]:
-    """Whether these data pass a claim's rule, why not if it can't be decided, and what came of the published figure."""
+class Outcome(NamedTuple):
+    """The state of a claim, the reason of a state that needs one, and what came of the published figure."""
+
+    state: State
+    why: str = ""
+    verdict: str = NOT_COMPARABLE
+
+
+def _outcome(claim: Claim, values: Mapping, provenance, rests_on: Mapping) -> Outcome:
+    """Where a claim stands by what an edition recorded."""
+    if claim.not_released:
+        return Outcome(State.UNRELEASED, claim.not_released)
+    if claim.no_rule:
+        return Outcome(State.NO_RULE, claim.no_rule)
     value = values.get(claim.key)
-    if claim.key is None or value is None:
-        return (
-            None,
-            claim.why_not or f"no notebook of this edition recorded {claim.key}",
-            NOT_COMPARABLE,
-        )
-    if value["estimate"] is None:
-        return None, value["reason"], NOT_COMPARABLE
-    if claim.kind == CHECK:
-        return *apply_rule(claim, values), NOT_COMPARABLE
+    missing = ""
+    if value is None:
+        missing = f"no notebook of this edition recorded {claim.key}"
+    elif value["estimate"] is None:
+        missing = value["reason"]
+    is_official = provenance.kind == "official" and provenance.verified
+    is_about_the_release = not claim.release and claim.kind != CHECK
+    if is_about_the_release and not is_official and not _states_an_effect(claim):
+        why = missing
+        if provenance.kind == "official":
+            why = "this copy of the official workbook is not verified"
+        return Outcome(State.WAITING, why)
+    if missing:
+        return Outcome(State.UNDECIDED, missing)
     absent = [
         table for table in claim.release or () if table not in rests_on.get(value["notebook"], ())
     ]
     if absent:
-        return None, f"not computed from the released table {', '.join(absent)}", NOT_COMPARABLE
-    if not claim.release and not (provenance.kind == "official" and provenance.verified):
-        rule = _rule_of(claim)
-        effect = (
-            rule
-            and RULES[rule].states_an_effect
-            and not (rule == "flag" and claim.value is not None)
-        )
-        if effect:  # nearness to a published figure is none
-            return *apply_rule(claim, values), NOT_COMPARABLE
-        others = {
-            "synthetic": ONLY_OFFICIAL,
-            "official": "an unverified copy of the official workbook",
-        }
-        return (
-            None,
-            others.get(provenance.kind, "the data are not the SENSE-7 release"),
-            NOT_COMPARABLE,
-        )
+        return Outcome(State.UNDECIDED, f"not computed from the released table {', '.join(absent)}")
     if claim.compare is None:
-        return None, "published in words: read the page beside the claim", NOT_COMPARABLE
+        return Outcome(State.NO_RULE, "published in words: read the page beside the claim")
+    is_compared = (is_about_the_release and is_official) or bool(claim.release)
     condition = claim.compare.get("when")
-    if condition and values.get(condition, {}).get("estimate") != "yes":
-        return None, f"not so here: {condition.replace('_', ' ')}", NOT_COMPARABLE
+    if is_compared and condition and values.get(condition, {}).get("estimate") != "yes":
+        return Outcome(State.UNDECIDED, f"not so here: {condition.replace('_', ' ')}")
     passed, why = apply_rule(claim, values)
-    return passed, why, {True: REPRODUCED, False: DIFFERS, None: NOT_COMPARABLE}[passed]
+    if passed is None:
+        return Outcome(State.UNDECIDED, why)
+    if claim.kind == CHECK:
+        return Outcome(State.CONSISTENT if passed else State.CONTRADICTION, why)
+    state = State.MET if passed else State.NOT_MET
+    if not is_compared:
+        return Outcome(state, why)
+    return Outcome(state, why, REPRODUCED if passed else DIFFERS)
+
+
+def _states_an_effect(claim: Claim) -> bool:
+    """Whether a claim's rule can be applied to any data; nearness to a published figure is no effect."""
+    rule = _rule_of(claim)
+    if rule is None or (rule == "flag" and claim.value is not None):
+        return False
+    return RULES[rule].states_an_effect
 
 
 def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
-    """The claim's number from ratings that another study released, and whether they pass the same rule."""
+    """The claim's number from ratings that another study released, and whether they meet the same rule."""
     value = values.get(claim.elsewhere["key"]) if claim.elsewhere else None
     if value is None or value["estimate"] is None:
         return None
@@ -353,70 +404,85 @@ def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
 
 
 def _rule_mark(
-    claim: Claim, value: Mapping | None, passed: bool | None, why: str, counted: Mapping | None
+    claim: Claim, value: Mapping | None, outcome: Outcome, counted: Mapping | None
 ) -> dict:
-    """The first mark: the outcome, what the rule asks, and how often simulated studies pass it."""
-    power, null = (
-        counted[world]["passed"] / counted[world]["studies"] if counted else None
-        for world in ("planted", "null")
-    )
-    mark, why = f"{OUTCOMES[passed]} by these data", why or None
-    if passed is False and power == 0:
-        passed, mark = None, "can't be decided by this design"
-        why = "no simulated study passes the rule, not even with the effect"
-    asks = None
-    if rule := _rule_of(claim):
-        number, unit = (
-            claim.compare.get("number", "the value"),
-            (value or {}).get("unit") or claim.unit,
-        )
-        subject = _SUBJECTS.get(rule, "{}").format(number)
-        asked = RULES[rule].asks(claim.compare[rule], unit)
-        asks = f"{subject[0].upper()}{subject[1:]}{f' has to {asked}' if asked else ''}."
-    return {"passed": passed, "mark": mark, "asks": asks, "why": why, "power": power, "null": null}
+    """The state, what the rule asks, and how often simulated studies meet it."""
+    if counted and _is_simulated_otherwise(claim, value):
+        counted = None
+    power = null = None
+    if counted:
+        power = counted["planted"]["passed"] / counted["planted"]["studies"]
+        null = counted["null"]["passed"] / counted["null"]["studies"]
+    if outcome.state is State.NOT_MET and power == 0:
+        why = "no simulated study of this size meets the rule, not even with the effect"
+        outcome = outcome._replace(state=State.NO_RULE, why=why)
+    return {
+        "state": outcome.state,
+        "passed": _PASSED.get(outcome.state),
+        "asks": _asks(claim, value),
+        "why": outcome.why or None,
+        "power": power,
+        "null": null,
+    }
+
+
+def _is_simulated_otherwise(claim: Claim, value: Mapping | None) -> bool:
+    """Whether the counts of a claim are those of a simulated judge, and the value is not of one."""
+    method = (value or {}).get("method") or ""
+    return "judge" in (claim.no_effect or {}) and not method.startswith(SIMULATED_WORDS)
+
+
+def _asks(claim: Claim, value: Mapping | None) -> str | None:
+    """What a claim's rule asks, as a sentence."""
+    rule = _rule_of(claim)
+    if rule is None:
+        return None
+    unit = (value or {}).get("unit") or claim.unit
+    subject = ""
+    if "number" in claim.compare:
+        subject = _SUBJECTS.get(rule, "{}").format(claim.compare["number"])
+    asked = " ".join(filter(None, (subject, RULES[rule].asks(claim.compare[rule], unit))))
+    return f"{asked[0].upper()}{asked[1:]}."
 
 
 def _check(
     claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None
 ) -> tuple:
-    """The second mark, whether the truth was tuned, and the truth; None of what has no truth."""
-    if value["unit"] == P_VALUE or (
-        planted is None and implied is None
-    ):  # no truth of a p value could be stated
+    """Whether the true value was recovered, whether it was tuned, and the true value; None of what has none."""
+    # No true value of a p value could be stated.
+    if value["unit"] == P_VALUE or (planted is None and implied is None):
         return None, False, None
+    tuned = False
+    source = "expected from the simulation's settings"
     if planted is None:
-        truth, tuned, source = implied.value, False, f"implied, by {implied.source}"
+        truth = implied.value
     else:
-        truth, tuned = planted["value"], bool(planted.get("tuned"))
-        source = f"implied, by {INDEPENDENT}" if planted.get("kind") == "implied" else "planted"
+        truth = planted["value"]
+        tuned = bool(planted.get("tuned"))
+        if planted.get("kind") != "implied":
+            source = "set in the simulation"
     estimate, low, high, unit = (value[name] for name in ("estimate", "low", "high", "unit"))
+    distance_in_words = ""
     if isinstance(truth, str) or (planted or {}).get("kind") == "count":
         passed = estimate == truth
-        says = f"{format_number(truth, claim.unit)} ({source}) was {'' if passed else 'not '}found."
-    elif (
-        low is None
-    ):  # its spread over simulated studies stands for the interval, where it is known
-        distance = (
-            None
-            if implied is None or not implied.sd
-            else replace(implied, value=truth).distance(value)
-        )
+        unit = claim.unit
+    elif low is None:
+        # The spread over simulated studies stands for the interval, where it is known.
+        distance = None
+        if implied is not None and implied.sd:
+            distance = replace(implied, value=truth).distance(value)
         if distance is None:
             return None, tuned, truth
         passed = abs(distance) <= BEYOND
-        says = f"{format_number(truth, unit)} ({source}) lies {abs(distance):.1f} standard errors away, by the spread "
-        says += "over simulated studies."
+        distance_in_words = (
+            f"; the estimate lies {abs(distance):.1f} standard errors away, by the spread over "
+            "simulated studies"
+        )
     else:
         passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
-        how = "planted" if source == "planted" else "implied by what was planted"
-        mark = f"true value {'inside' if passed else 'outside'}"
-        return (
-            {"passed": passed, "mark": mark, "says": f"It is {format_number(truth, unit)}, {how}."},
-            tuned,
-            truth,
-        )
-    mark = "found again" if passed else "not found again"
-    return {"passed": passed, "mark": mark, "says": f"{says[0].upper()}{says[1:]}"}, tuned, truth
+    mark = "recovered" if passed else "not recovered"
+    says = f"True value {format_number(truth, unit)}, {source}{distance_in_words}."
+    return {"passed": passed, "mark": mark, "says": says}, tuned, truth
 
 
 def _rule_of(claim: Claim) -> str | None:
@@ -424,7 +490,7 @@ def _rule_of(claim: Claim) -> str | None:
 
 
 def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
-    """Whether recorded values of any data pass a claim's rule.
+    """Whether recorded values of any data meet a claim's rule.
 
     Parameters
     ----------
@@ -438,7 +504,7 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     passed : bool or None
         None where the rule can't be applied.
     why : str
-        Where it can't be applied, why; else "".
+        Why it can't be applied, or why a flag is not "yes"; else "".
 
     Examples
     --------
@@ -466,14 +532,23 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
             f"there is no interval to tell the {'sign' if name == 'sign' else 'distance'} by",
         )
     numbers = {part: rounded(number) for part, number in value.items() if isinstance(number, float)}
-    return bool(rule.passes(given, {**value, **numbers}, claim.value)), ""
+    passed = bool(rule.passes(given, {**value, **numbers}, claim.value))
+    if name == "flag" and not passed:
+        return False, value.get("reason") or ""
+    return passed, ""
 
 
-def summarize(rows: Sequence[Row]) -> str:
-    """One line on the claims about SENSE-7: both marks counted.
+def summarize(rows: Sequence[Row], *, simulated: bool = False) -> str:
+    """One line on the claims about SENSE-7: how many are in each state, and what was recovered of a simulation.
 
-    Claims about other works that are compared with their own released numbers are not counted, see
-    :func:`summarize_other_works`.
+    Claims about other works are compared with their own released numbers, see :func:`summarize_other_works`.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The ledger.
+    simulated : bool
+        Whether the data are simulated, so that claims that are met are no findings.
 
     Examples
     --------
@@ -481,15 +556,24 @@ def summarize(rows: Sequence[Row]) -> str:
     'Ledger: no claims'
     """
     rows = [row for row in rows if not row.claim.release]
-    checks = [row.check["passed"] for row in rows if row.check]
-    tuned = sum(row.tuned for row in rows)
-    note = f" ({tuned} with a truth tuned to a published figure)" if tuned else ""
-    check = (
-        f"; check of the method: {sum(checks)} of {len(checks)} true values found{note}"
-        if checks
-        else ""
-    )
-    return f"Ledger: {_tally(rows)}{check}"
+    claims = [row for row in rows if row.claim.kind != CHECK]
+    checked = [row for row in claims if row.check]
+    data = "simulated data" if simulated else "these data"
+    sentences = [f"Ledger: {_tally(claims, data)}"]
+    contradictions = sum(row.rule["state"] == State.CONTRADICTION for row in rows)
+    if contradictions:
+        sentences.append(f"Published figures that contradict each other: {contradictions}")
+    if checked:
+        recovered = sum(row.check["passed"] for row in checked)
+        tuned = sum(row.tuned for row in rows)
+        note = ""
+        if tuned:
+            was = "was" if tuned == 1 else "were"
+            note = f"; {tuned} of these {was} chosen to lie near a published figure"
+        sentences.append(
+            f"The method recovered {recovered} of {len(checked)} true values of the simulation{note}"
+        )
+    return ". ".join(sentences)
 
 
 def summarize_other_works(rows: Sequence[Row]) -> str:
@@ -501,12 +585,17 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
     'Other works, from the numbers that they released: no claims'
     """
     rows = [row for row in rows if row.claim.release]
-    return f"Other works, from the numbers that they released: {_tally(rows)}"
+    tally = _tally(rows, "released numbers")
+    return f"Other works, from the numbers that they released: {tally}"
 
 
-def _tally(rows: Sequence[Row]) -> str:
-    counts = Counter(row.rule["passed"] for row in rows)
-    said = ", ".join(
-        f"{counts[passed]} {words}" for passed, words in OUTCOMES.items() if counts[passed]
-    )
-    return f"claim's rule {said}" if rows else "no claims"
+def _tally(rows: Sequence[Row], data: str = "these data") -> str:
+    counts = Counter(row.rule["state"] for row in rows)
+    parts = []
+    for state, words in _COUNTED.items():
+        number = str(counts[state])
+        if not parts:
+            number += f" of {count_of(len(rows), 'claim')}"
+        if counts[state]:
+            parts.append(words.format(number, data))
+    return ", ".join(parts) or "no claims"

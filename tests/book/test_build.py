@@ -241,7 +241,7 @@ def facts(**given):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"kind": "synthetic"}, ["Synthetic data", "simulated", "not findings", "marked tuned"]),
+        ({"kind": "synthetic"}, ["Synthetic data", "simulated", "not findings", "marked calibrated"]),
         (
             {"kind": "official", "verified": True},
             ["Official SENSE-7 workbook", "fetched from the authors", "2025-11-03"],

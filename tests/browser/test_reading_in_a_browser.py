@@ -80,15 +80,15 @@ def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(reader):
     ledger = reader.open("book/ledger.html")
     rows = ledger.locator(".sense7-ledger-picture > section li:visible")
     every = rows.count()
-    button = ledger.get_by_role("button", name="not passed")
+    button = ledger.get_by_role("button", name="not met")
     button.focus()
     ledger.keyboard.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
     assert 0 < rows.count() < every
-    assert set(rows.evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"not-passed"}
+    assert set(rows.evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"not-met"}
     ledger.keyboard.press("Enter")
     assert rows.count() == every
-    ledger.get_by_role("button", name="decided").click()
+    ledger.get_by_role("button", name="waiting").click()
     ledger.get_by_role("button", name="all").click()
     assert rows.count() == every
 

@@ -63,11 +63,11 @@ def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_
         assert ("Contradiction:" in text(row)) is bool(contradiction), claim["id"]
         for words in (claim["title"], f"Needs: {claim['needs']}", contradiction or ""):
             assert " ".join(words.split()) in text(name)
-        for words in (f"Grade {claim['grade']}", entry["published"]["shown"], claim["source"]):
+        for words in (f"grade {claim['grade']}", entry["published"]["shown"], claim["source"]):
             assert words in text(published)
         assert (entry["rule"]["asks"] or "") in text(rule)
         assert any(cell.select_one(".sense7-tuned") for cell in check) is entry["tuned"]
-        assert [text(badge) for badge in row.select(".sense7-badge")] == [entry["rule"]["mark"]]
+        assert [text(badge) for badge in row.select(".sense7-badge")] == [entry["rule"]["state"]]
         assert [text(mark) for mark in row.select(".sense7-check")] == [
             one["mark"] for one in [entry["check"]] if one
         ]

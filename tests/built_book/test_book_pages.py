@@ -274,7 +274,7 @@ def test_values_in_sentences_are_those_that_were_recorded_with_words_for_simulat
             if key in synthetic.values and synthetic.values[key]["estimate"] is not None:
                 value = synthetic.values[key]
                 marks = ["simulated judge"] * value["method"].startswith("simulated judge: ")
-                marks += ["tuned"] * (
+                marks += ["calibrated"] * (
                     key in tuned and name != "book/index"
                 )  # which says in a sentence how many are
                 expected[format_value(value) + (f" ({', '.join(marks)})" if marks else "")] += 1

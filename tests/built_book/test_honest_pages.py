@@ -106,20 +106,20 @@ def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_hea
         notes = synthetic.page(name).select(".sense7-finding .sense7-tuned-note")
         assert len(notes) == bool(here), name
         for note in notes:
-            assert text(note).startswith(f"Tuned: {len(here)} value"), name
-            assert "nearness is no evidence" in text(note), name
+            assert text(note).startswith(f"{len(here)} simulated value"), name
+            assert "agreement is no evidence" in text(note), name
         rows = {
             text(row.find("td")): text(row)
             for row in synthetic.page(name).select(".sense7-values tbody tr")
         }
-        assert [key for key in here & rows.keys() if "tuned)" not in rows[key]] == [], name
+        assert [key for key in here & rows.keys() if "calibrated)" not in rows[key]] == [], name
 
 
 @pytest.mark.long
 def test_where_nothing_was_tuned_nothing_is_called_so(ieval):
     for name in ieval.notebooks:
         assert ieval.page(name).select(".sense7-tuned-note") == [], name
-        assert "tuned)" not in text(ieval.page(name).find("article")), name
+        assert "calibrated)" not in text(ieval.page(name).find("article")), name
 
 
 # The simulated judge

@@ -155,14 +155,15 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
             "verdict": "not comparable",
             "tuned": False,
             "why": text,
-            "rule": {"mark": text, "why": text},
+            "rule": {"state": text, "why": text},
             "check": {"mark": text},
         }
         for text in PAYLOADS
     ]
     for row, text in zip(rows, PAYLOADS, strict=True):
         row["id"] = text
-    monkeypatch.setattr("sense7.book.ledger.read_ledger", lambda root, name: (rows, PAYLOADS[50]))
+    facts = dict.fromkeys(("label", "verdicts", "verdicts_of_other_works"), PAYLOADS[50])
+    monkeypatch.setattr("sense7.book.ledger.read_ledger", lambda root, name: (rows, facts))
     for arguments in (["ledger", "x"], ["ledger", "x", "--json"], ["ledger", "x", "--strict"]):
         said = CliRunner().invoke(cli.app, arguments)
         assert said.exit_code == int("--strict" in arguments), (

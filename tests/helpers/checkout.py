@@ -74,7 +74,7 @@ CLAIMS = [
         "needs": "more",
         "notebook": None,
         "key": None,
-        "why_not": "no notebook computes it",
+        "not_released": "no notebook computes it",
     },
 ]
 

@@ -221,7 +221,7 @@ def _make(
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {
-            "verdicts": summarize(rows),
+            "verdicts": summarize(rows, simulated=provenance.kind == "synthetic"),
             "verdicts_of_other_works": summarize_other_works(rows),
         }
         write_json(edition / "edition.json", facts)

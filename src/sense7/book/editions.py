@@ -25,7 +25,7 @@ from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
 
-FORMAT = 1
+FORMAT = 2
 """Version of what an edition holds: it is raised whenever its files have other fields or places."""
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")

@@ -21,12 +21,11 @@ from sense7.sources.released import verified_digest
 from sense7.study import Study
 
 
-def read_ledger(place: Path, edition: str) -> tuple[list[dict], str]:
-    """Ledger of a finished edition, as plain values, and what its data are."""
+def read_ledger(place: Path, edition: str) -> tuple[list[dict], dict]:
+    """Ledger of a finished edition, as plain values, and the facts of the edition."""
     folder = find_edition(place, edition)
     require_whole(folder)
-    label = read_facts(folder)["label"]
-    return read_json(folder / "ledger.json"), label
+    return read_json(folder / "ledger.json"), read_facts(folder)
 
 
 def read_truth(path: Path, study: Study) -> dict | None:
@@ -75,7 +74,11 @@ def write_ledger(
     simulated = stored if fits else None
     implied = implied_truths(truth, simulated)
     counted = root / "data" / POWER_FILE
-    rates = json.loads(counted.read_text(encoding="utf-8"))["claims"] if counted.exists() else {}
+    # They were counted on studies of SENSE-7's size: the official one, and those simulated alike.
+    is_like_counted = fits or provenance.kind == "official"
+    rates = {}
+    if is_like_counted and counted.exists():
+        rates = json.loads(counted.read_text(encoding="utf-8"))["claims"]
     rows = make_ledger(claims, values, provenance, truth, rests_on, implied, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:

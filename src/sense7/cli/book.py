@@ -105,7 +105,7 @@ def ledger(
     from sense7.book.editions import edition_folder
     from sense7.book.ledger import definition, read_ledger
     from sense7.checkout import find_project
-    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
+    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED, TUNED
     from sense7.record import format_value, read_values
 
     place = find_project().place
@@ -114,7 +114,8 @@ def ledger(
         if value := read_values(results).get(edition):
             print(definition(value))
             return
-    rows, label = read_ledger(place, edition)
+    rows, facts = read_ledger(place, edition)
+    label = facts["label"]
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
     others = [row for row in rows if row["published"].get("release")]
     own = [row for row in rows if not row["published"].get("release")]
@@ -130,21 +131,25 @@ def ledger(
             "Grade",
             "Published",
             "This edition",
-            "Claim's rule",
-            "Check of the method",
+            "State",
+            "Simulated value",
         )
         cells = []
         for row in listed:
             claim, computed, check = row["published"], row["computed"], row["check"]
             note = f"\nContradiction: {claim['contradiction']}" if claim["contradiction"] else ""
-            mark = "\n".join(filter(None, (row["rule"]["mark"], row["rule"]["why"])))
-            checked = check["mark"] + (" (tuned)" if row["tuned"] else "") if check else "-"
+            mark = "\n".join(filter(None, (row["rule"]["state"], row["rule"]["why"])))
+            checked = check["mark"] if check else "-"
+            if check and row["tuned"]:
+                checked += f" ({TUNED})"
             here = format_value(computed) if computed else "-"
             cells.append(
                 (f"{claim['title']}{note}", claim["grade"], claim["shown"], here, mark, checked)
             )
         if listed or listed is own:
             print_table(title, heads, cells, lined=True)
+    if not as_json:
+        print(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}")
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in own):
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "

@@ -34,6 +34,7 @@ __all__ = [
     "by_condition",
     "characteristics",
     "counts",
+    "described_parts",
     "diagnostics_table",
     "disturbance_shares",
     "durations",
@@ -210,6 +211,56 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
             estimate, n=sizes[counted], unit=unit, method=method, reason=reason, key=key
         )
     return estimate_table(rows, "count")
+
+
+NO_CHARACTERISTICS = {"an identifier", "a running number"}
+"""Reasons for which a column of the participants' sheet is left out that make it no characteristic."""
+
+CONTEXT = ("topic", "importance", "desired_empathy")
+"""Columns of the context of a conversation."""
+
+
+@finding
+def described_parts(study: Study) -> dict:
+    """Return whether the data hold what the paper's abstract describes, for the ledger.
+
+    Three parts: ratings of turns by the users, characteristics of the users, and details of the context. A part is held
+    if at least one of its columns holds an answer. Ids and running numbers are no characteristics.
+
+    Returns
+    -------
+    dict
+        key, estimate ("yes" or "no"), n (number of parts), unit, method, and reason: which parts are not held.
+
+    Examples
+    --------
+    >>> from sense7 import load
+    >>> described_parts(load("synthetic"))["estimate"]
+    'yes'
+    """
+    filled = study.columns.loc[study.columns["filled"] > 0, "name"]
+    people = pd.Index(study.conversations["participant"].unique())
+    characteristics = characteristic_columns(study.participants, people)
+    is_characteristic = ~characteristics["reason"].isin(NO_CHARACTERISTICS)
+    held = {
+        "ratings of turns": filled.isin(RATING_NAMES).any(),
+        "characteristics of the users": (characteristics["answers"] > 0)[is_characteristic].any(),
+        "details of the context": filled.isin(CONTEXT).any(),
+    }
+    absent = [part for part, is_held in held.items() if not is_held]
+    answer = "yes"
+    reason = ""
+    if absent:
+        answer = "no"
+        reason = f"not in this data set: {', '.join(absent)}"
+    return {
+        "key": "described_parts_are_held",
+        "estimate": answer,
+        "n": len(held),
+        "unit": "answer",
+        "method": "columns of the workbook with at least one answer",
+        "reason": reason,
+    }
 
 
 def scales(study: Study) -> pd.DataFrame:
@@ -724,7 +775,7 @@ def characteristics(study: Study) -> Characteristics:
 
 def _names_people(numbers: pd.Series, reason: str) -> bool:
     """Whether numbers identify people: by what the relations to ratings leave out, or by their length."""
-    if reason in {"an identifier", "a running number"}:
+    if reason in NO_CHARACTERISTICS:
         return True
     are_whole = (numbers == np.round(numbers)).all()
     are_long = numbers.abs().min() >= LONG_NUMBER

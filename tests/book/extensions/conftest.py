@@ -43,6 +43,8 @@ def claim():
             "of": "SENSE-7",
             "release": None,
             "elsewhere": None,
+            "no_effect": None,
+            "source": "notes",
             "compare": {"within": 0.1},
             "shown": "0.9",
         }
@@ -58,7 +60,7 @@ def claim():
         held = None if computed is None else value | dict(computed)
         asked = {
             "passed": None,
-            "mark": "can't be decided by these data",
+            "state": "waiting for the official workbook",
             "asks": "It has to be near.",
             "why": "so",
         }
@@ -66,7 +68,7 @@ def claim():
         found = (
             None
             if check is None
-            else {"passed": True, "mark": "true value inside", "says": "It contains it."}
+            else {"passed": True, "mark": "recovered", "says": "True value 0.8."}
         )
         return {
             **{
@@ -78,6 +80,7 @@ def claim():
             **{"verdict": verdict, "tuned": tuned},
             **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
             "elsewhere": elsewhere,
+            "truth": None,
         }
 
     return make

@@ -10,7 +10,7 @@ BOX = "# Page\n\n```{finding} alpha\n{answer}`alpha`: the value is {value}`alpha
 DIRECTIVES = ["finding"]
 DECIDED = {
     "passed": False,
-    "mark": "not passed by these data",
+    "state": "not met",
     "why": None,
     "power": 0.28,
     "null": 0.035,
@@ -37,10 +37,9 @@ def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, record
     assert answer.find_next_sibling("div")["class"][0] == "sense7-finding"
     assert marks(html) == [
         {
-            "Claim": "Title of <alpha> (in words, grade D)",
-            "Claim's rule": "not passed by these data It has to be near. Simulated studies of SENSE-7's size pass "
-            "it in 28% with the effect (power), in 3.5% without.",
-            "Check of the method": "true value inside It contains it.",
+            "Claim": "Title of <alpha> (notes)",
+            "Answer": "not met by simulated data.",
+            "Power": "Power 28%; false positives 3.5% (simulated studies of this size).",
         }
     ]
 
@@ -88,7 +87,7 @@ def test_the_two_marks_have_classes_of_their_own(page, claim, recorded):
         [recorded()],
     )
     rule, check = html.select_one(".sense7-badge"), html.select_one(".sense7-check")
-    assert rule["class"] == ["sense7-badge", "sense7-rule-not-passed"]
+    assert rule["class"] == ["sense7-badge", "sense7-rule-not-met"]
     assert check["class"] == ["sense7-check", "sense7-check-passed"]
     assert rule.find_parent("a")["href"] == "../book/ledger.html#claim-an-alpha"
 
@@ -97,8 +96,9 @@ def test_what_cannot_be_decided_says_why_and_other_data_have_no_check(page, clai
     html, _ = page(BOX, DIRECTIVES, [claim(check=None)], [recorded()], kind="own")
     assert marks(html) == [
         {
-            "Claim": "Title of <alpha>: 0.9 (grade D)",
-            "Claim's rule": "can't be decided by these data It has to be near. So.",
+            "Claim": "Title of <alpha>: 0.9 (notes)",
+            "Answer": "waiting for the official workbook So. Computed here: 0.800 [0.700, 0.850]. "
+            "Decision rule: it has to be near.",
         }
     ]
 
@@ -106,11 +106,10 @@ def test_what_cannot_be_decided_says_why_and_other_data_have_no_check(page, clai
 def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta\n", 1)
     html, _ = page(source, DIRECTIVES, [claim(tuned=True), claim("beta")], [recorded()])
-    first, second = marks(html)
-    assert first["Check of the method"].endswith(" tuned")
-    assert second["Claim"].startswith("Title of <beta>")
-    assert "tuned" not in second["Check of the method"]
-    assert "Tuned: 1 value on this page" in html.get_text()
+    first, second = html.select(".sense7-finding .sense7-marks")
+    assert text(first).endswith(" calibrated to the paper")
+    assert "calibrated" not in text(second)
+    assert "1 simulated value on this page was calibrated" in html.get_text()
     assert [text(one) for one in html.select(".sense7-finding > details > summary")] == [
         "1 further claim"
     ]
@@ -162,23 +161,23 @@ NUMBERS = st.floats(-1e6, 1e6)
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
     ledger = [
         claim(short="Alpha"),
-        claim("beta", check=None, computed=None, rule={"passed": False}),
+        claim("beta", check=None, computed=None, rule=DECIDED),
     ]
     html, warnings = page(PICTURE, ["finding"], ledger)
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
     assert first.a["href"] == "../notebooks/03.html#cell-4"
     assert first.get_text() == (
-        "○Alpha0.800, published: 0.9 D, claim's rule: can't be decided by these data, "
-        "check of the method: true value inside"
+        "○Alpha0.800, published: 0.9 D, state: waiting for the official workbook, "
+        "simulated value: recovered"
     )
     assert second.a["href"] == "ledger.html#claim-beta"
     assert second.select_one(".sense7-bar").find_all() == [], (
         "nothing is drawn where nothing was computed"
     )
     assert [item.get_text() for item in html.select(".sense7-verdicts li")] == [
-        "◆ not passed (1)",
-        "○ can't be decided (1)",
+        "◆ not met (1)",
+        "○ waiting for the official workbook (1)",
     ]
 
 
@@ -210,7 +209,7 @@ def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim
     said = [one.get_text() for one in html.select("article p, .body p")]
     assert said[1] == "The share: 0.800 [0.700, 0.850] (n = 9)."
     assert (
-        "Real ratings of other people (iEval, n = 1,920): -0.200 [-0.300, -0.100]; the same rule is not passed."
+        "Real ratings of other people (iEval, n = 1,920): -0.200 [-0.300, -0.100]; the same decision rule is not met."
         in said
     )
     assert html.select_one(".sense7-bar b").get_text() == "zero"
@@ -220,7 +219,7 @@ def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim
 def test_a_card_without_other_ratings_says_so(page, claim):
     row = claim(value=None, compare={"beyond": 0, "number": "the share"}, check=None)
     html, _ = page(CARD, ["finding"], [row])
-    assert "No released ratings of other people bear on it." in html.get_text()
+    assert "No other published data set can test this." in html.get_text()
     assert html.select(".sense7-check") == []
 
 

@@ -5,11 +5,12 @@ A Sphinx extension with directives that read the folder of the edition:
 - ``ledger``: the table of every claim about SENSE-7 beside what this edition computed; with the argument
   ``other works`` of every claim about another work beside what its released numbers give;
 - ``ledger-picture``: one row per claim about SENSE-7, with this edition's value and interval beside the published
-  value. Each row is a link to the cell that computed the value, and a reader filters rows by whether the claim's rule
-  is passed. Published figures share one axis: the value as a multiple of the published one. Claims in words have an
-  axis each, with the value that the claim excludes in its middle;
-- ``claim-card``: a claim on the front page: the published words with their grade, this edition's value as a bar with
-  its line of comparison labeled, the same number from ratings that another study released, and the two marks;
+  value. Each row is a link to the cell that computed the value, and a reader filters rows by their state. Published
+  figures share one axis: the value as a multiple of the published one. Claims in words have an axis each, with the
+  value that the claim excludes in its middle;
+- ``claim-card``: a claim on the front page: the published words with their source, this edition's value as a bar with
+  its line of comparison labeled, the same number from ratings that another study released, the state with its power,
+  and the recovery of the simulated value;
 - ``finding``: the head of a finding's page, below its title::
 
     ```{finding} finding_individualized
@@ -17,10 +18,11 @@ A Sphinx extension with directives that read the folder of the edition:
     ```
 
   Its argument names claims. The content is the sentence that answers for this edition; it stands above the box. In the
-  box each claim has its grade and two marks: whether these data pass the claim's rule, with what the rule asks and how
-  often simulated studies pass it; and, on simulated data, whether the interval contains the true value. A page on which
-  no claim is judged says with the option ``claim`` what it asks. The role ``answer`` is the first word of an answer:
-  Yes, Not shown or Can't be decided.
+  box each claim has three lines: the claim with its source; its state; and, where simulated studies of this size exist,
+  the effect that they have and how often they meet the rule. The decision rule and, on simulated data, the recovery of
+  the true value are folded below. A page on which no claim is judged says with the option ``claim`` what it asks. The
+  role ``answer`` is the first word of an answer: Yes, Not shown or Can't be decided. It stands only where the claim's
+  rule answers the question of the page.
 """
 
 import math
@@ -34,7 +36,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 from sense7.book.pages import TEMPLATES
-from sense7.claims import ONLY_OFFICIAL, OUTCOMES
+from sense7.claims import TUNED, State
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
@@ -43,9 +45,20 @@ __all__ = ["setup"]
 
 _SHOWN = TEMPLATES.get_template("claims.html").module
 
-OUTCOME = {True: "passed", False: "not-passed", None: "undecided"}
-MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}
-"""Outcome of a claim's rule -> a mark, so that it does not rest on color alone."""
+MARKS = {
+    State.MET: "●",
+    State.NOT_MET: "◆",
+    State.WAITING: "○",
+    State.UNDECIDED: "○",
+    State.NO_RULE: "□",
+    State.UNRELEASED: "□",
+    State.CONTRADICTION: "◆",
+    State.CONSISTENT: "●",
+}
+"""State of a claim -> a mark, so that it does not rest on color alone."""
+
+MET = {True: "met", False: "not met", None: "not decided"}
+"""What is said of a rule that is applied to ratings of another study."""
 
 SHOWN_AT_ONCE = 2
 """Claims of a box that are not folded, if these data decide them: the figure below is to be seen at once."""
@@ -60,17 +73,17 @@ _GROUPS = {
 }
 
 
-def _shown(row: Mapping) -> dict:
+def _shown(row: Mapping, facts: Mapping) -> dict:
     """A row of the ledger, with what the templates show of it."""
-    claim, computed, rule, other = row["published"], row["computed"], row["rule"], row["elsewhere"]
-    asks = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
-    if rule["power"] is not None:
-        asks.append(
-            f"Simulated studies of SENSE-7's size pass it in {rule['power']:.0%} with the effect (power), in "
-            f"{rule['null']:.1%} without."
-        )
-    places, outcome = positions(row), OUTCOME[rule["passed"]]
+    claim, computed, other = row["published"], row["computed"], row["elsewhere"]
+    places = positions(row)
+    state = State(row["rule"]["state"])
     is_number = computed and computed["estimate"] is not None
+    group = "figures"
+    if not places:
+        group = "others"
+    elif claim["value"] is None:
+        group = "in-words"
     return row | {
         "anchor": f"claim-{row['id'].replace('_', '-')}",
         "words": claim["title"]
@@ -80,15 +93,67 @@ def _shown(row: Mapping) -> dict:
         "number": format_number(computed["estimate"], computed["unit"]) if is_number else "",
         "n": f"{computed['n']:,}" if computed and computed["n"] else "",
         "simulated": bool(computed) and (computed["method"] or "").startswith(SIMULATED_WORDS),
-        "asks": " ".join(filter(None, asks)),
-        "outcome": outcome,
-        "sign": MARKS[outcome],
-        "checked": row["check"] and OUTCOME[row["check"]["passed"]],
+        "asks": row["rule"]["asks"] or "There is no rule.",
+        "reason": _sentence((claim["compare"] or {}).get("reason")),
+        "here": _answer(row, state, facts),
+        "effect_words": _effect(row),
+        "power_words": _power(row),
+        "slug": _slug(state),
+        "sign": MARKS[state],
+        "checked": row["check"] and ("passed" if row["check"]["passed"] else "not-passed"),
+        "tuned_words": TUNED,
         "other": other and format_value(other["value"]),
-        "other_outcome": other and OUTCOMES[other["passed"]],
+        "other_outcome": other and MET[other["passed"]],
         "places": places,
-        "group": "others" if not places else "in-words" if claim["value"] is None else "figures",
+        "group": group,
     }
+
+
+def _slug(state: State) -> str:
+    return state.name.lower().replace("_", "-")
+
+
+def _sentence(text: str | None) -> str:
+    """Words as a sentence, with a capital and a full stop."""
+    if not text:
+        return ""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _answer(row: Mapping, state: State, facts: Mapping) -> str:
+    """What stands beside the state of a claim in its box."""
+    why = row["rule"]["why"]
+    if state in (State.MET, State.NOT_MET):
+        simulated = facts["kind"] == "synthetic" and not row["published"]["release"]
+        data = "by simulated data." if simulated else "by these data."
+        return f"{data} {_sentence(why)}".strip()
+    computed = row["computed"]
+    if state is State.WAITING and computed and computed["estimate"] is not None:
+        asks = row["rule"]["asks"]
+        tolerance = f" Decision rule: {asks[0].lower()}{asks[1:]}" if asks else ""
+        return f"{_sentence(why)} Computed here: {format_value(computed)}.{tolerance}".strip()
+    return _sentence(why)
+
+
+def _effect(row: Mapping) -> str:
+    """How large the effect is that a simulation has, where that is a number."""
+    truth, computed = row["truth"], row["computed"]
+    if not isinstance(truth, int | float) or not computed:
+        return ""
+    return f"Put into the simulation: {format_number(truth, computed['unit'])}."
+
+
+def _power(row: Mapping) -> str:
+    """How often simulated studies meet a rule, with the effect and without."""
+    rule = row["rule"]
+    if rule["power"] is not None:
+        return (
+            f"Power {rule['power']:.0%}; false positives {rule['null']:.1%} "
+            "(simulated studies of this size)."
+        )
+    if row["published"]["no_effect"] and rule["passed"] is not None:
+        return "Power is not known: no studies like this one were simulated."
+    return ""
 
 
 def positions(row: Mapping) -> tuple[float, float, float, float] | None:
@@ -140,11 +205,8 @@ class LedgerDirective(SphinxDirective):
             raise self.error(
                 f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing."
             )
-        rows = [
-            row
-            for row in looked_up(self.env, "ledger.json").ledger
-            if bool(row["published"]["release"]) == others
-        ]
+        edition = looked_up(self.env, "ledger.json", "edition.json")
+        rows = [row for row in edition.ledger if bool(row["published"]["release"]) == others]
         title = (
             "compared with the numbers that the work released"
             if others
@@ -155,30 +217,32 @@ class LedgerDirective(SphinxDirective):
         return [
             raw(
                 _SHOWN.table(
-                    title, computed, [*map(_shown, rows)], any(row["check"] for row in rows)
+                    title,
+                    computed,
+                    [_shown(row, edition.facts) for row in rows],
+                    any(row["check"] for row in rows),
                 )
             )
         ]
 
 
 class LedgerPictureDirective(SphinxDirective):
-    """One row per claim about SENSE-7, filtered by verdict."""
+    """One row per claim about SENSE-7, filtered by state."""
 
     def run(self):
+        edition = looked_up(self.env, "ledger.json", "edition.json")
         rows = [
-            _shown(row)
-            for row in looked_up(self.env, "ledger.json").ledger
-            if not row["published"]["release"]
+            _shown(row, edition.facts) for row in edition.ledger if not row["published"]["release"]
         ]
         groups = [
             (title, kind, [row for row in rows if row["group"] == kind])
             for kind, title in _GROUPS.items()
         ]
-        counts = Counter(row["outcome"] for row in rows)
+        counts = Counter(row["rule"]["state"] for row in rows)
         keys = [
-            (name, MARKS[name], OUTCOMES[passed], counts[name])
-            for passed, name in OUTCOME.items()
-            if counts[name]
+            (_slug(state), MARKS[state], str(state), counts[state])
+            for state in State
+            if counts[state]
         ]
         return [
             raw(
@@ -190,19 +254,20 @@ class LedgerPictureDirective(SphinxDirective):
 
 
 class ClaimCardDirective(SphinxDirective):
-    """What was published, what this edition shows, what other people's ratings give, and the two marks."""
+    """What was published, what this edition shows, what other people's ratings give, and the state."""
 
     required_arguments = 1
 
     def run(self):
-        row = looked_up(self.env, "ledger.json").claims.get(self.arguments[0])
+        edition = looked_up(self.env, "ledger.json", "edition.json")
+        row = edition.claims.get(self.arguments[0])
         if row is None:
             raise self.error(f"claim-card: the ledger has no claim {self.arguments[0]}.")
-        return [raw(_SHOWN.card(_shown(row)))]
+        return [raw(_SHOWN.card(_shown(row, edition.facts)))]
 
 
 class FindingDirective(SphinxDirective):
-    """The sentence that answers, and the box with the claims and their marks."""
+    """The sentence that answers, and the box with the claims and their states."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -228,27 +293,15 @@ class FindingDirective(SphinxDirective):
             (edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None
         )
         shown = min(max(sum(row["rule"]["passed"] is not None for row in judged), 1), SHOWN_AT_ONCE)
-        only_official = [row for row in judged if row["rule"]["why"] == ONLY_OFFICIAL]
-        # Said once, below the claims.
-        boxes = [
-            raw(
-                _SHOWN.box(
-                    _shown(
-                        row | {"rule": row["rule"] | {"why": None}} if row in only_official else row
-                    )
-                )
-            )
-            for row in judged
-        ]
+        boxes = [raw(_SHOWN.box(_shown(row, edition.facts))) for row in judged]
         box += boxes[:shown]
         if folded := boxes[shown:]:
             box += fold(count_of(len(folded), "further claim"), *folded)
-        if only_official:
-            box += paragraph(f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
         if tuned := edition.tuned_on(self.env.docname):
-            said = f" {count_of(len(tuned), 'value')} on this page, so marked in the table of all its values. "
-            said += "Set near the published figures, so that nearness is no evidence."
-            box += paragraph(nodes.strong(text="Tuned:"), said, classes=["sense7-tuned-note"])
+            said = f"{count_of(len(tuned), 'simulated value')} on this page "
+            said += "was" if len(tuned) == 1 else "were"
+            said += f" {TUNED}: chosen to match it, so that agreement is no evidence."
+            box += paragraph(said, classes=["sense7-tuned-note"])
         if not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
         return [answer, box]
@@ -260,7 +313,7 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
 
 
 class AnswerRole(SphinxRole):
-    """The first word of an answer: whether these data pass the rule of a claim."""
+    """The first word of an answer: whether these data meet the rule of a claim."""
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")

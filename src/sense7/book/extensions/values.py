@@ -22,6 +22,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from sense7.book.pages import banner, describe
+from sense7.claims import CALIBRATED
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import called, format_number, format_value, read_values
@@ -88,7 +89,7 @@ def marks(edition: Edition, key: str) -> str:
     Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
     """
     words = [SIMULATED_WORDS] * (edition.values[key]["method"] or "").startswith(SIMULATED_WORDS)
-    words += ["tuned"] * (key in edition.tuned)
+    words += [CALIBRATED] * (key in edition.tuned)
     return f" ({', '.join(words)})" if words else ""
 
 
