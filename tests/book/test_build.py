@@ -241,7 +241,10 @@ def facts(**given):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"kind": "synthetic"}, ["Synthetic data", "simulated", "not findings", "marked calibrated"]),
+        (
+            {"kind": "synthetic"},
+            ["Synthetic data", "simulated", "not findings", "marked calibrated"],
+        ),
         (
             {"kind": "official", "verified": True},
             ["Official SENSE-7 workbook", "fetched from the authors", "2025-11-03"],
@@ -401,8 +404,8 @@ def test_the_ledger_shows_texts_as_they_are(built, edition):
     assert "\n7\n" in "\n".join(text.strip() for text in ledger.stripped_strings) + "\n"
     (link,) = table.tbody.find_all("a")
     assert link["href"].startswith("../notebooks/01-a.html#cell-")
-    rows, label = read_ledger(built.root, SHARED_NAME)
-    assert label.startswith("workbook ")
+    rows, facts = read_ledger(built.root, SHARED_NAME)
+    assert facts["label"].startswith("workbook ")
     assert [row["verdict"] for row in rows] == ["not comparable"] * 2
 
 

@@ -149,7 +149,7 @@ def ledger(
         if listed or listed is own:
             print_table(title, heads, cells, lined=True)
     if not as_json:
-        print(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}")
+        print(plain(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
     if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in own):
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "

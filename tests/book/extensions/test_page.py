@@ -171,6 +171,17 @@ def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     assert find_picture({"cells": [{"source": '`name="alpha"` in prose'}]}, "alpha") is None
 
 
+def test_a_cell_that_only_mentions_a_figure_does_not_stand_in_its_place():
+    table, sentence = "<table></table>", "<p><em>No judge.</em></p>"
+    mentioning = ('tables |= {"alpha": judge_table("alpha")}', table)
+    assert (
+        find_picture(notebook(mentioning, ('curve(name="alpha")', sentence)), "alpha") == sentence
+    )
+    not_drawn = find_picture(notebook(mentioning, ('curve(name="alpha")', "")), "alpha")
+    assert not_drawn.startswith("This figure was not drawn here")
+    assert find_picture(notebook(mentioning), "alpha") is None
+
+
 @pytest.mark.parametrize(
     ("shown", "name", "words", "complaint"),
     [

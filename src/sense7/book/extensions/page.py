@@ -16,6 +16,7 @@ Formulas are MathML, which browsers show by themselves: the book needs
 no network.
 """
 
+import ast
 import importlib
 import inspect
 import json
@@ -126,27 +127,53 @@ def _fold_more(app, tree) -> None:
 # --- what stands on it from elsewhere in the book ----------------------------------------
 
 
+NOT_DRAWN = "This figure was not drawn here; its page may say why."
+
+
 def find_picture(node: dict, name: str) -> str | None:
-    """HTML of a notebook's figure, or of the sentence in its place.
+    """HTML of a notebook's figure or, where it was not drawn, the sentence that the cell which makes it shows.
+
+    A cell makes a figure if it calls a function with the name of the figure: ``name="levels"``. None if no cell does.
 
     Examples
     --------
     >>> figure = '<figure><svg></svg><a download="levels.csv"></a></figure>'
     >>> cell = {"source": 'draw(name="levels")', "outputs": [{"data": {"text/html": figure}}]}
-    >>> find_picture({"cells": [{"source": "# Levels"}, cell]}, "levels") == figure
+    >>> mentioned = {"source": 'tables["levels"]', "outputs": [{"data": {"text/html": "<table></table>"}}]}
+    >>> find_picture({"cells": [mentioned, cell]}, "levels") == figure
     True
-    >>> find_picture({"cells": [cell]}, "shares") is None
+    >>> find_picture({"cells": [mentioned, cell | {"outputs": []}]}, "levels")
+    'This figure was not drawn here; its page may say why.'
+    >>> find_picture({"cells": [mentioned]}, "levels") is None
     True
     """
-    sentence = None
+    sentences = []
     for cell in node["cells"]:
+        is_maker = cell.get("outputs") is not None and name in _named_in("".join(cell["source"]))
+        shown_by_cell = []
         for output in cell.get("outputs", ()):
             shown = "".join(output.get("data", {}).get("text/html", ""))
             if f'download="{name}.csv"' in shown:
                 return shown
-            if shown and f'"{name}"' in "".join(cell["source"]):
-                sentence = sentence or shown
-    return sentence
+            if shown:
+                shown_by_cell.append(shown)
+        if is_maker:
+            sentences.append("".join(shown_by_cell) or NOT_DRAWN)
+    if not sentences:
+        return None
+    return sentences[0]
+
+
+def _named_in(code: str) -> set[str]:
+    """Names that a cell's calls give to what they make: ``name="levels"``."""
+    names = set()
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Call):
+            continue
+        for argument in node.keywords:
+            if argument.arg == "name" and isinstance(argument.value, ast.Constant):
+                names.add(argument.value.value)
+    return names
 
 
 class PictureDirective(SphinxDirective):
@@ -157,18 +184,16 @@ class PictureDirective(SphinxDirective):
     def run(self):
         page, name = self.arguments
         path = Path(self.config.sense7_edition) / f"{page}.ipynb"
-        self.env.note_dependency(
-            str(path)
-        )  # with the notebook, the page that shows it is read again
-        shown = (
-            find_picture(json.loads(path.read_text(encoding="utf-8")), name)
-            if path.exists()
-            else None
-        )
+        # With the notebook, the page that shows it is read again.
+        self.env.note_dependency(str(path))
+        if not path.exists():
+            raise self.error(f"{page} has no figure {name!r}")
+        shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name)
         if shown is None:
             raise self.error(f"{page} has no figure {name!r}")
+        content = paragraph(shown) if shown == NOT_DRAWN else raw(shown)
         # Made by figures and tables of this library, which escape all texts of a workbook.
-        return [nodes.container("", raw(shown), classes=["sense7-picture"])]
+        return [nodes.container("", content, classes=["sense7-picture"])]
 
 
 # --- formulas -----------------------------------------------------------------------------
