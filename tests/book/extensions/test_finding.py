@@ -97,7 +97,7 @@ def test_what_cannot_be_decided_says_why_and_other_data_have_no_check(page, clai
     assert marks(html) == [
         {
             "Claim": "Title of <alpha>: 0.9 (notes)",
-            "Answer": "waiting for the official workbook So. Computed here: 0.800 [0.700, 0.850]. "
+            "Answer": "waiting for the official workbook So. Computed here: 0.800 [0.700, 0.850] (n = 9). "
             "Decision rule: it has to be near.",
         }
     ]

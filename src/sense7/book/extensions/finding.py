@@ -131,7 +131,8 @@ def _answer(row: Mapping, state: State, facts: Mapping) -> str:
     if state is State.WAITING and computed and computed["estimate"] is not None:
         asks = row["rule"]["asks"]
         tolerance = f" Decision rule: {asks[0].lower()}{asks[1:]}" if asks else ""
-        return f"{_sentence(why)} Computed here: {format_value(computed)}.{tolerance}".strip()
+        value = f"{format_value(computed)} (n = {computed['n']:,})"
+        return f"{_sentence(why)} Computed here: {value}.{tolerance}".strip()
     return _sentence(why)
 
 
