@@ -50,6 +50,26 @@ def test_a_table_or_figure_with_intervals_gives_n_and_says_what_they_are(edition
     assert figures > 5
 
 
+def test_every_figure_says_whose_data_it_shows_in_its_drawing_its_data_and_its_file_name(edition):
+    for name in edition.toc:
+        for figure in edition.page(name).select("figure.sense7-figure"):
+            head, *rows = data_of(figure)
+            assert head[-1] == "data", f"{name}: {head}"
+            labels = {row[-1] for row in rows}
+            (link,) = figure.find_all("a", download=True)
+            assert "not-stated" not in link["download"], f"{name}: {link['download']}"
+            assert ("simulated" in link["download"]) == any(
+                "Simulated" in label for label in labels
+            )
+            for drawing in figure.select("svg[role=img]"):
+                shown = squeezed(drawing.get_text())
+                assert all(squeezed(label) in shown for label in labels), f"{name}: {labels}"
+
+
+def squeezed(shown):
+    return "".join(shown.split())
+
+
 def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
     woven, shown_as = 0, {}
     for value in edition.values.values():

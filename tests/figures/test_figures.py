@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,14 +19,19 @@ from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import style
 from sense7.figures.people import MOST
+from sense7.figures.source import Sources
 from sense7.figures.specification import (
     SpecificationCurve,
     specification_curve,
     specification_table,
 )
-from sense7.figures.style import INK, Figure, new_axes
+from sense7.figures.style import INK, figure_of, new_axes
 from sense7.findings.robustness import HEADLINES, specifications
+from sense7.sources import Provenance
+from sense7.study import Study
 from sense7.tables import Sentence
+from sense7.taxonomy import SYNTHETIC_SHEET
+from sense7.workbook.xlsx import Sheet
 
 HOSTILE = [
     *("<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`"),
@@ -131,7 +137,7 @@ def test_a_figure_is_described_and_its_data_and_caption_stand_beside_it(kind):
     page = BeautifulSoup(figure.html(), "html.parser")
     assert {picture["aria-label"] for picture in page.select("svg[role=img]")} == {figure.alt}
     assert page.figcaption.get_text().startswith("n = 9 <b>; no interval")
-    link = page.select_one("a[download='x.csv']")
+    link = page.select_one("a[download='x-source-not-stated.csv']")
     content = base64.b64decode(link["href"].partition("base64,")[2])
     assert len(pd.read_csv(io.BytesIO(content))) == len(figure.data) > 0
     assert page.find_all(["script", "b", "i"]) == [], "text from the data is never markup"
@@ -308,14 +314,13 @@ def test_intervals_are_moved_apart_within_the_limits_and_no_further_than_needed(
 def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
     tmp_path, ending, begins
 ):
-    drawings = []
-    for _ in range(2):
+    def draw():
         drawing, axes = new_axes(3, 2)
         axes.plot([1, 2], [3, 4])
-        drawings.append(drawing)
-    figure = Figure(
-        *drawings, "line", "A line.", "n = 2", pd.DataFrame({"x": [1, 2]}, index=["=a", "b"])
-    )
+        return drawing
+
+    data = pd.DataFrame({"x": [1, 2]}, index=["=a", "b"])
+    figure = figure_of(draw, "line", "A line.", "n = 2", data, None)
     path = tmp_path / "new folder" / f"line.{ending.upper()}"
     shown = figure.html()
     for _ in range(2):
@@ -326,9 +331,7 @@ def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
 
 
 def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path):
-    figure = Figure(
-        new_axes(3, 2)[0], new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame()
-    )
+    figure = figure_of(lambda: new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame(), None)
     with pytest.raises(UserError, match=r"line\.jpg: .*\.png, \.pdf, \.svg"):
         figure.save(tmp_path / "line.jpg")
     (tmp_path / "file").touch()
@@ -432,7 +435,7 @@ def test_texts_of_a_workbook_are_inert():
 def test_the_data_come_down_in_the_order_of_the_drawing():
     table = multiverse_of([0.3, 0.1, np.nan, 0.2])
     _, page = curve_of(table)
-    link = page.find("a", download="relational_applicability.csv")["href"]
+    link = page.select_one("a[download^=relational_applicability]")["href"]
     data = pd.read_csv(io.BytesIO(base64.b64decode(link.partition(",")[2])), index_col=0)
     assert data.index.tolist() == [2, 4, 1, 3]
     assert data["estimate"].tolist()[:3] == [0.1, 0.2, 0.3]
@@ -458,3 +461,89 @@ def test_the_table_of_all_headlines_has_their_ranges_or_the_reason():
         "2 of 3 hold the published 25.0%",
     ]
     assert frame.loc[HEADLINES["judge_spearman"].title].tolist()[1:] == [""] * 3
+
+
+# Whose data a figure shows
+
+
+def studies():
+    """Studies of every kind of origin, by the label that their figures are to have."""
+    provenance = Provenance("own", "mine", "<b>mine.xlsx", None, None, "0" * 64, 1, mirror=False)
+    frame = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"], "condition": ["a"]})
+    study = Study("mine", frame, frame, frame, participants=None, columns=pd.DataFrame())
+    simulated = {SYNTHETIC_SHEET: Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])}
+    return {
+        "Workbook <b>mine.xlsx, not the SENSE-7 release": replace(study, provenance=provenance),
+        "Unverified copy of the SENSE-7 workbook, no reproduction": replace(
+            study, provenance=replace(provenance, kind="official")
+        ),
+        "Data of mine": study,
+        "Simulated data, not findings": replace(study, sheets=simulated),
+        "Simulated data, not findings ": replace(
+            study, provenance=replace(provenance, kind="synthetic")
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_drawing_alt_text_and_data_say_whose_data_they_are(kind):
+    figure = DRAWN[kind]()
+    label = "Source of the data not stated"
+    assert all(
+        squeezed(label) in squeezed("".join(text.get_text() for text in picture.find_all("text")))
+        for picture in pictures(figure)
+    )
+    assert figure.alt.endswith(f" {label}.")
+    assert set(figure.data["data"]) == {label}
+    assert figure.file_name == "x-source-not-stated"
+
+
+@pytest.mark.parametrize("label", studies())
+def test_a_figure_of_a_study_says_what_its_data_are(label):
+    figure = figures.intervals(table_of("ab"), label="share", source=studies()[label], **COMMON)
+    label = label.strip()
+    assert set(figure.data["data"]) == {label}
+    assert label in pictures(figure)[0].get_text()
+    color, other = figures.SIMULATED.colors[0], figures.RELEASED.colors[0]
+    if not label.startswith("Simulated"):
+        color, other = other, color
+    assert color.lower() in figure.svg()
+    assert other.lower() not in figure.svg()
+
+
+def test_a_figure_of_several_sources_names_each_and_gives_each_its_color():
+    sources = {"here": figures.SIMULATED, "iEval": figures.RELEASED, "paper": figures.PUBLISHED}
+    figure = figures.forest(
+        {"r": ({name: table_of("ab") for name in sources}, (0,))}, source=sources, **COMMON
+    )
+    for name, source in sources.items():
+        assert source.colors[0].lower() in figure.svg()
+        assert f"{name}: {source.label}" in figure.alt
+        assert set(figure.data.loc[figure.data["series"] == name, "data"]) == {source.label}
+    assert figure.file_name == "x-simulated-and-real-and-published"
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_no_simulated_series_is_orange_and_no_real_one_blue(number):
+    names = [f"series {index}" for index in range(number)]
+    simulated = Sources.of(figures.SIMULATED).colors(names)
+    real = Sources.of(figures.RELEASED).colors(names)
+    assert not {"#D55E00", "#E69F00"} & set(simulated)
+    assert not {"#0072B2", "#56B4E9"} & set(real)
+    assert (simulated[0], real[0]) == ("#0072B2", "#D55E00")
+
+
+def test_a_published_value_is_gray_and_its_line_is_named():
+    figure = figures.forest({"r": (table_of("ab"), {"published": 0.25})}, **COMMON)
+    assert figure.alt.startswith("r, line at published 25.0%: a: 50.0%")
+    assert "#8c8c8c" in figure.svg()
+    assert "dashed: published 25.0%" in pictures(figure)[0].get_text()
+
+
+def test_a_row_that_a_series_lacks_has_no_mark_of_it():
+    published = figures.published_values({"b": 0.25}, "which", "share of turns")
+    figure = figures.intervals(
+        {"here": table_of("ab"), "published": published}, label="share", **COMMON
+    )
+    assert "published: b: 25.0%." in figure.alt
+    assert len(figure.data) == 3

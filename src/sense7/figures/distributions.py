@@ -1,5 +1,6 @@
 """Counts and distributions: stacked bars, lengths by condition, distances from the truth, and heat maps."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
@@ -9,11 +10,11 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import ranges_in_words
+from sense7.figures.source import INK, Shown, Sources
 from sense7.figures.style import (
-    COLOURS,
-    STYLE,
     Figure,
     drawn,
+    figure_of,
     ink_on,
     legend_above,
     name_parts,
@@ -25,7 +26,9 @@ from sense7.tables import Sentence
 from sense7.taxonomy import LEVEL_COLOURS, LEVELS
 
 
-def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:
+def level_distribution(
+    counts: pd.DataFrame, *, name: str, caption: str, source: Shown = None
+) -> Figure:
     """Shares of the answers to each rating as stacked bars: the levels from very poor to very good, then no level.
 
     Answers that decline to rate are hatched, blank cells are empty with an outline, and answers that can't be read are
@@ -39,6 +42,8 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         Name of the figure's data file.
     caption : str
         What to see, and n.
+    source : Study or Source, optional
+        Whose data they are, see :func:`sense7.figures.intervals`.
     """
     words = dict(zip(range(1, 6), LEVELS, strict=True))
     words[NOT_RATED] = "unknown or not applicable"
@@ -51,7 +56,6 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     for answer in columns:
         if answer not in hatches or counts[answer].any():
             answers.append(answer)
-    ink = STYLE["text.color"]
 
     @styled()
     @mpl.rc_context({"hatch.linewidth": 0.6})
@@ -63,9 +67,9 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
             width = 100 * shares[answer].to_numpy()
             middle = left_ends[0] + width[0] / 2
             if answer in hatches:
-                look = {"facecolor": "none", "edgecolor": ink, "linewidth": 0.6, "clip_on": False}
+                look = {"facecolor": "none", "edgecolor": INK, "linewidth": 0.6, "clip_on": False}
                 look["hatch"] = hatches[answer]
-                parts_of_first_bar.append((words[answer], middle, ink))
+                parts_of_first_bar.append((words[answer], middle, INK))
             else:
                 color = LEVEL_COLOURS[answer - 1]
                 look = {"color": color}
@@ -89,20 +93,20 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         parts = [f"{words[answer]} {share:.0%}" for answer, share in shares_of_row.items()]
         rows_in_words.append(f"{row}: {', '.join(parts)}")
     alt = f"Shares of the answers to each rating. {'; '.join(rows_in_words)}."
-    return Figure(draw(), draw(), name, alt, caption, counts)
+    return figure_of(draw, name, alt, caption, counts, source)
 
 
 def stacked_shares(
-    tables: Mapping[str, pd.DataFrame], *, name: str, caption: str
+    tables: Mapping[str, pd.DataFrame], *, name: str, caption: str, source: Shown = None
 ) -> Figure | Sentence:
-    """Shares of a whole as stacked bars, one bar per table and one color per row, in the order of the rows.
+    """Shares of a whole as stacked bars, one bar per table, from the first row, which is darkest, to the last.
 
     Parameters
     ----------
     tables : mapping of name -> DataFrame
         Tables of estimates with the same rows, each of shares that add up to one. A row without an
         estimate, or with a negative one, has no width; the data say which.
-    name, caption : str
+    name, caption, source
         As for :func:`level_distribution`.
 
     Returns
@@ -121,25 +125,30 @@ def stacked_shares(
         reason = "; ".join(dict.fromkeys(reasons)) or "there is nothing to show"
         return Sentence(f"No figure of shares of the variance: {reason}.")
     rows = list(next(iter(estimated.values())).index)
-    palette = (*COLOURS, "#B0B0B0")
 
     @styled()
     def draw() -> MatplotlibFigure:
-        drawing, axes = new_axes(7, 1.3 + 0.45 * len(estimated))
+        import seaborn
+
+        color_of_source = Sources.of(source).of_all.colors[0]
+        shades = seaborn.light_palette(color_of_source, n_colors=len(rows) + 1)[:0:-1]
+        drawing, axes = new_axes(7, 1.5 + 0.45 * len(estimated))
         left_ends = np.zeros(len(estimated))
-        for index, row in enumerate(rows):
+        parts_of_first_bar = []
+        for row, color, ink in zip(rows, shades, ink_on(shades), strict=True):
             shares = [np.nan_to_num(table.loc[row, "estimate"]) for table in estimated.values()]
             width = np.maximum(0.0, 100 * np.array(shares))
-            color = palette[index % len(palette)]
             axes.barh(
                 range(len(estimated)),
                 width,
                 left=left_ends,
                 color=color,
+                edgecolor=INK,
+                linewidth=0.4,
                 label=drawn(row),
                 height=0.72,
             )
-            (ink,) = ink_on([mpl.colors.to_rgb(color)])
+            parts_of_first_bar.append((drawn(row), left_ends[0] + width[0] / 2, INK))
             for bar in np.flatnonzero(width >= 4):
                 axes.text(
                     left_ends[bar] + width[bar] / 2,
@@ -151,12 +160,13 @@ def stacked_shares(
                 )
             left_ends += width
         _label_bars(axes, list(estimated), "share of the variance (%)", max(100, left_ends.max()))
-        legend_above(drawing)
+        name_parts(axes, parts_of_first_bar, -0.36)
         return drawing
 
     bars = [f"{bar}: {ranges_in_words(table)}." for bar, table in estimated.items()]
     alt = f"Shares of the variance. {' '.join(bars)}"
-    return Figure(draw(), draw(), name, alt, caption, pd.concat(estimated, names=["rating"]))
+    data = pd.concat(estimated, names=["rating"])
+    return figure_of(draw, name, alt, caption, data, source)
 
 
 def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
@@ -168,7 +178,12 @@ def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
 
 
 def distributions(
-    frames: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str
+    frames: Mapping[str, pd.DataFrame],
+    *,
+    name: str,
+    label: str,
+    caption: str,
+    source: Shown = None,
 ) -> Figure | Sentence:
     """Letter-value plots (seaborn's boxenplot): one panel per quantity, one row per condition.
 
@@ -179,7 +194,7 @@ def distributions(
     ----------
     frames : mapping of str -> DataFrame
         Label of the axis -> condition, value (no NaN); those without a row are left out.
-    name, caption : str
+    name, caption, source
         As for :func:`level_distribution`.
     label : str
         What is shown, for those who do not see it.
@@ -200,7 +215,6 @@ def distributions(
         description = frame.groupby("condition")["value"].describe().rename(columns=str)
         quartiles[axis] = description[["count", "25%", "50%", "75%"]]
     rows = max(len(table) for table in quartiles.values())
-    ink = STYLE["text.color"]
 
     @styled()
     def draw() -> MatplotlibFigure:
@@ -214,12 +228,12 @@ def distributions(
                 x="value",
                 y="condition",
                 order=conditions,
-                color=COLOURS[5],
+                color=Sources.of(source).of_all.colors[0],
                 width=0.7,
-                linecolor=ink,
+                linecolor=INK,
                 linewidth=0.5,
-                line_kws={"color": ink, "linewidth": 1.8},
-                flier_kws={"s": 8, "facecolor": ink, "linewidth": 0},
+                line_kws={"color": INK, "linewidth": 1.8},
+                flier_kws={"s": 8, "facecolor": INK, "linewidth": 0},
                 ax=axes,
             )
             label_of_axis = axis
@@ -247,10 +261,13 @@ def distributions(
     data = data.rename(
         columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"}
     )
-    return Figure(draw(), draw(), name, f"{label}. {'. '.join(parts)}.", caption, data)
+    alt = f"{label}. {'. '.join(parts)}."
+    return figure_of(draw, name, alt, caption, data, source)
 
 
-def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:
+def heat_map(
+    matrix: pd.DataFrame, *, name: str, label: str, caption: str, source: Shown = None
+) -> Figure | Sentence:
     """A matrix of correlations, counts or means as colored cells with the numbers in them.
 
     Parameters
@@ -264,65 +281,104 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
         What the numbers are.
     caption : str
         What to see, n, and over what.
+    source : Study or Source, optional
+        Whose data they are, see :func:`sense7.figures.intervals`.
 
     Returns
     -------
     Figure or Sentence
         A sentence if there is not one number.
     """
-    import seaborn
-
-    square = matrix.index.equals(matrix.columns)
-    cells = matrix.mask(np.eye(len(matrix), dtype=bool)) if square else matrix
+    is_square = matrix.index.equals(matrix.columns)
+    cells = matrix
+    if is_square:
+        cells = matrix.mask(np.eye(len(matrix), dtype=bool))
     numbers = cells.to_numpy(dtype=float)
     if not np.isfinite(numbers).any():
-        if square:
+        if is_square:
             return Sentence(f"No figure of {label}: no two of these were rated together and vary.")
         return Sentence(f"No figure of {label}: nothing was given in this data set.")
-    # The colors begin and end at whole tenths, at least one apart; those of counts begin at zero.
-    lowest = np.floor(10 * np.nanmin(numbers))
-    highest = max(np.ceil(10 * np.nanmax(numbers)), lowest + 1)
-    number_format = "z.2f"
-    color_limits = {"vmin": lowest / 10, "vmax": highest / 10}
     if all(column_type.kind in "iu" for column_type in cells.dtypes):
         number_format = ",.0f"
-        color_limits = {"vmin": 0, "vmax": None}
+        color_limits = (0, np.nanmax(numbers))
+    else:
+        # The colors begin and end at whole tenths, at least one apart.
+        number_format = "z.2f"
+        lowest = np.floor(10 * np.nanmin(numbers))
+        highest = max(np.ceil(10 * np.nanmax(numbers)), lowest + 1)
+        color_limits = (lowest / 10, highest / 10)
+    texts = [_number(cell, number_format) for cell in numbers.ravel()]
+    height = 1.6 + 0.27 * len(matrix)
+    if is_square:
+        height = 5.4
 
     @styled()
     def draw() -> MatplotlibFigure:
-        drawing, axes = new_axes(7, 5.4 if square else 1.6 + 0.25 * len(matrix))
-        seaborn.heatmap(
-            cells.astype(float).rename(index=str, columns=str),
-            cmap="cividis",  # even in lightness, the same to colour-blind readers
-            annot=True,
-            fmt=number_format,
-            **color_limits,
-            square=square,
-            cbar=False,  # the numbers are in the cells
-            ax=axes,
-        )
-        # Black or white, whichever stands out more: seaborn's own choice is faint on mid-grey.
-        filled = axes.collections[0].get_facecolors()[np.isfinite(numbers).ravel()]
-        for number, ink in zip(axes.texts, ink_on(filled), strict=True):
-            number.set_color(ink)
-        names = [drawn(column, 40) for column in matrix.columns]
-        axes.set_xticks(axes.get_xticks(), names, rotation=35, ha="right", rotation_mode="anchor")
-        axes.set_yticks(axes.get_yticks(), [drawn(row, 40) for row in matrix.index], rotation=0)
-        axes.set(xlabel=drawn(matrix.columns.name or ""), ylabel=drawn(matrix.index.name or ""))
+        drawing, axes = new_axes(7, height)
+        draw_cells(axes, cells, texts, color_limits, Sources.of(source), is_square=is_square)
         axes.set_title(label, fontsize=10, loc="left")
-        axes.tick_params(length=0)
-        axes.grid(visible=False)
         return drawing
 
     parts = []
     for index, (row, cells_of_row) in enumerate(cells.iterrows()):
-        # Each pair of a square matrix once.
-        first = index + 1 if square else 0
-        texts = []
-        for column, cell in cells_of_row.iloc[first:].items():
-            number = f"{cell:{number_format}}" if np.isfinite(cell) else "none"
-            texts.append(f"{column} {number}")
-        if texts:
-            parts.append(f"{row}: {', '.join(texts)}")
+        if is_square:  # each pair once
+            cells_of_row = cells_of_row.iloc[index + 1 :]  # noqa: PLW2901 -- the same row
+        columns_in_words = []
+        for column, cell in cells_of_row.items():
+            columns_in_words.append(f"{column} {_number(cell, number_format) or 'none'}")
+        if columns_in_words:
+            parts.append(f"{row}: {', '.join(columns_in_words)}")
     alt = f"Heat map of {label}. {'; '.join(parts)}."
-    return Figure(draw(), draw(), name, alt, caption, matrix)
+    return figure_of(draw, name, alt, caption, matrix, source)
+
+
+def _number(cell: float, number_format: str) -> str:
+    """A number as it stands in its cell; "" if there is none."""
+    if np.isfinite(cell):
+        return f"{cell:{number_format}}"
+    return ""
+
+
+def draw_cells(
+    axes,
+    cells: pd.DataFrame,
+    texts: Sequence[str],
+    color_limits: tuple[float, float],
+    sources: Sources,
+    *,
+    is_square: bool = False,
+) -> None:
+    """Draw seaborn's heat map with a text in each cell, row by row, and a legend of its shades."""
+    import seaborn
+
+    numbers = cells.astype(float).rename(index=str, columns=str)
+    # Ten shades: the legend of a continuous map would be an image.
+    shades = seaborn.light_palette(sources.of_all.colors[0], n_colors=10)
+    seaborn.heatmap(
+        numbers,
+        cmap=mpl.colors.ListedColormap(shades),
+        annot=np.reshape(texts, numbers.shape),
+        fmt="",
+        vmin=color_limits[0],
+        vmax=color_limits[1],
+        square=is_square,
+        linewidths=0.6,
+        linecolor="white",
+        cbar_kws={"shrink": 0.9, "pad": 0.02, "aspect": 30},
+        ax=axes,
+    )
+    # Black or white, whichever stands out more: seaborn's own choice is faint on mid-grey.
+    is_filled = np.isfinite(numbers.to_numpy())
+    fills = axes.collections[0].get_facecolors()[is_filled.ravel()]
+    for number, ink in zip(axes.texts, ink_on(fills), strict=True):
+        number.set_color(ink)
+    axes.collections[0].colorbar.outline.set_visible(False)
+    longest = max(8, 52 // len(cells.columns))
+    names = []
+    for column in cells.columns:
+        names.append(textwrap.fill(drawn(column, 40), longest, break_long_words=False))
+    axes.set_xticks(axes.get_xticks(), names, rotation=0, fontsize=9)
+    axes.set_yticks(axes.get_yticks(), [drawn(row, 40) for row in cells.index], rotation=0)
+    axes.set(xlabel=drawn(cells.columns.name or ""), ylabel=drawn(cells.index.name or ""))
+    axes.tick_params(length=0)
+    axes.grid(visible=False)

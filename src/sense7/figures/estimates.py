@@ -1,17 +1,23 @@
 """Estimates with their intervals, one row for each: in one panel or several, with the lines that they are judged by."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator
 
-from sense7.estimators.estimates import require_estimates
-from sense7.figures.style import MARKS, STYLE, Figure, colors_of, drawn, legend_above, styled
+from sense7.estimators.estimates import COLUMNS, require_estimates
+from sense7.figures.source import GRAY, INK, Shown, Sources
+from sense7.figures.style import MARKS, Figure, drawn, figure_of, legend_above, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
+from sense7.terminal import plain
+
+Tables = Mapping[str, pd.DataFrame] | pd.DataFrame
+Lines = Sequence[float] | Mapping[str, float]
 
 
 def ranges_in_words(table: pd.DataFrame) -> str:
@@ -23,9 +29,18 @@ def ranges_in_words(table: pd.DataFrame) -> str:
             continue
         text = f"{name}: {format_number(row['estimate'], row['unit'])}"
         if np.isfinite(row["low"]):
-            text += f" ({format_number(row['low'], row['unit'])} to {format_number(row['high'], row['unit'])})"
+            low = format_number(row["low"], row["unit"])
+            high = format_number(row["high"], row["unit"])
+            text += f" ({low} to {high})"
         parts.append(text)
     return "; ".join(parts)
+
+
+def series_in_words(series: str, table: pd.DataFrame) -> str:
+    """The rows of a series in words, after its name where it has one."""
+    if series:
+        return f"{series}: {ranges_in_words(table)}"
+    return ranges_in_words(table)
 
 
 def with_sizes(caption: str, table: pd.DataFrame) -> str:
@@ -49,21 +64,60 @@ def range_of_sizes(n: pd.Series) -> str:
     return " to ".join(f"{size:,}" for size in sizes)
 
 
+def published_values(values: Mapping[str, float], name: str, unit: str) -> pd.DataFrame:
+    """Published values as a table of estimates without intervals, to be drawn beside estimates.
+
+    Parameters
+    ----------
+    values : mapping
+        Name of the row -> published value.
+    name : str
+        What the rows are.
+    unit : str
+        Unit of the values.
+
+    Examples
+    --------
+    >>> published_values({"Affective": 0.703}, "dimension", "weighted kappa")["estimate"].tolist()
+    [0.703]
+    """
+    rows = {}
+    for row, value in values.items():
+        rows[row] = dict.fromkeys(COLUMNS)
+        rows[row].update(estimate=value, low=np.nan, high=np.nan, unit=unit)
+        rows[row].update(method="published", reason="published without an interval")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(name)
+
+
+def reversed_sign(table: pd.DataFrame) -> pd.DataFrame:
+    """Differences the other way round, for a drawing whose panels shall point in one direction.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"estimate": [-0.5], "low": [-0.75], "high": [0.25]})
+    >>> reversed_sign(table).iloc[0].tolist()
+    [0.5, -0.25, 0.75]
+    """
+    return table.assign(estimate=-table["estimate"], low=-table["high"], high=-table["low"])
+
+
 def intervals(
-    tables: Mapping[str, pd.DataFrame] | pd.DataFrame,
+    tables: Tables,
     *,
     name: str,
     label: str,
     caption: str,
     limits: tuple[float, float] | None = None,
     zero: bool = False,
+    source: Shown = None,
 ) -> Figure | Sentence:
     """Estimates with their intervals, one row for each; every table has its color and mark.
 
     Parameters
     ----------
     tables : DataFrame or mapping of name -> DataFrame
-        Tables of estimates with the same rows; several are drawn side by side.
+        Tables of estimates; several are drawn side by side, in the rows of the first one. A row that another one
+        lacks has no mark of it.
     name : str
         Name of the figure's data file.
     label : str
@@ -74,6 +128,9 @@ def intervals(
         Ends of the axis, in the units drawn.
     zero : bool
         Whether a line marks zero. Differences always have one.
+    source : Study, Source, or mapping of name -> one of these, optional
+        Whose data the figure shows, or each of its tables: the drawing, its data and its files say so, and blue is
+        simulated, orange real, gray published.
 
     Returns
     -------
@@ -86,21 +143,26 @@ def intervals(
     if not len(panel.first):
         return Sentence(f"No figure of {label}: there is nothing to show.")
     sentences = []
+    row_sources = []
+    sources = Sources.of(source)
     for series, table in panel.tables.items():
-        heading = f"{series}: " if series else ""
-        sentences.append(f"{heading}{ranges_in_words(table)}.")
+        sentences.append(f"{series_in_words(series, table)}.")
+        row_sources += [sources.source(series)] * len(table)
     alt = f"{label}. {' '.join(sentences)}"
     data = panel.first
     if len(panel.tables) > 1:
         data = pd.concat(panel.tables, names=["interval"])
+    if zero or " minus " in label:
+        panel = _Panel("", panel.tables, lines={"": 0.0})
 
     def draw() -> MatplotlibFigure:
-        return _draw([panel], label, limits, zero=zero)
+        return _draw([panel], label, {"": limits}, sources)
 
-    return Figure(draw(), draw(), name, alt, with_sizes(caption, data), data)
+    caption = with_sizes(caption, data)
+    return figure_of(draw, name, alt, caption, data, source, row_sources=row_sources)
 
 
-def by_series(tables: Mapping[str, pd.DataFrame] | pd.DataFrame) -> dict[str, pd.DataFrame]:
+def by_series(tables: Tables) -> dict[str, pd.DataFrame]:
     """Tables by the name of their series; a single one has none."""
     if isinstance(tables, Mapping):
         return dict(tables)
@@ -109,11 +171,11 @@ def by_series(tables: Mapping[str, pd.DataFrame] | pd.DataFrame) -> dict[str, pd
 
 @dataclass(frozen=True)
 class _Panel:
-    """Tables of estimates with the same rows, by series, and the lines that they are judged by."""
+    """Tables of estimates by series, and the lines that they are judged by: name, "" for none, -> value."""
 
     heading: str
     tables: dict[str, pd.DataFrame]
-    lines: Sequence[float] = ()
+    lines: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def first(self) -> pd.DataFrame:
@@ -127,39 +189,56 @@ class _Panel:
     @property
     def scale(self) -> int:
         """Factor of what is drawn: shares are drawn in percent."""
-        return 100 if self.first["unit"].str.startswith("share").all() else 1
+        if self.first["unit"].str.startswith("share").all():
+            return 100
+        return 1
+
+    @property
+    def percent(self) -> str:
+        """What the label of the axis says of the scale."""
+        if self.scale == 100:
+            return " (%)"
+        return ""
 
     def in_words(self) -> list[str]:
         """The panel's lines and estimates in words, one text for each series."""
         question = self.heading
         if self.lines:
-            lines = "line" if len(self.lines) == 1 else "lines"
-            values = " and ".join(format_number(line, self.unit) for line in self.lines)
-            question += f", {lines} at {values}"
-        texts = []
-        for series, table in self.tables.items():
-            heading = f"{series}: " if series else ""
-            texts.append(f"{question}: {heading}{ranges_in_words(table)}")
-        return texts
+            values = []
+            for name, value in self.lines.items():
+                values.append(f"{name} {format_number(value, self.unit)}".strip())
+            noun = "line" if len(self.lines) == 1 else "lines"
+            question += f", {noun} at {' and '.join(values)}"
+        return [
+            f"{question}: {series_in_words(series, table)}" for series, table in self.tables.items()
+        ]
+
+
+def _named(lines: Lines) -> dict[str, float]:
+    """Lines by their name, those that are there; lines that are given as numbers alone have none."""
+    if not isinstance(lines, Mapping):
+        lines = {" " * index: line for index, line in enumerate(lines)}
+    return {name: float(value) for name, value in lines.items() if np.isfinite(value)}
 
 
 def forest(
-    panels: Mapping[str, tuple[Mapping[str, pd.DataFrame] | pd.DataFrame, Sequence[float]]],
+    panels: Mapping[str, tuple[Tables, Lines]],
     *,
     name: str,
     caption: str,
     label: str = "",
-    limits: tuple[float, float] | None = None,
+    limits: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
     beside: bool = False,
+    source: Shown = None,
 ) -> Figure | Sentence:
     """Draw one panel for each question: its estimates with intervals, and the lines that they are judged by.
 
     Parameters
     ----------
-    panels : mapping of str -> (tables, sequence of float)
-        Question -> a table of estimates in one unit, or several of them by name with the same rows, as for
-        :func:`intervals`; and its lines: the first is that of the claim (dashed), a second one that of its contrary
-        (dotted). Shares are drawn in percent.
+    panels : mapping of str -> (tables, lines)
+        Question -> a table of estimates in one unit, or several of them by name, as for :func:`intervals`; and its
+        lines, as numbers or as name -> number. A line at zero is solid, others are dashed, then dotted; one whose name
+        says that it was published is gray. Names stand in the panel's title. Shares are drawn in percent.
     name : str
         Name of the figure's data file.
     caption : str
@@ -167,10 +246,12 @@ def forest(
         interval are added.
     label : str, optional
         The label of one axis that all panels share; each has its own otherwise, and its label is the unit.
-    limits : tuple, optional
+    limits : tuple, or mapping of question -> tuple, optional
         Ends of the axes, in the units drawn.
     beside : bool
         Whether the panels stand beside each other, with the same rows.
+    source : Study, Source, or mapping of name -> one of these, optional
+        As for :func:`intervals`; names are those of tables or of questions.
 
     Returns
     -------
@@ -181,21 +262,26 @@ def forest(
     --------
     >>> from sense7.estimators.estimates import estimate_row, estimate_table
     >>> row = estimate_row(0.9, 0.8, 0.95, n=9, unit="alpha", method="alpha; 95% interval")
-    >>> figure = forest({"consistent": (estimate_table({"A": row}, "data"), (0.7,))}, name="x", caption="Look.")
-    >>> figure, figure.caption
-    (Figure: consistent, line at 0.700: A: 0.900 (0.800 to 0.950)., 'Look. n = 9; 95% interval.')
+    >>> panels = {"consistent": (estimate_table({"A": row}, "data"), (0.7,))}
+    >>> figure = forest(panels, name="x", caption="Look.")
+    >>> figure.alt.partition(" Source")[0], figure.caption
+    ('consistent, line at 0.700: A: 0.900 (0.800 to 0.950).', 'Look. n = 9; 95% interval.')
     """
+    sources = Sources.of(source)
     drawn_panels = []
     texts = []
     tables_of_panels = []
     questions = []
-    for question, (tables, judged_by) in panels.items():
-        lines = [float(line) for line in judged_by if np.isfinite(line)]
-        panel = _Panel(question, by_series(tables), lines)
+    row_sources = []
+    for question, (tables, lines) in panels.items():
+        panel = _Panel(question, by_series(tables), _named(lines))
         for series, table in panel.tables.items():
             require_estimates("forest", "panels", table)
-            tables_of_panels.append(table.assign(series=series) if series else table)
+            if series:
+                table = table.assign(series=series)  # noqa: PLW2901 -- the data say which it is
+            tables_of_panels.append(table)
             questions.append(question)
+            row_sources += [sources.source(series, question)] * len(table)
         drawn_panels.append(panel)
         texts += panel.in_words()
     if not tables_of_panels:
@@ -204,107 +290,154 @@ def forest(
     if not np.isfinite(data["estimate"].astype(float)).any():
         reasons = "; ".join(dict.fromkeys(filter(None, data["reason"])))
         return Sentence(f"No figure of the estimates: {reasons or 'there is nothing to show'}.")
+    limits_of = limits
+    if not isinstance(limits, Mapping):
+        limits_of = dict.fromkeys(panels, limits)
 
     def draw() -> MatplotlibFigure:
-        return _draw(drawn_panels, label, limits, beside=beside)
+        if beside:
+            return _draw_beside(drawn_panels, label, limits_of, sources)
+        return _draw(drawn_panels, label, limits_of, sources)
 
     alt = f"{'. '.join(texts)}."
-    return Figure(draw(), draw(), name, alt, with_sizes(caption, data), data)
+    caption = with_sizes(caption, data)
+    return figure_of(draw, name, alt, caption, data, source, row_sources=row_sources)
 
 
+def _room_for_rows(panel: _Panel) -> float:
+    """Height of a panel in rows: those of tables side by side need more room, but not each as much as a row."""
+    return len(panel.first) * max(1, 0.6 * len(panel.tables))
+
+
+@styled()
 def _draw(
-    panels: Sequence[_Panel],
-    label: str,
-    limits: tuple[float, float] | None,
-    *,
-    zero: bool = False,
-    beside: bool = False,
+    panels: Sequence[_Panel], label: str, limits: Mapping[str, tuple | None], sources: Sources
 ) -> MatplotlibFigure:
-    """Panels of estimates, below each other or beside each other, with one axis label or one for each."""
-    # Rows of tables side by side need more room, but not each as much as a row.
-    room_for_rows = [len(panel.first) * max(1, 0.6 * len(panel.tables)) for panel in panels]
-    if beside:
-        height = 1 + 0.25 * max(room_for_rows)
-    else:
-        room_for_labels = 0.5 + 0.4 * len(panels) if label else 0.62 * len(panels)
-        height = 0.3 + 0.18 * sum(room_for_rows) + room_for_labels
-
-    with styled():
-        drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
-        if beside:
-            grid = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        else:
-            grid = drawing.subplots(
-                len(panels),
-                sharex=bool(label),
-                squeeze=False,
-                height_ratios=[0.4 + room for room in room_for_rows],
-            )[:, 0]
-        for axes, panel in zip(grid, panels, strict=True):
-            without_estimate = _draw_estimates(axes, panel)
-            if zero or "difference" in panel.unit or " minus " in label:
-                axes.axvline(0, color=STYLE["text.color"], linewidth=1, linestyle="--", zorder=1)
-            for line, style in zip(panel.lines, ("--", ":"), strict=False):
-                axes.axvline(
-                    panel.scale * line, linestyle=style, color=STYLE["text.color"], linewidth=1.2
-                )
-            text = "not available" if beside else "not available in this data set"
-            for row in without_estimate:
-                axes.text(
-                    0.01,
-                    row,
-                    text,
-                    transform=axes.get_yaxis_transform(),
-                    va="center",
-                    style="italic",
-                )
-            if limits:
-                axes.set_xlim(limits)
-            axes.xaxis.set_major_locator(MaxNLocator(5 if beside else "auto"))
-            longest = 40 if beside else 60
-            row_names = [drawn(row, longest) for row in panel.first.index]
-            axes.set_yticks(range(len(row_names)), row_names)
-            axes.set_ylim(len(row_names) - 0.5, -0.5)
-            axes.grid(visible=False, axis="y")
-            percent = " (%)" if panel.scale == 100 else ""
-            if beside:
-                axes.set_xlabel(f"{drawn(panel.heading)}{percent}")
-            else:
-                title = drawn(panel.heading, 78) if panel.heading else ""
-                axes.set_title(title, loc="left", fontsize=10)
-                if not label:
-                    axes.set_xlabel(f"{drawn(panel.unit)}{percent}")
-        if label:
-            grid[-1].set_xlabel(label)
-        if beside or len(panels) == 1:
-            grid[0].set_ylabel(drawn(panels[0].first.index.name or ""))
-        if any(len(panel.tables) > 1 for panel in panels):
-            legend_above(drawing)
+    """Panels of estimates below each other, with one axis label or one for each."""
+    has_legend = any(len(panel.tables) > 1 for panel in panels)
+    room_for_rows = [_room_for_rows(panel) for panel in panels]
+    # A line of a title begins where the rows' names end.
+    longest_row = max(len(drawn(row)) for panel in panels for row in panel.first.index)
+    letters = max(34, 82 - longest_row)
+    titles = [textwrap.fill(_title(panel), letters) for panel in panels]
+    lines_of_titles = sum(title.count("\n") for title in titles)
+    height = 0.3 + 0.2 * sum(room_for_rows) + 0.17 * lines_of_titles + 0.74 * len(panels)
+    if label:
+        height -= 0.34 * (len(panels) - 1)
+    if has_legend:
+        height += 0.3
+    drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
+    grid = drawing.subplots(
+        len(panels),
+        sharex=bool(label),
+        squeeze=False,
+        height_ratios=[0.4 + room for room in room_for_rows],
+    )[:, 0]
+    for axes, panel, title in zip(grid, panels, titles, strict=True):
+        _draw_panel(axes, panel, sources)
+        _draw_rows(axes, panel, 60)
+        axes.set_title(title, loc="left", fontsize=10)
+        if not label:
+            axes.set_xlabel(f"{drawn(panel.unit)}{panel.percent}")
+    for axes, panel in zip(grid, panels, strict=True):  # an axis may be shared: after all are drawn
+        axes.set_xlim(limits.get(panel.heading))
+    if label:
+        grid[-1].set_xlabel(label)
+    if len(panels) == 1:
+        grid[0].set_ylabel(drawn(panels[0].first.index.name or ""))
+    if has_legend:
+        legend_above(drawing)
     return drawing
 
 
-def _draw_estimates(axes, panel: _Panel) -> np.ndarray:
-    """Draw the estimates of each series with their intervals; positions of the rows that no series has one of."""
+@styled()
+def _draw_beside(
+    panels: Sequence[_Panel], label: str, limits: Mapping[str, tuple | None], sources: Sources
+) -> MatplotlibFigure:
+    """Panels of estimates beside each other, with the same rows."""
+    height = 1 + 0.25 * max(_room_for_rows(panel) for panel in panels)
+    drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
+    grid = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    letters = 56 // len(panels)
+    for axes, panel in zip(grid, panels, strict=True):
+        _draw_panel(axes, panel, sources)
+        axes.set_xlim(limits.get(panel.heading))
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        _draw_rows(axes, panel, 40)
+        axes.set_xlabel(textwrap.fill(_title(panel, panel.percent), letters))
+    if label:
+        grid[-1].set_xlabel(label)
+    grid[0].set_ylabel(drawn(panels[0].first.index.name or ""))
+    if any(len(panel.tables) > 1 for panel in panels):
+        legend_above(drawing)
+    return drawing
+
+
+def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
+    """Lines, and the estimates of each series with their intervals, in the order of the rows."""
+    lines = dict(panel.lines)
+    if "difference" in panel.unit and not lines:
+        lines = {"": 0.0}
+    styles = iter(("--", ":"))
+    for name, value in lines.items():
+        look = {"color": INK, "linewidth": 1.2}
+        if "published" in name:
+            look = {"color": GRAY, "linewidth": 1.8}
+        if value == 0:
+            look["linewidth"] = 0.9
+        else:
+            look["linestyle"] = next(styles, "-.")
+        axes.axvline(panel.scale * value, zorder=1, **look)
     rows = panel.first.index
     offsets = [0]
     if len(panel.tables) > 1:
         offsets = np.linspace(-0.2, 0.2, len(panel.tables))
-    has_estimate = np.zeros(len(rows), dtype=bool)
-    colors = colors_of(list(panel.tables))
+    colors = sources.colors(list(panel.tables), panel.heading)
     for index, (series, table) in enumerate(panel.tables.items()):
-        columns = table.loc[list(rows), ["estimate", "low", "high"]]
+        columns = table.reindex(rows)[["estimate", "low", "high"]]
         numbers = panel.scale * columns.to_numpy(dtype=float)
         is_finite = np.isfinite(numbers[:, 0])
-        has_estimate |= is_finite
-        estimates = numbers[is_finite, 0]
         distances = np.abs(numbers[is_finite, 1:] - numbers[is_finite, :1])
         axes.errorbar(
-            estimates,
+            numbers[is_finite, 0],
             np.flatnonzero(is_finite) + offsets[index],
             xerr=np.nan_to_num(distances).T,
             label=drawn(series) or None,
             fmt=MARKS[index % len(MARKS)],
+            markersize=5,
             color=colors[index],
             capsize=3,
         )
-    return np.flatnonzero(~has_estimate)
+
+
+def _draw_rows(axes, panel: _Panel, longest: int) -> None:
+    """The names of a panel's rows, and why there is nothing in those that no series has an estimate of."""
+    rows = panel.first.index
+    has_estimate = np.zeros(len(rows), dtype=bool)
+    for table in panel.tables.values():
+        has_estimate |= np.isfinite(table.reindex(rows)["estimate"].to_numpy(dtype=float))
+    for row in np.flatnonzero(~has_estimate):
+        axes.text(
+            0.01,
+            row,
+            textwrap.shorten(f"none: {plain(panel.first['reason'].iloc[row])}", 44),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            style="italic",
+            fontsize=8,
+        )
+    axes.set_yticks(range(len(rows)), [drawn(row, longest) for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+
+
+def _title(panel: _Panel, unit: str = "") -> str:
+    """The question of a panel, and the names of its lines with their values."""
+    values = []
+    for name, value in panel.lines.items():
+        if name.strip():
+            values.append(f"{drawn(name)} {format_number(value, panel.unit)}")
+    title = f"{drawn(panel.heading, 120)}{unit}"
+    if values:
+        title += f"; dashed: {', '.join(values)}"
+    return title

@@ -8,29 +8,21 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import require_estimates
-from sense7.figures.estimates import by_series, ranges_in_words, with_sizes
-from sense7.figures.style import (
-    COLOURS,
-    INK,
-    MARKS,
-    Figure,
-    colors_of,
-    drawn,
-    name_lines,
-    new_axes,
-    styled,
-)
+from sense7.figures.estimates import Tables, by_series, ranges_in_words, series_in_words, with_sizes
+from sense7.figures.source import INK, Shown, Sources
+from sense7.figures.style import MARKS, Figure, drawn, figure_of, name_lines, new_axes, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 
 
 def lines_by_turn(
-    tables: Mapping[str, pd.DataFrame] | pd.DataFrame,
+    tables: Tables,
     *,
     name: str,
     label: str,
     caption: str,
+    source: Shown = None,
 ) -> Figure | Sentence:
     """Estimates turn by turn with their intervals, a line, color and mark for each table.
 
@@ -41,6 +33,8 @@ def lines_by_turn(
     name, label, caption : str
         As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
         Differences have a line at zero.
+    source : Study, Source, or mapping of name -> one of these, optional
+        As for :func:`sense7.figures.intervals`.
 
     Returns
     -------
@@ -51,8 +45,9 @@ def lines_by_turn(
     --------
     >>> from sense7.estimators.estimates import estimate_row, estimate_table
     >>> row = estimate_row(-0.5, -0.9, -0.1, n=9, unit="level, difference", method="mean; 95% interval")
-    >>> lines_by_turn(estimate_table({1: row}, "time"), name="x", label="drop", caption="Look.")
-    Figure: drop, turn by turn. turn 1: -0.50 (-0.90 to -0.10).
+    >>> table = estimate_table({1: row}, "time")
+    >>> lines_by_turn(table, name="x", label="drop", caption="Look.").alt.partition(" Source")[0]
+    'drop, turn by turn. turn 1: -0.50 (-0.90 to -0.10).'
     """
     tables = by_series(tables)
     estimated = {}
@@ -63,17 +58,20 @@ def lines_by_turn(
         reasons = "; ".join(dict.fromkeys(filter(None, everything["reason"])))
         return Sentence(f"No figure of {label}: {reasons or 'there are no turns'}.")
     units = everything["unit"].str
-    scale = 100 if units.startswith("share").all() else 1
+    scale = 1
+    if units.startswith("share").all():
+        scale = 100
+    sources = Sources.of(source)
 
     @styled()
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 4)
         if units.contains("difference").any() or " minus " in label:
-            axes.axhline(0, linestyle="--", linewidth=1, color=INK)
+            axes.axhline(0, linewidth=0.9, color=INK)
         offsets = [0]
         if len(estimated) > 1:
             offsets = np.linspace(-0.12, 0.12, len(estimated))
-        colors = colors_of(list(estimated))
+        colors = sources.colors(list(estimated))
         for index, (series, table) in enumerate(estimated.items()):
             numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
             distances = np.abs(numbers[:, 1:] - numbers[:, :1])
@@ -82,7 +80,7 @@ def lines_by_turn(
                 numbers[:, 0],
                 yerr=np.nan_to_num(distances).T,
                 fmt=MARKS[index % len(MARKS)],
-                linestyle=("-", "--", ":", "-.")[index // len(COLOURS) % 4],
+                linestyle=("-", "--", ":", "-.")[index // 4 % 4],  # colors are four
                 color=colors[index],
                 capsize=2,
                 linewidth=1.2,
@@ -95,23 +93,28 @@ def lines_by_turn(
         return drawing
 
     sentences = []
+    row_sources = []
     for series, table in tables.items():
-        heading = f"{series}: " if series else ""
-        sentences.append(f"{heading}{ranges_in_words(table.rename('turn {}'.format))}.")
+        sentences.append(f"{series_in_words(series, table.rename('turn {}'.format))}.")
+        row_sources += [sources.source(series)] * len(table)
     alt = f"{label}, turn by turn. {' '.join(sentences)}"
     caption = with_sizes(caption, everything)
-    data = everything if len(tables) > 1 else next(iter(tables.values()))
-    return Figure(draw(), draw(), name, alt, caption, data)
+    data = everything
+    if len(tables) == 1:
+        data = next(iter(tables.values()))
+    return figure_of(draw, name, alt, caption, data, source, row_sources=row_sources)
 
 
-def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
+def scree(
+    table: pd.DataFrame, *, name: str, caption: str, source: Shown = None
+) -> Figure | Sentence:
     """Eigenvalues of the ratings from the largest, with those of noise.
 
     Parameters
     ----------
     table : DataFrame
         As :func:`sense7.findings.reliability.parallel_analysis` returns it.
-    name, caption : str
+    name, caption, source
         As for :func:`sense7.figures.intervals`.
 
     Returns
@@ -124,8 +127,8 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
             "No figure of the eigenvalues: too few ratings vary, or too few units rate all of them."
         )
     lines = {
-        "components": ("ratings", "o-", COLOURS[0]),
-        "components, noise": ("noise, as many rows as units", "s--", "#8c8c8c"),
+        "components": ("ratings", "o-", Sources.of(source).of_all.colors[0]),
+        "components, noise": ("noise, as many rows as units", "s--", INK),
         "components, noise of participants": ("noise, as many rows as participants", "^:", INK),
     }
 
@@ -146,10 +149,12 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
             values = ", ".join(f"{value:z.2f}" for value in table[column])
             parts.append(f"{label}: {values}")
     alt = f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}."
-    return Figure(draw(), draw(), name, alt, caption, table)
+    return figure_of(draw, name, alt, caption, table, source)
 
 
-def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
+def reliability_diagram(
+    table: pd.DataFrame, *, name: str, caption: str, source: Shown = None
+) -> Figure | Sentence:
     """Reliability diagram: mean ground truth at each predicted level, against the line of equal values.
 
     Parameters
@@ -157,7 +162,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
     table : DataFrame
         Table of estimates with one row per predicted level 1..5, as
         :func:`sense7.judge.metrics.calibration` returns it; ``n`` counts predictions.
-    name, caption : str
+    name, caption, source
         As for :func:`sense7.figures.intervals`.
 
     Returns
@@ -199,7 +204,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
             numbers[:, 0],
             yerr=spans,
             fmt="o-",
-            color=COLOURS[0],
+            color=Sources.of(source).of_all.colors[0],
             capsize=4,
             linewidth=1.5,
         )
@@ -220,7 +225,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         words = ranges_in_words(predicted.loc[[level]].rename("Predicted {}".format))
         parts.append(f"{words}, n = {row['n']:,}")
     alt = f"Reliability diagram: mean ground truth by predicted level. {'; '.join(parts)}."
-    return Figure(draw(), draw(), name, alt, with_sizes(caption, table), table)
+    return figure_of(draw, name, alt, with_sizes(caption, table), table, source)
 
 
 def ceiling_curves(
@@ -230,6 +235,7 @@ def ceiling_curves(
     name: str,
     caption: str,
     bound: pd.Series | None = None,
+    source: Shown = None,
 ) -> Figure | Sentence:
     """Ceiling of Spearman's correlation over the content share, with each judge as a dot at the share it needs.
 
@@ -240,7 +246,7 @@ def ceiling_curves(
     judges : mapping
         Name -> its Spearman correlation; NaN is not drawn. A dot stands where the result meets
         the curve: the content share that it needs at least; at an end where it lies beyond the curve.
-    name, caption : str
+    name, caption, source
         As for :func:`sense7.figures.intervals`.
     bound : Series, optional
         Row of a table of estimates: the upper bound of the content share, drawn as a band of its interval.
@@ -280,16 +286,16 @@ def ceiling_curves(
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 4)
         axes.plot(curve.index, ceiling, color=INK, linewidth=2, label="ceiling")
-        colors = colors_of([*results, "", ""])
-        for color, (judge, result) in zip(colors, results.items(), strict=False):
+        colors = Sources.of(source).colors(list(results))
+        for color, (judge, result) in zip(colors, results.items(), strict=True):
             axes.plot([shares[judge]], [result], "o", color=color, markersize=7, label=drawn(judge))
         if has_bound:
             low = high = bound["estimate"]
             if np.isfinite(bound["low"]):
                 low = bound["low"]
                 high = bound["high"]
-            axes.axvspan(low, high, color="#8c8c8c", alpha=0.3, linewidth=0)
-            axes.axvline(bound["estimate"], color="#8c8c8c", linewidth=1.2)
+            axes.axvspan(low, high, color=INK, alpha=0.12, linewidth=0)
+            axes.axvline(bound["estimate"], color=INK, alpha=0.6, linewidth=1.2)
             axes.text(
                 bound["estimate"],
                 1.01,
@@ -306,4 +312,4 @@ def ceiling_curves(
 
     if bound is not None and not has_bound:
         caption += f" No upper bound of the content share: {bound['reason']}."
-    return Figure(draw(), draw(), name, alt, caption, curve)
+    return figure_of(draw, name, alt, caption, curve, source)

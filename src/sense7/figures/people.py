@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from sense7.figures.style import COLOURS, INK, MARKS, Figure, drawn, legend_above, styled
+from sense7.figures.source import INK, Shown, Sources
+from sense7.figures.style import MARKS, Figure, drawn, figure_of, legend_above, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -17,7 +18,7 @@ MOST = 300
 
 
 def ratings_by_participant(
-    conversations: pd.DataFrame, *, name: str, caption: str
+    conversations: pd.DataFrame, *, name: str, caption: str, source: Shown = None
 ) -> Figure | Sentence:
     """Draw one column per participant, ordered by mean: a dot per conversation, a line over their range, the mean.
 
@@ -32,6 +33,8 @@ def ratings_by_participant(
         Name of the figure's data file.
     caption : str
         What to look for, n, and what is drawn.
+    source : Study or Source, optional
+        Whose data they are, see :func:`sense7.figures.intervals`.
 
     Returns
     -------
@@ -61,6 +64,7 @@ def ratings_by_participant(
     dots = conversations.assign(column=column)[column.notna()]
     dots = dots.sort_values("column", kind="stable", ignore_index=True)
     people = count_of(len(means), "participant")
+    color = Sources.of(source).of_all.colors[0]
     if number < len(means):
         caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
 
@@ -76,8 +80,9 @@ def ratings_by_participant(
             np.column_stack([columns, columns, gaps]).ravel(),
             np.column_stack([ranges, gaps]).ravel(),
             color=INK,
-            alpha=0.35,
-            linewidth=min(0.5, 40 / number),
+            alpha=0.5,
+            linewidth=min(1.0, 80 / number),
+            label="range of a person's conversations",
         )
         x = dots["column"]
         y = dots["rating"]
@@ -85,7 +90,7 @@ def ratings_by_participant(
         axes.plot(
             np.column_stack([x, x + 1e-3, gaps_of_dots]).ravel(),
             np.column_stack([y, y, gaps_of_dots]).ravel(),
-            color=COLOURS[0],
+            color=color,
             alpha=0.8,
             linewidth=180 / max(number, 30),
             solid_capstyle="round",
@@ -107,10 +112,10 @@ def ratings_by_participant(
         axes.grid(visible=False, axis="x")
         axes.set_yticks(range(1, 6), LEVELS)
         axes.set_ylim(0.9, 5.1)
-        bars = [(middle_of_means, INK), (middle_around_mean, COLOURS[0])]
-        for position, ((low, high), color) in enumerate(bars):
-            beside.bar(position, high - low, bottom=low, width=0.55, color=color)
-        beside.set_title("middle 80%", fontsize=10)
+        bars = [(middle_of_means, INK), (middle_around_mean, color)]
+        for position, ((low, high), color_of_bar) in enumerate(bars):
+            beside.bar(position, high - low, bottom=low, width=0.55, color=color_of_bar)
+        beside.set_title("middle 80% of", fontsize=10)
         beside.set_xticks([0, 1], ["people's\nmeans", "within\nperson"])
         beside.set_xlim(-0.6, 1.6)
         beside.tick_params(length=0)
@@ -129,7 +134,7 @@ def ratings_by_participant(
         ranges_in_words.append(f"middle 80% of the {values}: {low:.2f} to {high:.2f}")
     rated = count_of(len(conversations), "conversation")
     alt = f"Ratings of {rated} by {people}, ordered by mean. {'; '.join(ranges_in_words)}."
-    return Figure(draw(), draw(), name, alt, caption, dots.drop(columns="column"))
+    return figure_of(draw, name, alt, caption, dots.drop(columns="column"), source)
 
 
 def score_pairs(
@@ -138,6 +143,7 @@ def score_pairs(
     name: str,
     caption: str,
     limits: tuple[float, float] | None = None,
+    source: Shown = None,
 ) -> Figure:
     """Two values of each thing as a point, such as two raters' scores; on the dashed line they are equal.
 
@@ -146,11 +152,12 @@ def score_pairs(
     panels : mapping of str to DataFrame
         Title of the panel -> its points: the first two columns are drawn across and upwards, and named as the axes
         are to be. A third, where there is one, says to which series a point belongs.
-    name, caption : str
+    name, caption, source
         As for :func:`ratings_by_participant`.
     limits : tuple of float, optional
         Ends of the scale on which all rated, for whole ticks; otherwise those of the values.
     """
+    colors = Sources.of(source).of_all.colors
 
     @styled()
     def draw() -> MatplotlibFigure:
@@ -165,7 +172,7 @@ def score_pairs(
             # Each series has its look; without series, each panel.
             if series_columns:
                 groups = list(points.groupby(series_columns[0], sort=False))
-                labels = [drawn(series) if series else series for series, _ in groups]
+                labels = [drawn(series) for series, _ in groups]
                 looks = range(len(groups))
             else:
                 groups = [(None, points)]
@@ -175,10 +182,10 @@ def score_pairs(
                 axes.plot(
                     points_of_series[across],
                     points_of_series[upwards],
-                    MARKS[look % 6],
+                    MARKS[look % len(MARKS)],
                     label=label,
                     clip_on=False,
-                    color=COLOURS[look % 6],
+                    color=colors[look % len(colors)],
                     alpha=0.6,
                     markeredgewidth=0,
                 )
@@ -203,4 +210,4 @@ def score_pairs(
             f"{largest_difference:.3f}."
         )
     data = pd.concat(panels, names=["panel"])
-    return Figure(draw(), draw(), name, " ".join(parts), caption, data)
+    return figure_of(draw, name, " ".join(parts), caption, data, source)

@@ -17,7 +17,8 @@ from matplotlib.ticker import PercentFormatter
 
 from sense7.errors import UserError
 from sense7.figures.estimates import range_of_sizes
-from sense7.figures.style import COLOURS, INK, Figure, drawn, rounded, styled
+from sense7.figures.source import GRAY, INK, Shown, Sources
+from sense7.figures.style import Figure, drawn, figure_of, rounded, styled
 from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
@@ -104,7 +105,12 @@ def _five_digits(number: float) -> float:
 
 
 def specification_curve(
-    table: pd.DataFrame, *, name: str, caption: str, published: float | None = None
+    table: pd.DataFrame,
+    *,
+    name: str,
+    caption: str,
+    published: float | None = None,
+    source: Shown = None,
 ) -> SpecificationCurve | Sentence:
     """Estimates of all specifications in order, the options of each below it, and which one a reader has chosen.
 
@@ -119,6 +125,8 @@ def specification_curve(
         What the intervals are.
     published : float, optional
         The published value, of a headline that has one.
+    source : Study or Source, optional
+        Whose data they are, see :func:`sense7.figures.intervals`.
 
     Returns
     -------
@@ -136,6 +144,7 @@ def specification_curve(
     data = data.sort_values("estimate", kind="stable", na_position="last")
     estimated = data[data["estimate"].notna()]
     reference, compared_with = _reference(headline, published)
+    color = Sources.of(source).of_all.colors[0]
 
     # Rows below the curve: each choice, and its options.
     option_rows = []
@@ -155,21 +164,29 @@ def specification_curve(
         axes.plot(
             np.column_stack([positions, positions, gaps]).ravel(),
             np.column_stack([numbers[:, 1:], gaps]).ravel(),
-            color=COLOURS[0],
+            color=color,
             linewidth=1,
         )
-        axes.plot(positions, numbers[:, 0], "o", color=COLOURS[0], markersize=4)
+        axes.plot(positions, numbers[:, 0], "o", color=color, markersize=4)
         if reference is not None:
-            axes.axhline(reference, color=INK, linestyle="--", linewidth=1.2)
-            text = f"published: {compared_with}" if headline.claim else compared_with
+            text = compared_with
+            look = {"color": INK, "linewidth": 0.9}
+            if headline.claim:
+                text = f"published: {compared_with}"
+                look = {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
+            axes.axhline(reference, **look)
             # Where most estimates lie on the other side of the line.
-            is_right = reference <= np.median(numbers[:, 0])
+            x = 0
+            alignment = "left"
+            if reference <= np.median(numbers[:, 0]):
+                x = 1
+                alignment = "right"
             axes.text(
-                is_right,
+                x,
                 reference,
                 text,
                 transform=axes.get_yaxis_transform(),
-                ha="right" if is_right else "left",
+                ha=alignment,
                 va="bottom",
             )
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
@@ -190,15 +207,16 @@ def specification_curve(
                 with_option,
                 np.full(len(with_option), row),
                 "|",
-                color=COLOURS[0],
+                color=color,
                 markersize=7,
                 markeredgewidth=2,
             )
-            names.append(drawn(option) if option else f"{_QUESTIONS.get(choice, choice)}:")
+            names.append(drawn(option) or f"{_QUESTIONS.get(choice, choice)}:")
         below.set_yticks(range(len(option_rows)), names)
         for tick, (_, option) in zip(below.yaxis.get_major_ticks(), option_rows, strict=True):
-            tick.label1.set_weight("normal" if option else "bold")
-            tick.tick1line.set_visible(bool(option))
+            if not option:
+                tick.label1.set_weight("bold")
+                tick.tick1line.set_visible(False)
         below.set_ylim(len(option_rows) - 0.5, -0.5)
         below.set(xticks=[], xlabel="one column per specification")
         axes.grid(visible=False, axis="x")
@@ -218,7 +236,9 @@ def specification_curve(
     agrees = agreement(table, name, published)
     agreed = ""
     if reference is not None and len(agrees):
-        relation = "holds the published value," if headline.claim else "lies above"
+        relation = "lies above"
+        if headline.claim:
+            relation = "holds the published value,"
         specifications = count_of(len(agrees), "specification")
         agreed = (
             f"{agrees.sum()} of {specifications} have an interval that {relation} {compared_with}."
@@ -260,16 +280,30 @@ def specification_curve(
         "Each dot is one combination of choices with its interval; the line through them marks the one above. "
         f"n = {range_of_sizes(estimated['n'])}, by specification; {caption}"
     )
-    return SpecificationCurve(draw(), draw(), name, alt, caption, data, sentence, content)
+    return figure_of(
+        draw,
+        name,
+        alt,
+        caption,
+        data,
+        source,
+        make=SpecificationCurve,
+        sentence=sentence,
+        content=content,
+    )
 
 
 def _rounded_or_none(number: float) -> float | None:
-    return rounded(number) if np.isfinite(number) else None
+    if np.isfinite(number):
+        return rounded(number)
+    return None
 
 
 def _reference(headline: Headline, published: float | None) -> tuple[float | None, str]:
     """What intervals are compared with, the published value or the headline's reference, and in words."""
-    reference = published if headline.claim else headline.reference
+    reference = headline.reference
+    if headline.claim:
+        reference = published
     if reference is None:
         return None, ""
     if reference == 0:
@@ -318,7 +352,9 @@ def specification_table(
         row["highest"] = format_number(estimates.max(), headline.unit)
         agrees = agreement(table, name, published.get(name))
         _, compared_with = _reference(headline, published.get(name))
-        relation = "hold the published" if headline.claim else "above"
+        relation = "above"
+        if headline.claim:
+            relation = "hold the published"
         row["intervals that agree"] = ""
         if compared_with:
             row["intervals that agree"] = (

@@ -1,4 +1,4 @@
-"""The one style of all figures: colors, SVG with real text for wide and narrow places, names of lines, data as CSV."""
+"""The one style of all figures: SVG with real text for wide and narrow places, names of lines, data as CSV."""
 
 import base64
 import contextlib
@@ -9,7 +9,7 @@ import re
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,26 +31,12 @@ from scipy.optimize import isotonic_regression
 
 from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
+from sense7.figures.source import COLOURS, GRAY, INK, Shown, Source, Sources
 from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
 from sense7.terminal import count_of, plain, plain_lines
 
-INK = "#010203"
-"""Drawn in this color is what takes the color of the page's text."""
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's colours: distinguished by colour-blind readers, visible on white and black."""
-
 MARKS = "os^DvP"
-_GRID = "#8c8c8c"
-_MEANINGS = {
-    re.compile(r"\breal\b", re.IGNORECASE): COLOURS[1],
-    re.compile(r"\b(simulated|synthetic)\b", re.IGNORECASE): COLOURS[0],
-    re.compile(r"\b(experts?|people|persons?|participants?)\b", re.IGNORECASE): INK,
-}
-"""Series whose name says so have the same color in the whole book: real ratings, simulated ones, people."""
-
-_MODELS = (*COLOURS[2:], COLOURS[0], COLOURS[1])
 STYLE = {
     "figure.dpi": 100,
     "figure.facecolor": "none",
@@ -65,7 +51,7 @@ STYLE = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": _GRID,
+    "grid.color": GRAY,
     "grid.alpha": 0.3,
     "legend.frameon": False,
     "axes.prop_cycle": mpl.cycler(color=COLOURS),
@@ -81,29 +67,6 @@ def styled() -> Iterator[None]:
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
         yield
-
-
-def colors_of(names: Sequence[str]) -> list[str]:
-    """The color of each series, one meaning per color: one or two analyses of these data, or one model each.
-
-    >>> colors_of(["linear", "quadratic"]) == [COLOURS[0], "#8c8c8c"], colors_of(["real ratings"]) == [COLOURS[1]]
-    (True, True)
-    """
-    meaning_of = {name: _color_of_meaning(name) for name in names}
-    without_meaning = [name for name in names if not meaning_of[name]]
-    palette = (COLOURS[0], _GRID) if len(names) <= 2 else _MODELS
-    color_of = {}
-    for index, name in enumerate(without_meaning):
-        color_of[name] = palette[index % len(palette)]
-    return [meaning_of[name] or color_of[name] for name in names]
-
-
-def _color_of_meaning(name: str) -> str:
-    """The color that a series has by its name; "" if none."""
-    for word, color in _MEANINGS.items():
-        if word.search(name):
-            return color
-    return ""
 
 
 def drawn(name: object, longest: int = 60) -> str:
@@ -137,7 +100,8 @@ def ink_on(colours: np.ndarray) -> list[str]:
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     luminances = linear @ [0.2126, 0.7152, 0.0722]
     halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
-    return ["#000000" if luminance > halfway else "#ffffff" for luminance in luminances]
+    inks = np.where(luminances > halfway, "#000000", "#ffffff")
+    return inks.tolist()
 
 
 # A figure and its data -------------------------------------------------------------------------
@@ -160,7 +124,11 @@ class Figure:
     caption : str
         n, and what the intervals are.
     data : DataFrame
-        What is drawn.
+        What is drawn; its last column says whose data each row is of.
+    source : Sources
+        Whose data all of it shows, as the drawing itself says.
+    for_phones : bool
+        Whether ``again`` was drawn for a phone, and is only to be laid out.
     """
 
     drawing: MatplotlibFigure
@@ -169,6 +137,13 @@ class Figure:
     alt: str
     caption: str
     data: pd.DataFrame = field(repr=False)
+    source: Sources = field(repr=False)
+    for_phones: bool = False
+
+    @property
+    def file_name(self) -> str:
+        """Name of the figure's files, without ending, which says whose data they show."""
+        return f"{self.name}-{self.source.word}"
 
     @cached_property
     def _csv(self) -> str:
@@ -182,7 +157,8 @@ class Figure:
         with styled():
             wide = _svg(self.drawing, _lay_out(self.drawing), content, self.alt)
             wide = self._finished(wide, self.drawing)
-            _narrow(self.again)
+            if not self.for_phones:
+                _narrow(self.again)
             narrow = _svg(self.again, _lay_out(self.again), f"narrow\n{content}", self.alt)
             narrow = self._finished(narrow, self.again)
         return wide, narrow
@@ -202,10 +178,11 @@ class Figure:
         hidden = '<svg style="display: none" class="sense7-narrow '
         narrow = self._pictures[1].replace('<svg class="', hidden, 1)
         return (
-            f'<figure class="sense7-figure{kind}" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
-            f'{before}{self.svg()}{narrow}{after}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
-            f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
-            "Data (CSV)</a></figcaption></figure>"
+            f'<figure class="sense7-figure{kind}" data-name="{html.escape(self.name)}" '
+            'style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
+            f'{before}{self.svg()}{narrow}{after}<figcaption class="{NO_MATH}">'
+            f'{html.escape(self.caption)} <a download="{html.escape(self.file_name)}.csv" '
+            f'href="data:text/csv;base64,{table}">Data (CSV)</a></figcaption></figure>'
         )
 
     def save(self, path: str | Path) -> Path:
@@ -219,7 +196,7 @@ class Figure:
         Returns
         -------
         Path
-            The file. It has no caption: what the data are has to be said where it is shown.
+            The file. The drawing says whose data it shows; the caption is not part of it.
 
         Raises
         ------
@@ -229,8 +206,9 @@ class Figure:
         Examples
         --------
         >>> import tempfile
-        >>> (wide, _), (narrow, _) = new_axes(3, 2), new_axes(3, 2)
-        >>> figure = Figure(wide, narrow, "empty", "Nothing.", "n = 0", pd.DataFrame())
+        >>> def draw():
+        ...     return new_axes(3, 2)[0]
+        >>> figure = figure_of(draw, "empty", "Nothing.", "n = 0", pd.DataFrame(), None)
         >>> figure.save(Path(tempfile.mkdtemp()) / "empty.svg").read_text(encoding="utf-8")[:4]
         '<svg'
         """
@@ -267,6 +245,52 @@ class Figure:
         return plain_lines(f"Figure: {self.alt}")
 
 
+def figure_of(
+    draw: Callable[[], MatplotlibFigure],
+    name: str,
+    alt: str,
+    caption: str,
+    data: pd.DataFrame,
+    source: Shown,
+    *,
+    row_sources: Sequence[Source] | None = None,
+    draw_for_phones: Callable[[], MatplotlibFigure] | None = None,
+    make: Callable[..., Figure] = Figure,
+    **more,
+) -> Figure:
+    """Draw a figure twice, and have its drawing, alt text, data and file names say whose data it shows.
+
+    Parameters
+    ----------
+    draw : function
+        Makes the drawing.
+    name, alt, caption, data
+        As the attributes of :class:`Figure`.
+    source : Study, Source, mapping of these by name, or None
+        Whose data it shows.
+    row_sources : sequence of Source, optional
+        That of each row of the data, where they are not all the figure's.
+    draw_for_phones : function, optional
+        Makes the drawing for a phone, where the wide one can't be laid out again.
+    make : class
+        The kind of figure, with its further attributes.
+    """
+    sources = Sources.of(source)
+    for_phones = draw_for_phones is not None
+    drawing = draw()
+    again = draw_for_phones() if for_phones else draw()
+    with styled():
+        for picture in (drawing, again):
+            picture.supxlabel(sources.label, x=0.995, ha="right", fontsize=8)
+    labels = [sources.label] * len(data)
+    if row_sources is not None:
+        labels = [row_source.label for row_source in row_sources]
+    data = data.copy()
+    data.insert(data.shape[1], "data", labels, allow_duplicates=True)
+    alt = f"{alt} {sources.label}."
+    return make(drawing, again, name, alt, caption, data, sources, for_phones, **more)
+
+
 @dataclass(frozen=True, eq=False)
 class Download:
     """A table that a reader downloads as CSV instead of reading it on the page.
@@ -281,6 +305,8 @@ class Download:
         Name of the file, without its ending.
     text : str
         What the link says.
+    source : Study, Source or None
+        Whose data they are: the file's name says so.
 
     Examples
     --------
@@ -291,6 +317,7 @@ class Download:
     data: pd.DataFrame = field(repr=False)
     name: str
     text: str
+    source: Shown = field(default=None, repr=False)
 
     def _repr_html_(self) -> str:
         # The index would be a first column without a name, which a coder could sort apart from the rest.
@@ -299,9 +326,10 @@ class Download:
         if columns:
             table = frame_as_csv(self.data.set_index(columns[0]))
         encoded = base64.b64encode(("\ufeff" + table).encode()).decode()
+        file_name = html.escape(f"{self.name}-{Sources.of(self.source).word}.csv")
         return (
-            f'<p class="{NO_MATH}"><a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{encoded}">'
-            f"{html.escape(repr(self))}</a></p>"
+            f'<p class="{NO_MATH}"><a download="{file_name}" '
+            f'href="data:text/csv;base64,{encoded}">{html.escape(repr(self))}</a></p>'
         )
 
     def __repr__(self) -> str:
@@ -374,8 +402,9 @@ def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
         if not any(unicodedata.east_asian_width(letter) in "WF" for letter in text):
             return f"{start[0]}{text}"
         # Letters that the bundled font lacks, such as Chinese ones, get the width that the layout has for them.
-        weight = "bold" if "bold" in start[0] else "normal"
-        font = FontProperties(size=float(start["size"]), weight=weight)
+        font = FontProperties(size=float(start["size"]))
+        if "bold" in start[0]:
+            font.set_weight("bold")
         width, _, _ = text_to_path.get_text_width_height_descent(
             html.unescape(text), font, ismath=False
         )
@@ -488,6 +517,8 @@ def _narrow(drawing: MatplotlibFigure) -> None:
         # "auto" does not foresee as many digits as there may be.
         if getattr(ticks, "_nbins", None) == "auto":
             ticks.set_params(nbins=5)
+    for text in drawing.texts:  # whose data it shows
+        _fill_lines(text, 48)
     for text in drawing.findobj(Text):
         if text.get_fontsize() < 10 and text.get_text():
             text.set_fontsize(10)
@@ -506,9 +537,8 @@ def _has_row_names(axes) -> bool:
 
 
 def _fill_lines(text: Text, longest: int) -> None:
-    """Break the lines of a text so that none has more letters."""
-    lines = [textwrap.fill(line, longest) for line in text.get_text().split("\n")]
-    text.set_text("\n".join(lines))
+    """Break a text into lines again, so that none has more letters."""
+    text.set_text(textwrap.fill(text.get_text(), longest))
 
 
 # Names beside what they name, in place of a legend -------------------------------------------------
@@ -533,7 +563,9 @@ def name_lines(axes) -> None:
                 points = np.vstack([np.empty((0, 2)), *outlines])
                 color = handle.get_facecolor()[0]
             else:
-                line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
+                line = handle
+                if isinstance(handle, ErrorbarContainer):
+                    line = handle[0]
                 points = line.get_xydata()
                 color = line.get_color()
             points = points[np.isfinite(points).all(axis=1)]
@@ -548,7 +580,8 @@ def name_parts(axes, parts: Sequence[tuple[str, float, str]], height: float) -> 
     """Write names above stacked bars: for each part of the uppermost, which ends at the height, name, middle, color."""
     away = axes.get_xaxis_transform() + ScaledTranslation(0, 0.16, axes.figure.dpi_scale_trans)
     for name, x, color in parts:
-        _add_name(axes, textwrap.fill(name.strip(), 11), (x, height), (x, 1), away, color, 0)
+        text = textwrap.fill(name.strip(), 11, break_long_words=False)
+        _add_name(axes, text, (x, height), (x, 1), away, color, 0)
 
 
 def _add_name(
@@ -607,12 +640,14 @@ def _spread_names_along(axes, along: int, limits: tuple[float, float]) -> None:
     sizes = []
     for name in names:
         box = Text.get_window_extent(name)
-        sizes.append(box.height if along else box.width)
+        sizes.append(box.size[along])
     gap = 0.06 * axes.figure.dpi
     centres = _apart(ends, np.array(sizes) + gap, limits)
     for name, centre in zip(names, centres, strict=True):
         position = axes.transData.inverted().transform([centre, centre])[along]
-        name.xyann = (1, position) if along else (position, 1)
+        name.xyann = (1, position)
+        if not along:
+            name.xyann = (position, 1)
 
 
 def _apart(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) -> np.ndarray:

@@ -146,8 +146,9 @@ def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docs
 # Figures of other notebooks
 
 FIGURE = (
-    '<figure class="sense7-figure sense7-specifications" id="specification-alpha"><script type="application/json">{}'
-    '</script><a download="alpha.csv" href="#">Data (CSV)</a></figure>'
+    '<figure class="sense7-figure sense7-specifications" data-name="alpha" id="specification-alpha">'
+    '<script type="application/json">{}</script>'
+    '<a download="alpha-simulated.csv" href="#">Data (CSV)</a></figure>'
 )
 
 
@@ -161,7 +162,10 @@ def notebook(*cells):
 
 
 def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
-    other, sentence = FIGURE.replace("alpha.csv", "beta.csv"), "<p><em>Nothing was rated.</em></p>"
+    other, sentence = (
+        FIGURE.replace('data-name="alpha"', 'data-name="beta"'),
+        "<p><em>Nothing was rated.</em></p>",
+    )
     node = notebook(
         ('draw(name="beta")', other), ('draw(name="alpha")', [FIGURE[:30], FIGURE[30:]])
     )

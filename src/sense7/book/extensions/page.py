@@ -137,7 +137,7 @@ def find_picture(node: dict, name: str) -> str | None:
 
     Examples
     --------
-    >>> figure = '<figure><svg></svg><a download="levels.csv"></a></figure>'
+    >>> figure = '<figure data-name="levels"><svg></svg></figure>'
     >>> cell = {"source": 'draw(name="levels")', "outputs": [{"data": {"text/html": figure}}]}
     >>> mentioned = {"source": 'tables["levels"]', "outputs": [{"data": {"text/html": "<table></table>"}}]}
     >>> find_picture({"cells": [mentioned, cell]}, "levels") == figure
@@ -153,7 +153,7 @@ def find_picture(node: dict, name: str) -> str | None:
         shown_by_cell = []
         for output in cell.get("outputs", ()):
             shown = "".join(output.get("data", {}).get("text/html", ""))
-            if f'download="{name}.csv"' in shown:
+            if f'data-name="{name}"' in shown:
                 return shown
             if shown:
                 shown_by_cell.append(shown)

@@ -1,0 +1,172 @@
+"""Whose data a figure shows: the words that stand inside the drawing, and the colors that mean them.
+
+Pictures leave their page, so each says by itself what it shows. Blue is simulated, orange is real, gray is published.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sense7.loading import synthetic_marks
+from sense7.study import Study
+from sense7.terminal import plain
+
+INK = "#010203"
+"""Drawn in this color is what takes the color of the page's text."""
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Okabe and Ito's colours: distinguished by colour-blind readers, visible on white and black."""
+
+GRAY = "#8c8c8c"
+"""The color of published values."""
+
+_BLUE, _ORANGE, _GREEN, _PURPLE, _AMBER, _SKY = COLOURS
+_OF_SIMULATED = (_BLUE, _GREEN, _PURPLE, _SKY)
+_OF_REAL = (_ORANGE, _GREEN, _PURPLE, _AMBER)
+
+_MEANINGS = {
+    re.compile(r"\bpublished\b", re.IGNORECASE): GRAY,
+    re.compile(r"\b(experts?|people|persons?)\b", re.IGNORECASE): INK,
+}
+"""Series whose name says so have the same color in the whole book: published values, and people who rate."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the data of a figure are.
+
+    Attributes
+    ----------
+    label : str
+        What stands inside the drawing and in every row of its CSV.
+    word : str
+        What the names of its files end with.
+    colors : tuple of str
+        The color of what is drawn first, then those of further series. No simulated data are orange, no real ones blue.
+    """
+
+    label: str
+    word: str
+    colors: tuple[str, ...]
+
+
+SIMULATED = Source("Simulated data, not findings", "simulated", _OF_SIMULATED)
+RELEASED = Source("Real ratings that other studies released, not SENSE-7", "real", _OF_REAL)
+PUBLISHED = Source("Published values", "published", (GRAY, INK, _GREEN, _PURPLE))
+NOT_STATED = Source(
+    "Source of the data not stated", "source-not-stated", (INK, _GREEN, _PURPLE, GRAY)
+)
+
+Shown = Study | Source | Mapping[str, Study | Source] | None
+"""What a figure can be told of its data: a study, a source, or one of these for each series or panel."""
+
+
+def source_of(study: Study) -> Source:
+    """What the data of a study are, in the words of a drawing.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> source_of(s7.load("synthetic")).label
+    'Simulated data, not findings'
+    """
+    if synthetic_marks(study) is not None:  # a part of a simulated study is simulated, too
+        return SIMULATED
+    provenance = study.provenance
+    if provenance is None:
+        return Source(f"Data of {plain(study.name)}", "source-not-stated", _OF_REAL)
+    if provenance.kind == "synthetic":
+        return SIMULATED
+    if provenance.kind == "official":
+        if provenance.verified:
+            return Source("Real ratings: the official SENSE-7 workbook", "sense7", _OF_REAL)
+        label = "Unverified copy of the SENSE-7 workbook, no reproduction"
+        return Source(label, "unverified", _OF_REAL)
+    if provenance.kind == "third-party":
+        return Source(f"Real ratings: {plain(provenance.label)}", "real", _OF_REAL)
+    label = f"Workbook {plain(provenance.file)}, not the SENSE-7 release"
+    return Source(label, "own-workbook", _OF_REAL)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of one figure: one for all that it draws, or one for each series or panel."""
+
+    of_all: Source
+    by_name: Mapping[str, Source]
+
+    @classmethod
+    def of(cls, shown: Shown) -> "Sources":
+        """The sources of what a figure was told of its data."""
+        if isinstance(shown, Mapping):
+            by_name = {name: _source(data) for name, data in shown.items()}
+            return cls(NOT_STATED, by_name)
+        return cls(_source(shown), {})
+
+    def source(self, *names: str) -> Source:
+        """The source of a series, or of the panel that it stands in."""
+        for name in names:
+            if name in self.by_name:
+                return self.by_name[name]
+        return self.of_all
+
+    @property
+    def label(self) -> str:
+        """What stands inside the drawing; of several sources, with the first series that each one has."""
+        if not self.by_name:
+            return self.of_all.label
+        name_of: dict[str, str] = {}
+        for name, source in self.by_name.items():
+            name_of.setdefault(source.label, plain(name))
+        if len(name_of) == 1:
+            return next(iter(name_of))
+        return "; ".join(f"{name}: {label}" for label, name in name_of.items())
+
+    @property
+    def word(self) -> str:
+        """What the names of the figure's files end with."""
+        if not self.by_name:
+            return self.of_all.word
+        words = dict.fromkeys(source.word for source in self.by_name.values())
+        return "-and-".join(words)
+
+    def colors(self, names: Sequence[str], panel: str = "") -> list[str]:
+        """The color of each series: that of its source, of its meaning, or the next one of the figure's source.
+
+        Examples
+        --------
+        >>> Sources.of(SIMULATED).colors(["linear", "published"]) == [SIMULATED.colors[0], GRAY]
+        True
+        >>> both = Sources.of({"here": SIMULATED, "iEval": RELEASED})
+        >>> both.colors(["here", "iEval"]) == [SIMULATED.colors[0], RELEASED.colors[0]]
+        True
+        """
+        colors = []
+        used: dict[Source, int] = {}
+        for name in names:
+            meaning = _color_of_meaning(name)
+            if meaning and name not in self.by_name:
+                colors.append(meaning)
+                continue
+            source = self.source(name, panel)
+            index = used.get(source, 0)
+            used[source] = index + 1
+            colors.append(source.colors[index % len(source.colors)])
+        return colors
+
+
+def _source(data: Study | Source | None) -> Source:
+    """The source of a study, a source itself, or the one that says that nothing was stated."""
+    if data is None:
+        return NOT_STATED
+    if isinstance(data, Source):
+        return data
+    return source_of(data)
+
+
+def _color_of_meaning(name: str) -> str:
+    """The color that a series has by its name; "" if none."""
+    for word, color in _MEANINGS.items():
+        if word.search(name):
+            return color
+    return ""
