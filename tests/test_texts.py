@@ -357,4 +357,4 @@ def test_no_other_module_compares_with_the_level_itself():
     }
     alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
     # The explorer hands the level on to its script, which marks poor turns.
-    assert users == {"book/explorer.py", "findings/measures.py"} | alternatives
+    assert users == {"explorer.py", "findings/measures.py"} | alternatives

@@ -23,8 +23,8 @@ from sense7.errors import UserError
 from sense7.estimators.order import rounded
 from sense7.files import parse_yaml, reason
 from sense7.implied import BEYOND, ImpliedTruth
+from sense7.paper import KINDS, NAME, SIMULATED_WORDS
 from sense7.record import P_VALUE, format_number
-from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = [
@@ -164,7 +164,7 @@ class Claim:
     notebook: str | None
     key: str | None
     short: str | None = None
-    of: str = "SENSE-7"
+    of: str = NAME
     truth: str | None = None
     compare: dict | None = None
     no_effect: dict | None = None
@@ -324,7 +324,7 @@ def make_ledger(
         outcome = _outcome(claim, values, provenance, rests_on or {})
         checked, simulated = (
             (None, False, None),
-            provenance.kind == "synthetic" and not claim.release,
+            KINDS[provenance.kind].has_truth and not claim.release,
         )
         if simulated and claim.kind != CHECK and value and value["estimate"] is not None:
             checked = _check(claim, value, planted.get(known), (implied or {}).get(known))

@@ -21,29 +21,29 @@ if TYPE_CHECKING:  # pages are made from recorded values without it
 
 
 COUNTS = frozenset(
-    {
-        *(
-            "answers",
-            "cells",
-            "characteristics",
-            "columns",
-            "comments",
-            "components",
-            "conditions",
-            "conversations",
-        ),
-        *(
-            "dimensions",
-            "factors",
-            "intervals",
-            "levels",
-            "messages",
-            "participants",
-            "questions",
-            "specifications",
-        ),
-        *("judges", "studies", "tests", "topics", "turns"),
-    }
+    [
+        "answers",
+        "cells",
+        "characteristics",
+        "columns",
+        "comments",
+        "components",
+        "conditions",
+        "conversations",
+        "dimensions",
+        "factors",
+        "intervals",
+        "judges",
+        "levels",
+        "messages",
+        "participants",
+        "questions",
+        "specifications",
+        "studies",
+        "tests",
+        "topics",
+        "turns",
+    ]
 )
 """Units that count something: their values are shown as whole numbers."""
 

@@ -175,7 +175,7 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     """Else a user's judge would be recovered or missed by a truth that was never its own."""
     study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
     inputs = resolve_inputs("synthetic")
-    assert build._read(inputs, False, print)[1] == truth
+    assert build.read_inputs(inputs, False, print)[0].truth == truth
     shipped = sorted((DATA / "synthetic_judge").iterdir())
     assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
     others = tmp_path / "others"
@@ -198,7 +198,7 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     ):
         given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})
         vars(given)["predictions"] = judged
-        left = build._read(given, False, print)[1]
+        left = build.read_inputs(given, False, print)[0].truth
         assert (bool(truth_keys(left)), "judge" in left) == (kept, kept)
         assert [entry for entry in left["planted"] if not entry["key"].startswith("judge_")] == rest
 

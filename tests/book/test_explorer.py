@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from sense7 import load
-from sense7.book import explorer
-from sense7.book.explorer import explorer_files, script_json
+from sense7 import explorer, load
+from sense7.explorer import explorer_files, script_json
 from sense7.figures.style import ink_on
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from helpers.checkout import SHARED_NAME, recording
-from sense7.book.build import _read, build_edition
+from sense7.book.build import build_edition, read_inputs
 from sense7.book.execute import rerun, select_notebook
 from sense7.book.inputs import resolve_inputs
 from sense7.book.notebooks import find_notebooks
@@ -160,7 +160,7 @@ def test_a_book_is_built_from_a_folder_of_tables(checkout):
         with (folder / f"{sheet.name}.csv").open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows([sheet.header, *sheet.rows])
     inputs = resolve_inputs(str(folder))
-    assert len(_read(inputs, False, print)[0].conversations) == 2
+    assert len(read_inputs(inputs, False, print)[0].study.conversations) == 2
     copy_for_edition(inputs.path, inputs.provenance, checkout.root / "data", inputs.options)
     assert sorted(path.name for path in (checkout.root / "data" / "tables").iterdir()) == [
         "Messages.csv",

@@ -134,7 +134,7 @@ def replace_workbook(copy):
     spoil_workbook(copy)
     record = copy / "data" / f"{SHARED_FILE}.provenance.json"
     content = json.loads(record.read_text("utf-8"))
-    content["sha256"] = verify.sources.Provenance.of(copy / "data" / SHARED_FILE).sha256
+    content["sha256"] = verify.paper.Provenance.of(copy / "data" / SHARED_FILE).sha256
     record.write_text(json.dumps(content), "utf-8")
 
 

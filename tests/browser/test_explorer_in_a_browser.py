@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from sense7.book.explorer import explorer_files
+from sense7.explorer import explorer_files
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
 from sense7.judge.judges import read_runs

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import sources
+from sense7 import paper
 from sense7.book.editions import (
     FORMAT,
     damage,
@@ -102,7 +102,7 @@ def build_edition(
         ) as jupyter_book:
             # What notebooks need is imported meanwhile. What cannot be used is refused before anything is written.
             kernels = None if scheduler else Kernels(inputs.jobs, cache, say)
-            content = _read(inputs, strict, say)
+            content = read_inputs(inputs, strict, say)
             with _alone(folder, cache, say) as waited:
                 if finished or (waited and is_finished()):
                     return Built(folder, [], changed=False)
@@ -151,46 +151,32 @@ def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
         yield waited
 
 
-def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
-    """The study, its truth if it is synthetic, its judges, None without any, and the claims; refused if unfit."""
-    from sense7.book.ledger import read_truth
+def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[paper.Opened, list]:
+    """The data with their truth and judges, and the claims; refused if unfit."""
     from sense7.claims import load_claims
-    from sense7.implied import OF_JUDGE
-    from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
-    from sense7.loading import load
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
-    study = load(
-        inputs.data,
-        prompted_condition=inputs.given.get("prompted_condition"),
-        strict=strict,
-        scale=inputs.options.scales,
-        words=inputs.options.words,
-        allow_unreadable=inputs.options.allow_unreadable,
-        missing=inputs.options.missing,
-    )
-    truth = read_truth(inputs.path.with_name(f"{inputs.path.stem}_truth.json"), study)
-    judges = read_runs(study, inputs.predictions[0].parent) if inputs.predictions else None
-    for file, note in judges.notes.items() if judges else ():
+    study = paper.open_study(inputs.data, inputs.given, inputs.options, strict)
+    truth = paper.read_truth(inputs.path.with_name(f"{inputs.path.stem}_truth.json"), study)
+    opened = paper.open_data(study, truth, inputs.predictions, inputs.given)
+    for file, note in opened.judges.notes.items() if opened.judges else ():
         say(f"{file}: {note}")
-    if truth is not None and "judge" in truth:
-        # That of the simulated judge only where the judge that the book shows is that one.
-        first = chosen_judge(judges, inputs.given.get("judge", "")) if judges else ""
-        if not judges or not is_planted(truth, judges.simulated.get(first, ())):
-            known = [entry for entry in truth["planted"] if not entry["key"].startswith(OF_JUDGE)]
-            truth = {key: value for key, value in truth.items() if key != "judge"} | {
-                "planted": known
-            }
-    return study, truth, judges, claims
+    return opened, claims
 
 
 def _make(
-    inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, workers, scheduler, say
+    inputs: Inputs,
+    opened: paper.Opened,
+    claims,
+    jupyter_book,
+    kernels,
+    workers,
+    scheduler,
+    say,
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book import execute
-    from sense7.book.explorer import explorer_files
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
     from sense7.book.scheduler import Cluster
@@ -201,9 +187,10 @@ def _make(
     install_from = installable_from(declared_configuration(root)["repository"])
     if inputs.project.is_checkout:
         derive_copies(find_notebooks(root), install_from)
+    study, truth = opened.study, opened.truth
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
-        sources.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
+        paper.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
         if truth is not None:
             write_json(edition / "data" / "truth.json", truth)
         noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
@@ -226,12 +213,12 @@ def _make(
         }
         write_json(edition / "edition.json", facts)
         say("pages: Jupyter Book")
-        explorer = partial(explorer_files, study, judges, inputs.given.get("judge", ""))
-        make_pages(root, edition, facts, config, inputs.pages, jupyter_book, explorer)
+        page_files = partial(paper.page_files, opened, inputs.given)
+        make_pages(root, edition, facts, config, inputs.pages, jupyter_book, page_files)
         # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
         # the paths of the build's folders in it, which nobody else has.
-        named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
-        own = {"data": facts["name"] if named else facts["file"]}
+        is_named = facts["name"] in paper.DATA_SETS
+        own = {"data": facts["name"] if is_named else facts["file"]}
         for name, job in inputs.jobs.items():
             source, defaults = (
                 edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb",
@@ -264,7 +251,7 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
             for kind, one in kinds.items()
         ]
         total = count_of(sum(one["warnings"] for one in kinds.values()), "warning")
-        page = edition / "html" / "notebooks" / "01-dataset.html"
+        page = edition / "html" / f"{paper.DATA_PAGE}.html"
         lines.append(
             (
                 "stderr",
@@ -277,10 +264,9 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
 
 def _facts(inputs: Inputs, study, provenance) -> dict:
     """What pages may say about their edition, apart from the verdicts."""
-    from sense7.workbook.diagnostics import warnings_by_kind
-
     given = [f"{name} = {value}" for name, value in sorted(inputs.given.items())]
     credited = provenance.kind == "third-party" and provenance.source
+    about = paper.facts_of(study)
     return {
         "format": FORMAT,
         "name": inputs.name,
@@ -291,11 +277,11 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "verified": provenance.verified,
         "fetched": provenance.fetched,
         "credit": provenance.source.acknowledgement if credited else "",
-        "prompted_condition": study.prompted_condition or "not known",
-        "prompted_reason": study.prompted_reason,
+        "prompted_condition": about["prompted_condition"],
+        "prompted_reason": about["prompted_reason"],
         "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")]))
         or "as each notebook has them",
-        "warnings": warnings_by_kind(study.warnings),
-        "reader_warnings": count_of(len(study.warnings), "warning"),
+        "warnings": about["warnings"],
+        "reader_warnings": about["reader_warnings"],
         "made": HowMade.of(inputs.project.sources, inputs.jobs, inputs.given).to_dict(),
     }

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from sense7 import paper
 from sense7.book.editions import (
     find_edition,
     listed_content,
@@ -26,19 +27,13 @@ from sense7.book.editions import (
 from sense7.book.inputs import configuration
 from sense7.checkout import Project
 from sense7.errors import UserError
-from sense7.exchange.croissant import describe_tables, shared_tables, sheet_as_csv
 from sense7.files import not_written, one_line, replacing
-from sense7.loading import load
-from sense7.sources import SOURCES
-from sense7.sources.registry import SOURCE_SHEET
 
 _FIXED = json.loads((importlib.resources.files(__package__) / "crate.json").read_text("utf-8"))
-"""What every archive says: words for kinds of data and files, and entities for the paper and the profile."""
+"""What every archive says: words for files, and the entity of the profile."""
 
-_SPEC, _PROFILE, _PAPER = (
-    "https://w3id.org/ro/crate/1.1",
-    *(one["@id"] for one in _FIXED["entities"][1:]),
-)
+_SPEC = "https://w3id.org/ro/crate/1.1"
+_PROFILE = _FIXED["entities"][-1]["@id"]
 _SPDX = "https://spdx.org/licenses/"
 _NO_LICENSE = "No license given: it is not said under which terms this may be used. Ask the person who shared it."
 
@@ -67,33 +62,29 @@ def write_crate(
             f"{folder / 'edition.json'}: names a workbook that is not in the edition. Build it again."
         )
     workbook = folder / "data" / facts["file"]
-    study = load(workbook)
-    if study.provenance.sha256 != facts["sha256"]:
+    data = paper.archived(workbook)
+    if data.study.provenance.sha256 != facts["sha256"]:
         raise UserError(
             f"{workbook}: not the workbook that the edition was made of. Build the edition again."
         )
-    # A workbook's own sheet says whose data it holds, also where it was given by its path.
-    kind = "third-party" if SOURCE_SHEET in study.sheets else study.provenance.kind
-    known = SOURCES.get(study.provenance.name) if kind in ("official", "third-party") else None
-    of_data = {"own": given, "synthetic": f"{_SPDX}MIT"}.get(kind) or (
-        _license_address(known.licence) if known else ""
-    )
-    credit = known.credit if known else ""
+    of_data = _license_address(data.license) if data.license else ""
+    if data.kind == "own":
+        of_data = given
     if with_data and not of_data:
         raise UserError(
             f"{workbook.name}: --with-data: the license of these data is not known, so they can't be shared. Give "
             "it if the data are yours: --license CC-BY-4.0, or an address; else leave out --with-data."
         )
-    of_results = given or (of_data if facts["kind"] == "synthetic" else "")
+    of_results = given or (of_data if paper.KINDS[facts["kind"]].has_truth else "")
     made = datetime.datetime.fromtimestamp(
         int((folder / "edition.json").stat().st_mtime), datetime.UTC
     )
     verified = ", verified by its record" if facts["verified"] else ", not verified"
-    about = f"Results of the SENSE-7 companion on {_FIXED['kinds'][facts['kind']]}"
-    about += f"{verified if facts['kind'] == 'official' else ''}. Data: {facts['label']}."
+    kind = paper.KINDS[facts["kind"]]
+    about = f"Results of the {paper.NAME} companion on {kind.words}"
+    about += f"{verified if kind.is_compared else ''}. Data: {facts['label']}."
 
     # What it holds: path in the archive -> bytes.
-    tables = shared_tables(study.sheets, study.participants_sheet)
     workbook_path = f"data/{facts['file']}"
     contents = {}
     try:
@@ -108,11 +99,9 @@ def write_crate(
         raise UserError(
             f"{error.filename}: can't be read ({one_line(error)}). Build the edition again."
         ) from None
-    contents |= {
-        f"data/tables/{name}.csv": sheet_as_csv(sheet).encode()
-        for name, sheet in tables.items()
-        if with_data
-    }
+    if with_data:
+        for name, table in data.tables.items():
+            contents[f"data/tables/{name}.csv"] = table.encode()
     described = f"Tables of the workbook {facts['file']}, SHA-256 {facts['sha256']}. {about}"
     if not with_data:
         described += (
@@ -120,14 +109,14 @@ def write_crate(
             "where that is allowed."
         )
     croissant = _FIXED["croissant"] | {
-        "name": f"SENSE-7 workbook {facts['name']}",
+        "name": f"{paper.NAME} workbook {facts['name']}",
         "description": described,
         "license": of_data or "No license given",
-        "url": _PAPER,
-        "citeAs": credit or f"{facts['file']}, SHA-256 {facts['sha256']}",
+        "url": paper.ARTICLE["url"],
+        "citeAs": data.credit or f"{facts['file']}, SHA-256 {facts['sha256']}",
         "datePublished": made.date().isoformat(),
     }
-    contents["croissant.json"] = _json(describe_tables(tables, "data/tables", croissant))
+    contents["croissant.json"] = _json(data.describe("data/tables", croissant))
 
     # How it says so: a graph of entities.
     repository = configuration(project.sources)["repository"]["url"]
@@ -139,7 +128,7 @@ def write_crate(
     root = _entity(
         "./",
         "Dataset",
-        name=f"SENSE-7 companion, edition {facts['name']}",
+        name=f"{paper.NAME} companion, edition {facts['name']}",
         description=about,
         **named,
     )
@@ -151,11 +140,11 @@ def write_crate(
     root |= {
         "mentions": {"@id": "#run"},
         "isBasedOn": {"@id": "#workbook"},
-        "citation": {"@id": _PAPER},
+        "citation": {"@id": paper.ARTICLE["@id"]},
     }
     said = f"The workbook that was analyzed: {facts['label']}."
     analyzed = _entity(
-        "#workbook", "CreativeWork", name=facts["file"], description=said, creditText=credit
+        "#workbook", "CreativeWork", name=facts["file"], description=said, creditText=data.credit
     )
     analyzed["identifier"] = f"sha256:{facts['sha256']}"
     analyzed["license"] = {"@id": of_data} if of_data else _NO_LICENSE
@@ -174,7 +163,7 @@ def write_crate(
     software = _entity(
         repository,
         "SoftwareApplication",
-        name="SENSE-7: a reproducible companion",
+        name=f"{paper.NAME}: a reproducible companion",
         description=said,
     )
     software |= {
@@ -186,7 +175,17 @@ def write_crate(
         _entity(address, "CreativeWork", name=address.removeprefix(_SPDX), url=address)
         for address in dict.fromkeys(filter(None, (of_results, of_data, f"{_SPDX}MIT")))
     ]
-    graph = [*_FIXED["entities"], root, *files, analyzed, run, software, *people, *licenses]
+    graph = [
+        *_FIXED["entities"],
+        paper.ARTICLE,
+        root,
+        *files,
+        analyzed,
+        run,
+        software,
+        *people,
+        *licenses,
+    ]
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from sense7 import paper
 from sense7.errors import UserError
 from sense7.files import (
     digest_of_file,
@@ -22,7 +23,6 @@ from sense7.files import (
     write_whole,
 )
 from sense7.record import MANIFEST
-from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
 
 FORMAT = 2
@@ -102,7 +102,7 @@ def source_of(data: str, path: Path) -> str:
     >>> source_of("official", Path("/cache/official.xlsx")), source_of("mine.xlsx", Path("/home/a/../b/mine.xlsx"))
     ('official', '/home/b/mine.xlsx')
     """
-    return data if data in ("synthetic", *SOURCES) else os.path.abspath(path)  # noqa: PTH100 -- links stay links
+    return data if data in paper.DATA_SETS else os.path.abspath(path)  # noqa: PTH100 -- links stay links
 
 
 def require_same_source(folder: Path, source: str, sha256: str) -> None:

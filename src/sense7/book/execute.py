@@ -24,7 +24,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import sources
+from sense7 import paper
 from sense7.book.editions import source_of
 from sense7.book.jobs import Job, Jobs, in_order
 from sense7.book.notebooks import (
@@ -48,7 +48,6 @@ from sense7.files import (
     unused_path,
     write_whole,
 )
-from sense7.loading import load
 from sense7.processes import FIXED, KILLED, NO_MEMORY, without_keys
 from sense7.record import EXECUTED_BY
 from sense7.terminal import did_you_mean, silent
@@ -412,11 +411,11 @@ def rerun(
     needed = [by_name[name] for name in names]
     refuse_edited([one.path for one in needed])
     ordered = in_order(needed, given)
-    data = given.get("data", chosen.defaults.get("data", "synthetic"))
+    data = given.get("data", chosen.defaults.get("data", paper.DATA_SETS[0]))
     own, origin = {"results": results.name}, None
     if given.keys() & {"data", "prompted_condition"}:  # refused before it runs
-        origin = load(data, prompted_condition=given.get("prompted_condition")).provenance
-        own["data"] = source_of(data, sources.resolve(data)[0])
+        origin = paper.open_study(data, given).provenance
+        own["data"] = source_of(data, paper.resolve(data)[0])
     if predictions := given.get("predictions"):
         folder = Path(predictions).expanduser()
         if not folder.is_dir():
@@ -444,5 +443,7 @@ def rerun(
             write_whole(out, executed, replace=out.exists())
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    label = (origin or sources.resolve(data)[1]).label if "data" in chosen.defaults else ""
+    label = ""
+    if "data" in chosen.defaults:
+        label = (origin or paper.resolve(data)[1]).label
     return Rerun(chosen.name, label, out, results)

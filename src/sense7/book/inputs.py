@@ -11,16 +11,13 @@ from pathlib import Path
 
 import yaml
 
-from sense7 import sources
+from sense7 import paper
 from sense7.book.code import PACKAGE, Library, environment_of, versions
 from sense7.book.editions import edition_folder, require_same_source, source_of
 from sense7.book.jobs import SET_BY_BUILD, Job, digest_of, parameters_of, plan
 from sense7.checkout import Project, cache_folder, commit_of, find_project
 from sense7.errors import BuildError, UserError
-from sense7.sources import Provenance
-from sense7.workbook.options import ReadingOptions
 
-RESERVED = ("synthetic", *sources.SOURCES)
 LONGEST_NAME = 100
 
 _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
@@ -37,8 +34,8 @@ class Inputs:
     name: str
     data: str
     path: Path
-    provenance: Provenance
-    options: ReadingOptions
+    provenance: paper.Provenance
+    options: paper.ReadingOptions
     given: dict
     chosen: Path | None
 
@@ -97,16 +94,7 @@ class Inputs:
     @functools.cached_property
     def predictions(self) -> list[Path]:
         """Files of a judge: those that the user chose, else of predictions_NAME, else of the simulated judge."""
-        from sense7.judge.files import prediction_files  # imports pandas
-        from sense7.judge.judges import simulated_files, simulated_folder
-
-        folder = self.predictions_folder
-        judged = prediction_files(folder) if folder.is_dir() else []
-        if self.chosen and not judged:
-            raise UserError(
-                f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
-            )
-        return judged or simulated_files(simulated_folder(self.path))
+        return paper.predictions_for(self.path, self.predictions_folder, bool(self.chosen))
 
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
@@ -136,7 +124,7 @@ def resolve_inputs(
     name: str | None = None,
     predictions: str | Path | None = None,
     parameters: Mapping | None = None,
-    options: ReadingOptions | None = None,
+    options: paper.ReadingOptions | None = None,
 ) -> Inputs:
     """Find what an edition is made from; refuse data and name that are unfit, and a name that others took."""
     project, given = find_project(), dict(parameters or {})
@@ -147,11 +135,11 @@ def resolve_inputs(
             "and a judge's predictions by --predictions FOLDER."
         )
     name = edition_name(name, data)
-    path, provenance = sources.resolve(data)
+    path, provenance = paper.resolve(data)
     require_same_source(
         edition_folder(project.place, name), source_of(data, path), provenance.sha256
     )
-    options = options or ReadingOptions.beside(path)
+    options = options or paper.ReadingOptions.beside(path)
     chosen = Path(predictions).expanduser() if predictions else None
     return Inputs(project, name, data, path, replace(provenance, name=name), options, given, chosen)
 
@@ -160,7 +148,7 @@ def edition_name(chosen: str | None, data: str) -> str:
     """Name of an edition: the one that a user chose, or that of the data; refused if it can't be one."""
     name = _name_of(data) if chosen is None else chosen
     # Without case: some file systems do not distinguish Official from official.
-    if name.casefold() in RESERVED and name != data:
+    if name.casefold() in paper.DATA_SETS and name != data:
         said = data if chosen is None else f"--name {name}"
         raise UserError(
             f"{said}: an edition can't be called {name!r}, which is the name of another data set. "
@@ -178,7 +166,7 @@ def edition_name(chosen: str | None, data: str) -> str:
 
 def _name_of(data: str) -> str:
     """Name of a data set, or of a file without folder and ending."""
-    if data in RESERVED:
+    if data in paper.DATA_SETS:
         return data
     # A folder such as . or .. has its name in the folder above.
     name = "" if Path(data).name in ("", "..") else Path(data).stem

@@ -9,13 +9,12 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import sources
+from sense7 import paper
 from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import commit_of
 from sense7.errors import UserError
 from sense7.processes import FIXED
-from sense7.sources.released import RELEASED, verified_digest
 
 SET_BY_BUILD = frozenset({"data", "predictions", "results"})
 """Parameters that a build sets itself: notebooks read the edition's own copies of what it is made from."""
@@ -104,12 +103,12 @@ def plan(
 
 def _beside(notebook: TextNotebook, root: Path, judged: Sequence[Path]) -> dict[str, str]:
     """What a notebook looks at besides the workbook: name or path -> digest."""
-    beside = {name: sources.fetched_digest(name) for name in notebook.sources}
+    beside = {name: paper.fetched_digest(name) for name in notebook.sources}
     for name in notebook.stored:
         path = root / name
         beside[name] = digest_files([path] if path.exists() else [], root)
     for name in notebook.released:
-        beside[RELEASED[name].file] = verified_digest(name)
+        beside[paper.RELEASED[name].file] = paper.verified_digest(name)
     if judged and "predictions" in notebook.defaults:
         beside["predictions"] = digest_files(judged, judged[0].parent)
     return beside

@@ -8,17 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import sense7
+from sense7 import paper
 from sense7.book.editions import find_edition, read_facts, read_json, require_whole
 from sense7.book.jobs import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import BuildError
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
-from sense7.loading import synthetic_marks
 from sense7.record import called, read_values, write_json
-from sense7.sources import Provenance
-from sense7.sources.released import verified_digest
-from sense7.study import Study
 
 
 def read_ledger(place: Path, edition: str) -> tuple[list[dict], dict]:
@@ -28,26 +25,11 @@ def read_ledger(place: Path, edition: str) -> tuple[list[dict], dict]:
     return read_json(folder / "ledger.json"), read_facts(folder)
 
 
-def read_truth(path: Path, study: Study) -> dict | None:
-    """Truth of a synthetic workbook, if it is there and belongs to it."""
-    if study.provenance.kind != "synthetic":
-        return None
-    try:
-        truth = json.loads(path.read_text(encoding="utf-8"))
-        marks = synthetic_marks(study) or {}
-        belongs = str(truth["seed"]) == str(marks.get("seed")) and truth[
-            "parameters"
-        ] == json.loads(marks.get("parameters", "null"))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return truth if belongs else None
-
-
 def write_ledger(
     root: Path,
     edition: Path,
     claims: Sequence[Claim],
-    provenance: Provenance,
+    provenance: paper.Provenance,
     truth: dict | None,
     jobs: Jobs,
 ) -> list[Row]:
@@ -57,7 +39,7 @@ def write_ledger(
     except ValueError as error:
         raise BuildError(f"recorded values: {error}. Rename one of the two.") from None
     rests_on = {
-        name: [table for table in job.notebook.released_alone if verified_digest(table)]
+        name: [table for table in job.notebook.released_alone if paper.verified_digest(table)]
         for name, job in jobs.items()
         if job.notebook.released_alone
     }

@@ -7,9 +7,6 @@ A notebook is MyST Markdown in ``notebooks/``. The names assigned in its cell ta
 import ast
 import copy
 import hashlib
-import importlib
-import importlib.resources
-import inspect
 import json
 import math
 import re
@@ -17,15 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sense7 import sources
+from sense7 import paper
 from sense7.errors import UserError
 from sense7.files import write_whole
-from sense7.sources.released import RELEASED
-
-if TYPE_CHECKING:
-    from sense7.study import Study
 
 NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
@@ -113,7 +105,7 @@ def load_notebook(path: Path) -> TextNotebook:
     }
     wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]
     wrong += [one for value in lists.values() for one in value if not isinstance(one, str)]
-    wrong += [name for name in lists["released"] if name not in RELEASED]
+    wrong += [name for name in lists["released"] if name not in paper.RELEASED]
     if wrong:
         raise UserError(
             f"{path}: {DECLARED}: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it."
@@ -236,55 +228,25 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
         lacks, reasons = [], {}
         for need in cell["metadata"].get("needs", ()):
             if need == "predictions":
-                lacks += [] if parameters.get("predictions") else ["no predictions of a judge"]
+                if not parameters.get("predictions"):
+                    lacks.append("no predictions of a judge")
                 continue
             path = folder / parameters["data"]
-            path = (path if path.exists() else sources.resolve(parameters["data"])[0]).resolve()
-            data = path, path.stat().st_mtime_ns
+            if not path.exists():
+                path, _ = paper.resolve(parameters["data"])
             interval, key, module, function, frame, column = NEED.fullmatch(need).groups()
             if key:
                 part = "low" if interval else "estimate"
-                row = _rows_of(*data, module, function).get(
-                    key, {part: None, "reason": f"there is no {key}"}
-                )
-                reasons |= (
-                    {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
-                )
-                continue
-            found = getattr(_study(*data), frame)
-            if found is None or column not in found or not found[column].notna().any():
+                reason = paper.why_missing(path.resolve(), module, function, key, part)
+                if reason is not None:
+                    reasons[reason] = None
+            elif not paper.has_answers(path.resolve(), frame, column):
                 lacks.append(f"no {column.replace('_', ' ')} ({frame})")
         if lacks or reasons:
             cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
             why = f"the data have {', '.join(lacks)}" if lacks else "; ".join(reasons)
             cell["source"] = f"# Not run here: {why}.\n{cell['source']}"
     return ipynb_text(node)
-
-
-@lru_cache(maxsize=2)
-def _study(path: Path, changed: int) -> "Study":
-    from sense7.loading import load
-
-    return load(path)
-
-
-@lru_cache(maxsize=64)
-def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, Mapping]:
-    """Rows of a finding's table, by key, in few resamples: which numbers it has, and which have an interval."""
-    from sense7.estimators.bootstrap import ParticipantBootstrap
-    from sense7.findings.core import keyed_rows
-
-    study = _study(path, changed)
-    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
-    given = {
-        "study": study,
-        "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100),
-    }
-    needed = inspect.signature(compute).parameters
-    return {
-        row["key"]: row
-        for row in keyed_rows(compute(**{name: given[name] for name in given if name in needed}))
-    }
 
 
 # --- the copies that Jupyter opens ------------------------------------------------------

@@ -23,12 +23,12 @@ import yaml
 from jinja2 import Environment, PackageLoader
 
 import sense7
+from sense7 import paper
 from sense7.book.code import digest_files, environment_of
 from sense7.errors import BuildError
 from sense7.files import disk_trouble, write_whole
 from sense7.implied import FILE as IMPLIED
 from sense7.processes import KILLED, NO_MEMORY, without_keys
-from sense7.sources.released import RELEASED
 
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
@@ -66,11 +66,12 @@ _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)"
 
 
 def make_pages(
-    root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book, explorer
+    root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book, page_files
 ) -> None:
     """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
 
-    ``jupyter_book`` is what :func:`jupyter_book_waiting` gives; ``explorer`` gives the files of the explorer's page.
+    ``jupyter_book`` is what :func:`jupyter_book_waiting` gives; ``page_files`` gives the files of the
+    page that is made from data without a notebook.
 
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
@@ -102,12 +103,12 @@ def make_pages(
     # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
     for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
         style.unlink()
-    files = jupyter_book(explorer)
+    files = jupyter_book(page_files)
     pages = Path(shutil.copytree(kept / "pages" / "_build" / "html", edition / "html"))
     mark.write_text(frame, encoding="utf-8")
-    if (pages / "book" / "explorer.html").exists():
+    if (pages / f"{paper.FILES_OF_PAGE}.html").exists():
         for name, text in files.items():
-            write_whole(pages / "explorer" / name, text, replace=True)
+            write_whole(pages / name, text, replace=True)
     words = html.escape(describe_code(facts["made"])).encode()
     for path in pages.rglob("*.html"):
         page = path.read_bytes()
@@ -207,7 +208,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     sphinx = config["sphinx"]["config"]
     options = sphinx["html_theme_options"]
     options["announcement"] = facts["label"]  # each page puts the banner in its place
-    if facts["kind"] != "synthetic":
+    if not paper.KINDS[facts["kind"]].has_truth:
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
@@ -261,7 +262,7 @@ def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Map
 
 
 def banner(
-    facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False
+    facts: Mapping, dataset_page: str = f"{paper.DATA_PAGE}.html", *, released: bool = False
 ) -> str:
     """What a page says of its data, as HTML; all that comes from outside is escaped.
 
@@ -278,7 +279,7 @@ def describe(facts: Mapping, page: str = "") -> str:
     if page != notebook and notebook in made["notebooks"]:
         given = made["notebooks"][notebook]
         parameters = ", ".join(f"{key} = {value!r}" for key, value in given.items()) or "none"
-        tables = [RELEASED[name] for name in made.get("released", {}).get(notebook, ())]
+        tables = [paper.RELEASED[name] for name in made.get("released", {}).get(notebook, ())]
     return _PROVENANCE.made(
         facts, parameters, tables, describe_code(made) if "commit" in made else CODE
     )

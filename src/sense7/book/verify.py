@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import sources
+from sense7 import paper
 from sense7.book import execute
 from sense7.book.build import copy_files
 from sense7.book.editions import (
@@ -29,16 +29,13 @@ from sense7.book.editions import (
     require_no_links,
 )
 from sense7.book.jobs import SET_BY_BUILD, HowMade, parameters_of, plan
-from sense7.book.ledger import read_truth, write_ledger
+from sense7.book.ledger import write_ledger
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
 from sense7.files import one_line, reason
-from sense7.judge.files import prediction_files
-from sense7.loading import load
 from sense7.record import MANIFEST
 from sense7.terminal import silent
-from sense7.workbook import ReadingOptions
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
@@ -83,9 +80,7 @@ def verify_edition(
         file, sha256, kind = facts["file"], facts["sha256"], facts["kind"]
         if Path(file).name != file or SET_BY_BUILD & then.parameters.keys():
             raise ValueError("its workbook lies elsewhere")
-        judged = (
-            prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
-        )
+        judged = paper.predictions_in(folder / "predictions")
         parameters = parameters_of(then.parameters, file, bool(judged))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
@@ -94,8 +89,8 @@ def verify_edition(
     path = folder / "data" / file
     if not path.exists():
         raise UserError(f"{path}: is missing. Copy the edition whole, or build it again.")
-    path, origin = sources.resolve(path)
-    jobs = plan(root, parameters, ReadingOptions.beside(path).digest(sha256), judged)
+    path, origin = paper.resolve(path)
+    jobs = plan(root, parameters, paper.ReadingOptions.beside(path).digest(sha256), judged)
     now = HowMade.of(root, jobs, then.parameters)
     for name in sorted(then.beside.keys() | now.beside.keys()):
         if then.beside.get(name, "") != now.beside.get(name, ""):
@@ -104,7 +99,7 @@ def verify_edition(
                 f"fetch {name} --again; hide one: SENSE7_CACHE=EMPTY_FOLDER sense7 verify ...), or build the edition "
                 "again."
             )
-    study = load(path, prompted_condition=parameters.get("prompted_condition"))
+    study = paper.open_study(path, parameters)
     provenance = study.provenance
     if (provenance.sha256, provenance.kind) != (sha256, kind):
         raise UserError(
@@ -112,11 +107,11 @@ def verify_edition(
             f"found {provenance.kind}, {provenance.sha256[:12]}...). Restore it, with the record beside it, or build "
             "the edition again."
         )
-    truth = read_truth(folder / "data" / "truth.json", study)
+    truth = paper.read_truth(folder / "data" / "truth.json", study)
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
-            sources.copy_for_edition(
+            paper.copy_for_edition(
                 path, replace(origin, kind=provenance.kind, file=file), again / "data"
             )
             copy_files(judged, again / "predictions")

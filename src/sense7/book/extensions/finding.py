@@ -34,11 +34,11 @@ from docutils import nodes
 from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from sense7 import paper
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 from sense7.book.pages import TEMPLATES
 from sense7.claims import TUNED, State
 from sense7.record import format_number, format_value
-from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
@@ -92,7 +92,8 @@ def _shown(row: Mapping, facts: Mapping) -> dict:
         "value": format_value(computed) if computed else "-",
         "number": format_number(computed["estimate"], computed["unit"]) if is_number else "",
         "n": f"{computed['n']:,}" if computed and computed["n"] else "",
-        "simulated": bool(computed) and (computed["method"] or "").startswith(SIMULATED_WORDS),
+        "simulated": bool(computed)
+        and (computed["method"] or "").startswith(paper.SIMULATED_WORDS),
         "asks": row["rule"]["asks"] or "There is no rule.",
         "reason": _sentence((claim["compare"] or {}).get("reason")),
         "here": _answer(row, state, facts),
@@ -124,7 +125,7 @@ def _answer(row: Mapping, state: State, facts: Mapping) -> str:
     """What stands beside the state of a claim in its box."""
     why = row["rule"]["why"]
     if state in (State.MET, State.NOT_MET):
-        simulated = facts["kind"] == "synthetic" and not row["published"]["release"]
+        simulated = paper.KINDS[facts["kind"]].has_truth and not row["published"]["release"]
         data = "by simulated data." if simulated else "by these data."
         return f"{data} {_sentence(why)}".strip()
     computed = row["computed"]
@@ -213,7 +214,7 @@ class LedgerDirective(SphinxDirective):
             if others
             else "beside what this edition computed"
         )
-        title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
+        title = f"Every claim about {'other works' if others else paper.NAME}, {title}"
         computed = "Released numbers give" if others else "This edition"
         return [
             raw(
@@ -324,7 +325,7 @@ class AnswerRole(SphinxRole):
                 f"answer: the ledger has no claim {self.text}.", line=self.lineno
             )
             return [], [message]
-        simulated = edition.facts["kind"] == "synthetic" and not row["published"]["release"]
+        simulated = paper.KINDS[edition.facts["kind"]].has_truth and not row["published"]["release"]
         yes = "Yes, in these simulated data" if simulated else "Yes, in these data"
         said = {True: yes, False: "Not shown", None: "Can't be decided"}[row["rule"]["passed"]]
         return [nodes.strong(text=said, support_smartquotes=False)], []

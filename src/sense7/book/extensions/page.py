@@ -34,6 +34,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import sense7
+from sense7 import paper
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 
@@ -49,7 +50,7 @@ def _add_rerun(app, tree) -> None:
     if name == page:
         return
     edition = looked_up(app.env, "edition.json", f"results/{name}.json")
-    known = edition.facts["kind"] in {"synthetic", "official", "third-party"}
+    known = paper.KINDS[edition.facts["kind"]].is_named
     section = nodes.section(
         "", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"]
     )

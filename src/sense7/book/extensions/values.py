@@ -21,12 +21,12 @@ from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
+from sense7 import paper
 from sense7.book.pages import banner, describe
 from sense7.claims import CALIBRATED
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import called, format_number, format_value, read_values
-from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -88,7 +88,9 @@ def marks(edition: Edition, key: str) -> str:
 
     Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
     """
-    words = [SIMULATED_WORDS] * (edition.values[key]["method"] or "").startswith(SIMULATED_WORDS)
+    words = [paper.SIMULATED_WORDS] * (edition.values[key]["method"] or "").startswith(
+        paper.SIMULATED_WORDS
+    )
     words += [CALIBRATED] * (key in edition.tuned)
     return f" ({', '.join(words)})" if words else ""
 
@@ -182,9 +184,7 @@ def _finish_page(app, page, template, context, doctree) -> None:
     """Put the banner at the head of every page, and how it was made at its foot; mend what others put there."""
     facts = edition_of(app).facts
     context["theme_extra_footer"] = describe(facts, page)
-    address = context["pathto"]("notebooks/01-dataset").removesuffix(
-        "#"
-    )  # which is the page itself
+    address = context["pathto"](paper.DATA_PAGE).removesuffix("#")  # which is the page itself
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
     context["theme_announcement"] = banner(facts, address, released=released)
     if "body" in context:

@@ -1,0 +1,280 @@
+"""What the book of an edition asks of its paper, SENSE-7; the machinery of editions knows it by nothing else.
+
+The machinery (:mod:`sense7.book`) executes notebooks, makes pages and compares. What it has to know of data and of
+statistics is here: names, kinds of data and what each may claim, how data are found, opened and described, the further
+input (a judge's predictions), and the page that is made from data without a notebook. import-linter holds it to that.
+"""
+
+import functools
+import importlib
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sense7.errors import UserError
+from sense7.implied import OF_JUDGE
+from sense7.sources import SOURCES, Provenance, copy_for_edition, fetched_digest, resolve
+from sense7.sources.registry import SOURCE_SHEET
+from sense7.sources.released import RELEASED, verified_digest
+from sense7.taxonomy import SIMULATED_WORDS
+from sense7.workbook.options import ReadingOptions
+
+if TYPE_CHECKING:
+    from sense7.judge.judges import Judges
+    from sense7.study import Study
+
+__all__ = [
+    "RELEASED",
+    "SIMULATED_WORDS",
+    "Provenance",
+    "ReadingOptions",
+    "copy_for_edition",
+    "fetched_digest",
+    "resolve",
+    "verified_digest",
+]
+
+NAME = "SENSE-7"
+ARTICLE = {
+    "@id": "https://arxiv.org/abs/2509.16437",
+    "@type": "ScholarlyArticle",
+    "name": "SENSE-7: Taxonomy and Dataset for Measuring User Perceptions of Empathy in Sustained Human-AI "
+    "Conversations",
+    "datePublished": "2025-09",
+    "identifier": "arXiv:2509.16437",
+    "url": "https://arxiv.org/abs/2509.16437",
+}
+"""The paper, as an archive names it."""
+
+DATA_SETS = ("synthetic", *SOURCES)
+"""Names of data sets; no edition of other data has one of them."""
+
+DATA_PAGE = "notebooks/01-dataset"
+"""The page that lists what the reader of data warned about."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data.
+
+    Attributes
+    ----------
+    words : str
+        What an archive says of its results.
+    has_truth : bool
+        Whether it is simulated, so that what was put in is known and no number is a finding.
+    is_compared : bool
+        Whether its numbers are compared with published ones, if its origin is verified.
+    is_named : bool
+        Whether it goes by the name of a data set rather than by that of a file.
+    """
+
+    words: str
+    has_truth: bool = False
+    is_compared: bool = False
+    is_named: bool = True
+
+
+KINDS = {
+    "synthetic": Kind(
+        "a synthetic workbook: nobody said or rated anything in it. No number in here is a finding about people, and "
+        "none must be cited as one",
+        has_truth=True,
+    ),
+    "official": Kind(f"the official {NAME} workbook", is_compared=True),
+    "third-party": Kind(f"a workbook made of the data of others. It is not {NAME}"),
+    "own": Kind(
+        f"a workbook of the user's own. It is not {NAME}, and reproduces no claim of the paper",
+        is_named=False,
+    ),
+}
+"""Kinds of data, as a provenance names them."""
+
+
+# --- data ---------------------------------------------------------------------------------
+
+
+class Opened(NamedTuple):
+    """What an edition is made of: the study, its truth if it is simulated, its judges, None without any."""
+
+    study: "Study"
+    truth: dict | None = None
+    judges: "Judges | None" = None
+
+
+def open_study(
+    data: str | Path,
+    parameters: Mapping,
+    options: ReadingOptions | None = None,
+    strict: bool = False,
+) -> "Study":
+    """Read data with the parameters of notebooks that say how; without options as the file beside them says."""
+    from sense7.loading import load
+
+    how = {}
+    if options is not None:
+        how = {
+            "scale": options.scales,
+            "words": options.words,
+            "allow_unreadable": options.allow_unreadable,
+            "missing": options.missing,
+        }
+    prompted = parameters.get("prompted_condition")
+    return load(data, prompted_condition=prompted, strict=strict, **how)
+
+
+def open_data(
+    study: "Study", truth: dict | None, predictions: Sequence[Path], parameters: Mapping
+) -> Opened:
+    """Read a judge's predictions as well, and leave of the truth what these data have to be compared with.
+
+    The truth of the simulated judge is kept only where the judge that the book shows is that one.
+    """
+    from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
+
+    judges = read_runs(study, predictions[0].parent) if predictions else None
+    if truth is not None and "judge" in truth:
+        first = chosen_judge(judges, parameters.get("judge", "")) if judges else ""
+        if not judges or not is_planted(truth, judges.simulated.get(first, ())):
+            truth = dict(truth)
+            del truth["judge"]
+            truth["planted"] = [
+                entry for entry in truth["planted"] if not entry["key"].startswith(OF_JUDGE)
+            ]
+    return Opened(study, truth, judges)
+
+
+def read_truth(path: Path, study: "Study") -> dict | None:
+    """Truth of a simulated workbook, if it is there and belongs to it."""
+    from sense7.loading import synthetic_marks
+
+    if not KINDS[study.provenance.kind].has_truth:
+        return None
+    try:
+        truth = json.loads(path.read_text(encoding="utf-8"))
+        marks = synthetic_marks(study) or {}
+        parameters = json.loads(marks.get("parameters", "null"))
+        belongs = (str(truth["seed"]), truth["parameters"]) == (str(marks.get("seed")), parameters)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return truth if belongs else None
+
+
+def predictions_in(folder: Path) -> list[Path]:
+    """Files of a judge's predictions in a folder, if it is there."""
+    from sense7.judge.files import prediction_files  # imports pandas
+
+    return prediction_files(folder) if folder.is_dir() else []
+
+
+def predictions_for(workbook: Path, folder: Path, is_chosen: bool) -> list[Path]:
+    """Files of a judge for an edition: those of the folder, or else of the simulated judge beside the workbook."""
+    from sense7.judge.judges import simulated_files, simulated_folder
+
+    predictions = predictions_in(folder)
+    if is_chosen and not predictions:
+        raise UserError(
+            f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
+        )
+    return predictions or simulated_files(simulated_folder(workbook))
+
+
+# --- what is said of them -----------------------------------------------------------------
+
+
+def facts_of(study: "Study") -> dict:
+    """What pages may say of a study and of its reading."""
+    from sense7.terminal import count_of
+    from sense7.workbook.diagnostics import warnings_by_kind
+
+    return {
+        "prompted_condition": study.prompted_condition or "not known",
+        "prompted_reason": study.prompted_reason,
+        "warnings": warnings_by_kind(study.warnings),
+        "reader_warnings": count_of(len(study.warnings), "warning"),
+    }
+
+
+def page_files(opened: Opened, parameters: Mapping) -> dict[str, str]:
+    """The files of the page that is made from data without a notebook: path below the pages' folder -> text."""
+    from sense7.explorer import explorer_files
+
+    files = explorer_files(opened.study, opened.judges, parameters.get("judge", ""))
+    return {f"explorer/{name}": text for name, text in files.items()}
+
+
+FILES_OF_PAGE = "book/explorer"
+"""That page."""
+
+
+class Archived(NamedTuple):
+    """Data as an archive has them: kind, license and credit where they are known, tables as CSV, and a description."""
+
+    study: "Study"
+    kind: str
+    license: str
+    credit: str
+    tables: dict[str, str]
+    describe: Callable[[str, Mapping], dict]
+
+
+def archived(workbook: Path) -> Archived:
+    """Describe a workbook for an archive; ``describe`` takes the folder of the tables, and properties of the whole."""
+    from sense7.exchange.croissant import describe_tables, shared_tables, sheet_as_csv
+
+    study = open_study(workbook, {})
+    # A workbook's own sheet says whose data it holds, also where it was given by its path.
+    kind = "third-party" if SOURCE_SHEET in study.sheets else study.provenance.kind
+    source = SOURCES.get(study.provenance.name) if kind in ("official", "third-party") else None
+    licenses = {"synthetic": "MIT", "own": ""}
+    tables = shared_tables(study.sheets, study.participants_sheet)
+    return Archived(
+        study,
+        kind,
+        licenses.get(kind, source.licence if source else ""),
+        source.credit if source else "",
+        {name: sheet_as_csv(sheet) for name, sheet in tables.items()},
+        functools.partial(describe_tables, tables),
+    )
+
+
+# --- what a cell by hand needs ------------------------------------------------------------
+
+
+def has_answers(path: Path, frame: str, column: str) -> bool:
+    """Whether a frame of a study has a column with a value in it."""
+    table = getattr(_study(path, path.stat().st_mtime_ns), frame)
+    return table is not None and column in table and bool(table[column].notna().any())
+
+
+def why_missing(path: Path, module: str, function: str, key: str, part: str) -> str | None:
+    """Why a finding's number has no value ("estimate") or interval ("low") for a study; None if it has it."""
+    row = _rows_of(path, path.stat().st_mtime_ns, module, function).get(key)
+    if row is None:
+        return f"there is no {key}"
+    number = row[part]  # a text of what is named rather than measured
+    is_missing = number is None or (isinstance(number, float) and math.isnan(number))
+    return row["reason"] if is_missing else None
+
+
+@functools.lru_cache(maxsize=2)
+def _study(path: Path, changed: int) -> "Study":
+    return open_study(path, {})
+
+
+@functools.lru_cache(maxsize=64)
+def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, Mapping]:
+    """Rows of a finding's table, by key, computed in few resamples: which have a value and an interval."""
+    from sense7.estimators.bootstrap import ParticipantBootstrap
+    from sense7.findings.core import keyed_rows
+
+    study = _study(path, changed)
+    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100)
+    given = {"study": study, "bootstrap": bootstrap}
+    taken = {name: given[name] for name in inspect.signature(compute).parameters if name in given}
+    return {row["key"]: row for row in keyed_rows(compute(**taken))}
