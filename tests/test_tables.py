@@ -172,7 +172,7 @@ def soup(variants):
 
 def test_every_variant_is_a_choice_with_its_name_and_the_first_is_chosen():
     group = soup(some()).fieldset
-    assert group.legend.get_text() == "Switch: missing rule"
+    assert group.legend.get_text() == "Show: missing rule"
     choices = group.find_all("input", recursive=False)
     assert [choice["type"] for choice in choices] == ["radio"] * 3
     assert len({choice["name"] for choice in choices}) == 1

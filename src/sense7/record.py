@@ -392,18 +392,27 @@ def format_value(value: Mapping, part: str = "") -> str:
     ----------
     value : mapping
         As recorded.
-    part : {"", "estimate", "n"}
-        What to show: the estimate with its interval, or one part alone.
+    part : {"", "estimate", "n", "points"}
+        What to show: the estimate with its interval, or one part alone; ``"points"``: a difference of shares in
+        percentage points.
 
     Examples
     --------
     >>> format_value({"estimate": 0.9613, "low": 0.9546, "high": 0.9674, "unit": "alpha"})
     '0.961 [0.955, 0.967]'
+    >>> difference = {"estimate": 0.015, "low": 0.004, "high": 0.026, "unit": "share of turns"}
+    >>> format_value(difference, "points")
+    '1.5 [0.4, 2.6] percentage points'
     """
     if value["estimate"] is None:
         return f"not available here ({value['reason']})"
     if part == "n":
         return f"{value['n']:,}"
+    if part == "points":
+        text = f"{100 * value['estimate']:z.1f}"
+        if value["low"] is not None:
+            text += f" [{100 * value['low']:z.1f}, {100 * value['high']:z.1f}]"
+        return f"{text} percentage points"
     text = format_number(value["estimate"], value["unit"])
     if part:
         return text

@@ -144,7 +144,7 @@ class Variants:
                 f'<label for="{identifier}" id="{identifier}-name">{html.escape(name)}</label>'
                 f'<div role="group" tabindex="0" aria-labelledby="{identifier}-name">{body}</div>'
             )
-        legend = f"<legend>Switch: {html.escape(self.label)}</legend>"
+        legend = f"<legend>Show: {html.escape(self.label)}</legend>"
         return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
 
     def __repr__(self) -> str:

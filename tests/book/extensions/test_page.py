@@ -10,7 +10,7 @@ from docutils import nodes
 
 import sense7
 from sense7.book.extensions.page import (
-    _fold_more,
+    _fold_sections,
     _gather_code,
     find_picture,
 )
@@ -91,7 +91,7 @@ def test_more_analyses_are_one_fold():
         "", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"]
     )
     tree = nodes.section("", nodes.title("", "A"), more)
-    _fold_more(None, tree)
+    _fold_sections(None, tree)
     assert more[1].astext().startswith('<details class="sense7-more">')
     assert more[-1].astext() == "</details>"
 

@@ -138,11 +138,11 @@ def _answer(row: Mapping, state: State, facts: Mapping) -> str:
 
 
 def _effect(row: Mapping) -> str:
-    """How large the effect is that a simulation has, where that is a number."""
+    """How large the effect is that was put into the simulation, where that is a number."""
     truth, computed = row["truth"], row["computed"]
     if not isinstance(truth, int | float) or not computed:
         return ""
-    return f"Put into the simulation: {format_number(truth, computed['unit'])}."
+    return f"Effect in the simulation: {format_number(truth, computed['unit'])}."
 
 
 def _power(row: Mapping) -> str:

@@ -2,8 +2,9 @@
 
 A Sphinx extension. A notebook's page ends with the command that runs it again and with every value that it recorded, so
 that no value is computed without being shown. The code of each section is one fold at its end; that of a cell tagged
-``by-hand`` stands open where it is, also on paper. All below the heading "More analyses" is one closed fold, which
-paper leaves out. A sentence in the place of results that cannot be computed is shown where the first of them stands.
+``by-hand`` stands where it is, also on paper. All below the heading "Check this number yourself" is one closed fold,
+and so is all below "More analyses", which paper leaves out. A sentence in the place of results that cannot be computed
+is shown where the first of them stands.
 
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
@@ -76,7 +77,11 @@ def _add_rerun(app, tree) -> None:
 
 
 MORE = "more-analyses"
-"""Id of the section that is folded."""
+FOLDED = {
+    "check-this-number-yourself": "Show the formula and the computation, step by step",
+    MORE: "Show further analyses, all values, and how to rerun this page",
+}
+"""Ids of the sections that are folded, and what opens them."""
 
 _SENTENCE = re.compile(r'\s*<p class="[^"]*"><em>.*</em></p>\s*', re.DOTALL)
 
@@ -117,12 +122,11 @@ def _say_once(app, tree) -> None:
             said.add(text)
 
 
-def _fold_more(app, tree) -> None:
-    """Make one closed fold of what stands below the heading of further analyses."""
+def _fold_sections(app, tree) -> None:
+    """Make one closed fold of what stands below the heading of each folded section."""
     for section in tree.findall(nodes.section):
-        if MORE in section["ids"]:
-            words = "Show further analyses, all values, and how to rerun this page"
-            section[1:] = fold(words, *section[1:], classes="sense7-more")
+        for name in FOLDED.keys() & set(section["ids"]):
+            section[1:] = fold(FOLDED[name], *section[1:], classes="sense7-more")
 
 
 # --- what stands on it from elsewhere in the book ----------------------------------------
@@ -284,7 +288,7 @@ def _entries(module) -> Iterator[str]:
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
-    for priority, change in enumerate((_gather_code, _say_once, _add_rerun, _fold_more), 600):
+    for priority, change in enumerate((_gather_code, _say_once, _add_rerun, _fold_sections), 600):
         app.connect("doctree-read", change, priority=priority)
     app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)

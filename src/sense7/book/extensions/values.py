@@ -3,7 +3,8 @@
 A Sphinx extension, so that no number is typed into prose:
 
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
-  ``.implied`` (what follows from what was planted) for a part of it; the reason where it has no value;
+  ``.implied`` (what the simulation should give) for a part of it, ``.points`` for a difference of shares in percentage
+  points; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...).
 
@@ -131,7 +132,7 @@ def _value(env, text: str) -> tuple[str, str]:
     """A recorded value, or a part of it, as a sentence shows it; n and method, for which it has no room."""
     edition = edition_of(env)
     key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
-    if part not in ("", "estimate", "n", "implied"):
+    if part not in ("", "estimate", "n", "points", "implied"):
         raise KeyError(text)
     value, truth = edition.values[key], edition.implied.get(key)
     looked_up(env, f"results/{value['notebook']}.json")
