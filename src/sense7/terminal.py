@@ -17,19 +17,6 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def range_of(numbers: Iterable[float]) -> str:
-    """Smallest and largest of some numbers; one number if they are the same.
-
-    Examples
-    --------
-    >>> range_of([1200, 34]), range_of([600, 600])
-    ('34 to 1,200', '600')
-    """
-    numbers = list(numbers)
-    lowest, highest = f"{min(numbers):,.0f}", f"{max(numbers):,.0f}"
-    return lowest if lowest == highest else f"{lowest} to {highest}"
-
-
 def did_you_mean(text: str, names: Iterable[str], otherwise: str = "") -> str:
     """A question that names what is spelt most alike; another text where nothing is.
 

@@ -75,6 +75,8 @@ def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
     for value in edition.values.values():
         if value["estimate"] is not None:
             shown_as.setdefault(format_value(value), value)
+            if not isinstance(value["estimate"], str):
+                shown_as.setdefault(format_value(value, "points"), value)
     for name in edition.toc:
         for tag in edition.page(name).select(".sense7-value"):
             if not IN_TEXT.search(tag.get_text()):

@@ -6,7 +6,7 @@ from sense7.figures.lines import ceiling_curves, lines_by_turn, reliability_diag
 from sense7.figures.people import ratings_by_participant, score_pairs
 from sense7.figures.source import PUBLISHED, RELEASED, SIMULATED, Source, source_of
 from sense7.figures.specification import specification_curve, specification_table
-from sense7.figures.style import Download, Figure
+from sense7.figures.style import Download, Figure, range_of
 
 __all__ = [
     "PUBLISHED",
@@ -23,6 +23,7 @@ __all__ = [
     "level_distribution",
     "lines_by_turn",
     "published_values",
+    "range_of",
     "ratings_by_participant",
     "reliability_diagram",
     "reversed_sign",

@@ -9,7 +9,7 @@ import re
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +59,19 @@ STYLE = {
     "svg.hashsalt": "sense7",
     "text.parse_math": False,  # names from a workbook are text, also with dollar signs
 }
+
+
+def range_of(numbers: Iterable[float]) -> str:
+    """Smallest and largest of some numbers for a caption; one number if they are the same.
+
+    Examples
+    --------
+    >>> range_of([1200, 34]), range_of([600, 600])
+    ('34 to 1,200', '600')
+    """
+    numbers = list(numbers)
+    lowest, highest = f"{min(numbers):,.0f}", f"{max(numbers):,.0f}"
+    return lowest if lowest == highest else f"{lowest} to {highest}"
 
 
 @contextlib.contextmanager

@@ -107,7 +107,7 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
     source = BOX.replace("alpha\n", "alpha beta\n", 1)
     html, _ = page(source, DIRECTIVES, [claim(tuned=True), claim("beta")], [recorded()])
     first, second = html.select(".sense7-finding .sense7-marks")
-    assert text(first).endswith(" calibrated to the paper")
+    assert " calibrated to the paper " in text(first)
     assert "calibrated" not in text(second)
     assert "1 simulated value on this page was calibrated" in html.get_text()
     assert [text(one) for one in html.select(".sense7-finding > details > summary")] == [
