@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from helpers.judged import run_of
 from sense7.cli import app
+from sense7.cli.judge_words import calibration
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import holm
@@ -129,7 +130,8 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder):
     frame = read_predictions(path).frame
     assert frame["score"].to_numpy() == pytest.approx(calibrated(given()), nan_ok=True)
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
-    assert "expected calibration error, 49 conversations: " in done.text()
+    (section,) = calibration(done)
+    assert "expected calibration error, 49 conversations: " in section.text()
 
 
 def test_the_command_prints_paths_and_errors(folder):

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
+from sense7.cli.judge_words import as_text, evaluation
 from sense7.errors import UserError
 from sense7.estimators import bootstrap as bootstrap_module
 from sense7.judge import metrics
@@ -121,7 +122,7 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     write_sheets([Sheet("results", ["IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
-        header, values = found.sections[0][1]
+        header, values = evaluation(found)[0].rows
         assert header == [
             "file",
             "n",
@@ -142,10 +143,10 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
 
 def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
-    rows = {row[0]: row[1:] for row in found.sections[0][1]}
+    rows = {row[0]: row[1:] for row in evaluation(found)[0].rows}
     assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
     assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
-    means = [row[2] for row in found.sections[1][1][1:7]]
+    means = [row[2] for row in evaluation(found)[1].rows[1:7]]
     assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
     assert (
         "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs."
@@ -180,7 +181,7 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
         f"{spread['estimate']:.3f}",
         "",
     ]
-    assert shown in found.sections[1][1]
+    assert shown in evaluation(found)[1].rows
     for file, frame in zip(found.files, frames.values(), strict=True):
         pd.testing.assert_frame_equal(file["coverage"], metrics.coverage(frame, bootstrap))
         pd.testing.assert_frame_equal(file["bounds"], metrics.missing_bounds(frame, bootstrap))
@@ -191,8 +192,8 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     strict, authors = (
         evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors")
     )
-    assert strict.sections[0][1][1][1:3] == ["36", "0.900"]
-    assert authors.sections[0][1][1][1:3] == ["40", "0.900"]
+    assert evaluation(strict)[0].rows[1][1:3] == ["36", "0.900"]
+    assert evaluation(authors)[0].rows[1][1:3] == ["40", "0.900"]
     estimates = strict.files[0]["bounds"]["estimate"]
     ends = f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
     said = f"without a usable score: 4 refusal; for any values of these scores, the accuracy is {ends}."
@@ -254,8 +255,10 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
     csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
     found = evaluate(tmp_path)
-    assert found.sections[0][1][1] == ["a", "0", "", "", "", "", "", ""]
-    assert "no conversation has both a score and a ground truth" in found.text()
+    assert evaluation(found)[0].rows[1] == ["a", "0", "", "", "", "", "", ""]
+    assert "no conversation has both a score and a ground truth" in as_text(
+        evaluation(found), found.notes
+    )
     assert json.loads(found.to_json())["files"][0]["rows"] == 0
 
 

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from helpers.studies import FRAMES, bootstrap_of
+from sense7.cli.judge_words import as_text, evaluation
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
@@ -293,7 +294,8 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     judges = read_runs(few, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
     assert "simulated judge: gpt-4o-empathy_judge" in judge_results(few, judges).index
-    said = evaluate(folder, draws=50).text()
+    evaluated = evaluate(folder, draws=50)
+    said = as_text(evaluation(evaluated), evaluated.notes)
     assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
     assert ABOUT_SIMULATED in said
     real = parse_sheets(

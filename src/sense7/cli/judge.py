@@ -89,8 +89,9 @@ class Evaluated(Intervals):
     ] = None
     as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
 
-    def show(self, report: Callable, paths: list[Path], **given) -> None:
-        """Print a report on the files, as text or as JSON."""
+    def show(self, report: Callable, in_sections: Callable, paths: list[Path], **given) -> None:
+        """Print a report on the files, as JSON or, in sections, as text."""
+        from sense7.cli.judge_words import as_text
         from sense7.judge.files import ScoreScale
 
         found = report(
@@ -100,7 +101,10 @@ class Evaluated(Intervals):
             **{one.name: getattr(self, one.name) for one in fields(Intervals)},
             **given,
         )
-        print(found.to_json() if self.as_json else plain_lines(found.text()))
+        if self.as_json:
+            print(found.to_json())
+        else:
+            print(plain_lines(as_text(in_sections(found), found.notes)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,9 +209,10 @@ def run(
 @with_options
 def evaluate(paths: Files, evaluated: Evaluated) -> None:
     """Compare predictions with the ratings: per file, and over files."""
+    from sense7.cli.judge_words import evaluation
     from sense7.judge.report import evaluate as evaluate_files
 
-    evaluated.show(evaluate_files, paths)
+    evaluated.show(evaluate_files, evaluation, paths)
 
 
 @judge.command()
@@ -221,10 +226,11 @@ def compare(
 
     Files that are called alike but for the number of the run are runs of one judge.
     """
+    from sense7.cli.judge_words import comparison
     from sense7.judge.report import compare as compare_files
     from sense7.loading import load
 
-    evaluated.show(compare_files, paths, study=load(data) if data else None)
+    evaluated.show(compare_files, comparison, paths, study=load(data) if data else None)
 
 
 @judge.command()
@@ -260,10 +266,11 @@ def calibrate(
     No score is mapped by ratings of its own participant. Files are written in the judges' layout, and a table says how
     far scores were from ratings before and after.
     """
+    from sense7.cli.judge_words import as_text, calibration
     from sense7.judge.report import calibrate as calibrate_files
 
     done = calibrate_files(paths, out, **vars(intervals))
-    print(plain_lines(done.text()))
+    print(plain_lines(as_text(calibration(done), done.notes)))
 
 
 judge.add_typer(batch, name="batch")

@@ -2,9 +2,9 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,9 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import p_in_words
 from sense7.files import reason, require_as_written
 from sense7.judge import metrics
-from sense7.judge.comparison import as_judges, compare_judges, decided
+from sense7.judge.comparison import as_judges, compare_judges
 from sense7.judge.files import (
     SKIPPED_WORD,
     Predictions,
@@ -27,7 +26,7 @@ from sense7.judge.files import (
 )
 from sense7.judge.journal import JOURNAL
 from sense7.judge.judges import ABOUT_SIMULATED, aligned
-from sense7.judge.metrics import AUTHORS_METRICS, MEASURED, OverRuns
+from sense7.judge.metrics import OverRuns
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.study import Study
@@ -35,32 +34,6 @@ from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["calibrate", "compare", "evaluate"]
-
-_FEW_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
-
-
-def number_in_words(row: Mapping) -> str:
-    """An estimate to three decimals; "" if there is none."""
-    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
-
-
-def interval_in_words(row: Mapping) -> str:
-    """The limits of an estimate; "" if there are none."""
-    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
-
-
-def _titles(names: Iterable[str]) -> list[str]:
-    return [MEASURED[name].title for name in names]
-
-
-def _cells(table: pd.DataFrame, names: Iterable[str]) -> list[str]:
-    return [number_in_words(table.loc[name]) for name in names]
-
-
-def _both(row: Mapping, otherwise: str = "") -> str:
-    """An estimate with its interval, or what stands in the place of an interval."""
-    beside = interval_in_words(row) or otherwise
-    return f"{number_in_words(row)} ({beside})" if beside else number_in_words(row)
 
 
 def as_json(value: object) -> object:
@@ -78,34 +51,18 @@ def as_json(value: object) -> object:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What was found, by name and as attributes; the same as ``text()`` and, with the settings, as ``to_json()``."""
+    """What was computed, by name and as attributes; with the settings and notes as ``to_json()``."""
 
     found: dict
     """Tables of estimates, counts and texts; in JSON, null where there is no number, with the reason beside it."""
 
     settings: dict
-    sections: list[tuple[str, list[list[str]], str]] = field(default_factory=list, repr=False)
-    """Of the text: what stands before a table, its rows, what stands behind it."""
-
     notes: list[str] = field(default_factory=list)
 
     def __getattr__(self, name: str):
         if name in self.__dict__.get("found", ()):
             return self.found[name]
         raise AttributeError(name)
-
-    def say(self, before: str = "", rows: Sequence[Sequence[str]] = (), behind: str = "") -> None:
-        """Add a section to the text."""
-        self.sections.append((before, list(rows), behind))
-
-    def text(self) -> str:
-        """Return all of it as plain text for a terminal."""
-        parts = []
-        for before, rows, behind in self.sections:
-            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-            parts.append("\n".join(filter(None, (before, *lines, behind))))
-        return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
@@ -244,28 +201,13 @@ def evaluate(
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     read, skipped, passed_over = read_paths(paths, score_scale)
-    stems = [file.path.stem for file in read]
-    names = [
-        stem if stems.count(stem) == 1 else str(file.path)
-        for stem, file in zip(stems, read, strict=True)
-    ]
-    files = {file.called(name): file for name, file in zip(names, read, strict=True)}
+    files = _by_name(read)
     bootstrap = _bootstrap_of((file.frame for file in read), settings)
     over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
     rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     found = {
         "skipped": skipped,
-        "files": [
-            {
-                "name": name,
-                "path": file.path,
-                "rows": len(file.frame),
-                "metrics": over.each[name].mean,
-                "coverage": metrics.coverage(file.frame, bootstrap),
-                "bounds": metrics.missing_bounds(file.frame, bootstrap),
-            }
-            for name, file in files.items()
-        ],
+        "files": [_measured(name, file, over, bootstrap) for name, file in files.items()],
         "over_files": {
             "mean": over.mean,
             "spread": over.spread,
@@ -276,44 +218,37 @@ def evaluate(
         "ratings": by_rating(rated, bootstrap),
     }
     notes = [f"{name}: {note}." for name, file in files.items() for note in file.notes]
-    for file, own in zip(found["files"], files.values(), strict=True):
-        notes += [f"{file['name']}: {note}" for note in _notes_on_rows(own.frame, file["bounds"])]
+    for about in found["files"]:
+        of_rows = _notes_on_rows(files[about["name"]].frame, about["bounds"])
+        notes += [f"{about['name']}: {note}" for note in of_rows]
     simulated = [name for name, file in files.items() if file.simulated]
-    notes = _with_common_notes(
-        notes, simulated, policy, [*passed_over, *_differences_of_files(files)]
-    )
-    report = Report(found, {"policy": policy, **settings}, notes=notes)
-    # In words
-    shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
-    rows = [["file", "n", *_titles(shown)]]
-    for file in found["files"]:
-        rows.append(
-            [
-                file["name"],
-                f"{file['metrics'].loc['accuracy', 'n']:,}",
-                *_cells(file["metrics"], shown),
-            ]
-        )
-    report.say("", rows)
-    rows = [
-        ["metric", "n", "mean over files", f"{confidence:.0%} interval", "sd over files", "note"]
-    ]
-    for name, row in mean.iterrows():
-        cells = number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])
-        rows.append([MEASURED[name].title, f"{row['n']:,}", *cells, row["reason"]])
-    report.say("", rows)
-    same = found["over_files"]["stability"].loc["same_label"]
-    if len(files) > 1 and same["n"]:
-        report.say(
-            f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label."
-        )
-    if found["ratings"]:
-        rows = [["rating", "n", *_titles(_FEW_RATINGS)]]
-        for rating, table in found["ratings"].items():
-            numbers = [_both(table.loc[name]) for name in _FEW_RATINGS]
-            rows.append([rating, f"{table.loc['accuracy', 'n']:,}", *numbers])
-        report.say("", rows)
-    return report
+    last = [*passed_over, *_differences_of_files(files)]
+    notes = _with_common_notes(notes, simulated, policy, last)
+    return Report(found, {"policy": policy, **settings}, notes)
+
+
+def _by_name(read: Sequence[Predictions]) -> dict[str, Predictions]:
+    """Files by their names, and by their paths where several are called alike."""
+    stems = Counter(file.path.stem for file in read)
+    files = {}
+    for file in read:
+        name = file.path.stem if stems[file.path.stem] == 1 else str(file.path)
+        files[file.called(name)] = file
+    return files
+
+
+def _measured(
+    name: str, file: Predictions, over: OverRuns, bootstrap: ParticipantBootstrap | None
+) -> dict:
+    """What is said of one file."""
+    return {
+        "name": name,
+        "path": file.path,
+        "rows": len(file.frame),
+        "metrics": over.each[name].mean,
+        "coverage": metrics.coverage(file.frame, bootstrap),
+        "bounds": metrics.missing_bounds(file.frame, bootstrap),
+    }
 
 
 def _notes_on_rows(frame: pd.DataFrame, bounds: pd.DataFrame) -> list[str]:
@@ -322,10 +257,12 @@ def _notes_on_rows(frame: pd.DataFrame, bounds: pd.DataFrame) -> list[str]:
     failures = frame.loc[frame["score"].isna(), "status"].value_counts()
     if len(failures):
         counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
-        ends = " to ".join(_cells(bounds, bounds.index))
-        bounded = (
-            f"; for any values of these scores, the accuracy is {ends}" if ends != " to " else ""
-        )
+        bounded = ""
+        if np.isfinite(bounds["estimate"]).all():
+            lowest, highest = bounds["estimate"]
+            bounded = (
+                f"; for any values of these scores, the accuracy is {lowest:z.3f} to {highest:z.3f}"
+            )
         notes.append(f"without a usable score: {counts}{bounded}.")
     if never := int((frame["status"] == NOT_ASKED).sum()):
         notes.append(
@@ -441,23 +378,12 @@ def compare(
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     read, skipped, passed_over = read_paths(paths, score_scale)
-    grouped: dict[tuple, list[Predictions]] = {}
-    for file in read:
-        grouped.setdefault((file.judge, file.path.parent), []).append(file)
-    names = [name for name, _ in grouped]  # the folder stands before those that are called alike
-    groups = {
-        name if names.count(name) == 1 else f"{path}/{name}": files
-        for (name, path), files in grouped.items()
-    }
-    frame_of = (
-        (lambda file: file.by_task.reset_index()) if study is None else partial(aligned, study)
-    )
-    judges = {
-        judge: {str(file.path): frame_of(file) for file in files} for judge, files in groups.items()
-    }
-    bootstrap = _bootstrap_of(
-        (frame for runs in judges.values() for frame in runs.values()), settings
-    )
+    groups = _by_judge(read)
+    judges = {}
+    for judge, files in groups.items():
+        judges[judge] = {str(file.path): _conversations(file, study) for file in files}
+    frames = [frame for runs in judges.values() for frame in runs.values()]
+    bootstrap = _bootstrap_of(frames, settings)
     references = {}
     if study is not None:
         from sense7.judge.baselines import baseline_predictions  # here, as it imports scikit-learn
@@ -481,52 +407,36 @@ def compare(
         "differences": compared.differences,
     }
     everyone = count_of(compared.conversations, "conversation")
-    notes = [
-        f"{judge}: without a usable score in some run: {count:,} of {everyone}, which are left out for every judge."
-        for judge, count in compared.left_out["lacking"].items()
-        if count
-    ]
-    last = [
-        f"{file.path.name}: {note}."
-        for files in groups.values()
-        for file in files
-        for note in file.notes
-    ]
-    pairs = len(compared.differences["coverage"])
-    last += passed_over
+    notes, last = [], []
+    for judge, count in compared.left_out["lacking"].items():
+        if count:
+            notes.append(
+                f"{judge}: without a usable score in some run: {count:,} of {everyone}, which are left out for every "
+                "judge."
+            )
+    for files in groups.values():
+        for file in files:
+            last += [f"{file.path.name}: {note}." for note in file.notes]
     simulated = [judge for judge, files in groups.items() if any(file.simulated for file in files)]
-    notes = _with_common_notes(notes, simulated, policy, last)
-    report = Report(found, {"policy": policy, **settings}, notes=notes)
-    # In words
-    shown, interval = (*AUTHORS_METRICS, "quadratic_kappa"), f"{confidence:.0%} interval"
-    rows = [["judge", "runs", "left out", "coverage", *_titles(shown)]]
-    for judge in found["judges"]:
-        numbers = [number_in_words(judge["coverage"]), *_cells(judge["metrics"], shown)]
-        rows.append([judge["name"], f"{judge['runs']:,}", f"{judge['left_out']:,}", *numbers])
-    report.say(
-        f"{count_of(len(judges) + len(references), 'judge')} on the same {compared.shared:,} of {everyone} with ground "
-        "truth: those for which every run of every judge has a usable score. Coverage is over all of them.",
-        rows,
-    )
-    rows = [["metric", "difference", "", interval, "p", "p, Holm", "better"]]
-    for metric in ("coverage", *shown):
-        for name, row in compared.differences[metric].iterrows():
-            better = "not distinguished"
-            if decided(row["p_holm"], confidence):
-                better = (
-                    row["first"]
-                    if (row["estimate"] > 0) != (metric == "mean_absolute_error")
-                    else row["second"]
-                )
-            p = p_in_words(row["p"]), p_in_words(row["p_holm"])
-            numbers = number_in_words(row), interval_in_words(row)
-            rows.append([MEASURED[metric].title, name, *numbers, *p, row["reason"] or better])
-    report.say(
-        f"Paired differences; {draws:,} resamplings of participants, the same for all; p by Holm over "
-        f"{count_of(pairs, 'pair')} for each metric. Of the mean absolute error (MAE), less is better.",
-        rows,
-    )
-    return report
+    notes = _with_common_notes(notes, simulated, policy, [*last, *passed_over])
+    return Report(found, {"policy": policy, **settings}, notes)
+
+
+def _by_judge(read: Sequence[Predictions]) -> dict[str, list[Predictions]]:
+    """The files of each judge; the folder stands before the names of those that are called alike."""
+    grouped: dict[tuple, list[Predictions]] = {}
+    for file in read:
+        grouped.setdefault((file.judge, file.path.parent), []).append(file)
+    names = Counter(judge for judge, _ in grouped)
+    groups = {}
+    for (judge, folder), files in grouped.items():
+        groups[judge if names[judge] == 1 else f"{folder}/{judge}"] = files
+    return groups
+
+
+def _conversations(file: Predictions, study: Study | None) -> pd.DataFrame:
+    """Predictions of a file, of the conversations of a study if there is one."""
+    return file.by_task.reset_index() if study is None else aligned(study, file)
 
 
 # Calibrate
@@ -562,16 +472,22 @@ def calibrate(
         If a file can't be read, names no participants, has too few ratings, or would be replaced by its own
         calibrated form. Nothing is written then.
     """
-    from sense7.judge.calibration import (
-        calibrated,
-        calibration_errors,
-    )  # with it comes scikit-learn
-
     settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
     files, skipped, notes = read_paths(paths)
-    ready, errors, written, rows = {}, {}, {}, []
+    paths_of = _places(files, out)
+    calibrations = {file.name: _calibration(file, settings) for file in files}
     for file in files:
-        if file.name in written:
+        frame, _ = calibrations[file.name]
+        write_predictions(paths_of[file.name], frame, own=True)
+    errors = {name: table for name, (_, table) in calibrations.items()}
+    return Report({"skipped": skipped, "paths": paths_of, "errors": errors}, settings, notes)
+
+
+def _places(files: Sequence[Predictions], out: Path) -> dict[str, Path]:
+    """Where the calibrated files will be; refused if one of them would take the place of another."""
+    places: dict[str, Path] = {}
+    for file in files:
+        if file.name in places:
             raise UserError(
                 f"{file.path}: another of these files is called so too. Calibrate them into two folders."
             )
@@ -579,46 +495,30 @@ def calibrate(
             raise UserError(
                 f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out."
             )
-        written[file.name] = out / f"{file.name}.xlsx"
-    require_as_written(written.values())
-    for file in files:
-        frame = file.frame
-        if frame["participant"].isna().any() or frame["conversation"].isna().any():
-            raise UserError(
-                f"{file.path}: some rows have no PID or no TaskId, so that participants can't be held out. Fill in "
-                "both columns."
-            )
-        try:
-            scores = np.clip(calibrated(frame), LOWEST, HIGHEST)
-        except UserError as error:
-            raise UserError(f"{file.path}: {error}") from None
-        errors[file.name] = calibration_errors(
-            frame, ParticipantBootstrap(frame["participant"], **settings)
+        places[file.name] = out / f"{file.name}.xlsx"
+    require_as_written(places.values())
+    return places
+
+
+def _calibration(file: Predictions, settings: Mapping) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Calibrated predictions of a file, and its calibration errors before and after."""
+    # With it comes scikit-learn.
+    from sense7.judge.calibration import calibrated, calibration_errors
+
+    frame = file.frame
+    if frame["participant"].isna().any() or frame["conversation"].isna().any():
+        raise UserError(
+            f"{file.path}: some rows have no PID or no TaskId, so that participants can't be held out. Fill in both "
+            "columns."
         )
-        # Rows with a score, or why there is none; replies are those of another score.
-        kept = [
-            "conversation",
-            "participant",
-            "status",
-            "reason",
-            "ground_truth",
-            "model",
-            "run",
-            "chat",
-        ]
-        frame = frame[kept].assign(
-            score=scores, status=frame["status"].where(np.isnan(scores), "ok")
-        )
-        ready[file.name] = frame[
-            frame["score"].notna() | frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))
-        ]
-    for file in files:
-        write_predictions(written[file.name], ready[file.name], own=True)
-        table = errors[file.name]
-        given, mapped, drop = (_both(row, row["reason"]) for _, row in table.iterrows())
-        rows.append(
-            f"{written[file.name]}\n  expected calibration error, {table['n'].iloc[0]:,} conversations: "
-            f"{given} as given, {mapped} calibrated; lower by {drop}"
-        )
-    found = {"skipped": skipped, "paths": written, "errors": errors}
-    return Report(found, settings, [("\n".join(rows), [], "")], notes)
+    try:
+        scores = np.clip(calibrated(frame), LOWEST, HIGHEST)
+    except UserError as error:
+        raise UserError(f"{file.path}: {error}") from None
+    errors = calibration_errors(frame, ParticipantBootstrap(frame["participant"], **settings))
+    # Rows with a score, or why there is none; replies are those of another score.
+    columns = ["conversation", "participant", "status", "reason", "ground_truth", "model", "run"]
+    status = frame["status"].where(np.isnan(scores), "ok")
+    frame = frame[[*columns, "chat"]].assign(score=scores, status=status)
+    has_reason = frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))
+    return frame[frame["score"].notna() | has_reason], errors

@@ -1,0 +1,159 @@
+"""What ``sense7 judge`` prints of a report: tables and sentences for a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sense7.estimators.estimates import p_in_words
+from sense7.judge.comparison import decided
+from sense7.judge.metrics import AUTHORS_METRICS, MEASURED
+from sense7.judge.report import Report
+from sense7.terminal import count_of
+
+_OF_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
+_OF_JUDGES = (*AUTHORS_METRICS, "quadratic_kappa")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a text: a sentence, and a table below it, the first row of which has the heads."""
+
+    sentence: str = ""
+    rows: Sequence[Sequence[str]] = ()
+
+    def text(self) -> str:
+        """As plain text, in columns."""
+        widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
+        lines = [] if not self.sentence else [self.sentence]
+        for row in self.rows:
+            lines.append("  ".join(map(str.ljust, row, widths)).rstrip())
+        return "\n".join(lines)
+
+
+def as_text(sections: Iterable[Section], notes: Sequence[str]) -> str:
+    """All sections, and the notes at their end."""
+    parts = [section.text() for section in sections]
+    if notes:
+        parts.append("\n".join(notes))
+    return "\n\n".join(parts)
+
+
+def number_in_words(row: Mapping) -> str:
+    """An estimate to three decimals; "" if there is none."""
+    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
+
+
+def interval_in_words(row: Mapping) -> str:
+    """The limits of an estimate; "" if there are none."""
+    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
+
+
+def with_interval(row: Mapping, otherwise: str = "") -> str:
+    """An estimate with its interval, or with what stands in the place of an interval."""
+    beside = interval_in_words(row) or otherwise
+    return f"{number_in_words(row)} ({beside})" if beside else number_in_words(row)
+
+
+def _titles(names: Iterable[str]) -> list[str]:
+    return [MEASURED[name].title for name in names]
+
+
+def _numbers(table: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    return [number_in_words(table.loc[name]) for name in names]
+
+
+# --- evaluate -----------------------------------------------------------------------------
+
+
+def evaluation(report: Report) -> list[Section]:
+    """What ``sense7 judge evaluate`` found: each file, all files, each rating."""
+    shown = ("coverage", *AUTHORS_METRICS)
+    of_files = [["file", "n", *_titles(shown)]]
+    for file in report.files:
+        n = file["metrics"].loc["accuracy", "n"]
+        of_files.append([file["name"], f"{n:,}", *_numbers(file["metrics"], shown)])
+
+    interval = f"{report.settings['confidence']:.0%} interval"
+    of_metrics = [["metric", "n", "mean over files", interval, "sd over files", "note"]]
+    spread = report.over_files["spread"]
+    for name, row in report.over_files["mean"].iterrows():
+        numbers = [number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])]
+        of_metrics.append([MEASURED[name].title, f"{row['n']:,}", *numbers, row["reason"]])
+
+    sections = [Section("", of_files), Section("", of_metrics)]
+    same = report.over_files["stability"].loc["same_label"]
+    if len(report.files) > 1 and same["n"]:
+        kept = f"{number_in_words(same)} of {same['n']:,} conversations keep one label."
+        sections.append(Section(f"Over files {kept}"))
+    if report.ratings:
+        of_ratings = [["rating", "n", *_titles(_OF_RATINGS)]]
+        for rating, table in report.ratings.items():
+            numbers = [with_interval(table.loc[name]) for name in _OF_RATINGS]
+            n = table.loc["accuracy", "n"]
+            of_ratings.append([rating, f"{n:,}", *numbers])
+        sections.append(Section("", of_ratings))
+    return sections
+
+
+# --- compare ------------------------------------------------------------------------------
+
+
+def comparison(report: Report) -> list[Section]:
+    """What ``sense7 judge compare`` found: each judge, and the differences of every pair."""
+    confidence = report.settings["confidence"]
+    judges = count_of(len(report.judges), "judge")
+    everyone = count_of(report.conversations, "conversation")
+    of_judges = [["judge", "runs", "left out", "coverage", *_titles(_OF_JUDGES)]]
+    for judge in report.judges:
+        counts = [f"{judge['runs']:,}", f"{judge['left_out']:,}"]
+        numbers = [number_in_words(judge["coverage"]), *_numbers(judge["metrics"], _OF_JUDGES)]
+        of_judges.append([judge["name"], *counts, *numbers])
+
+    pairs = count_of(len(report.differences["coverage"]), "pair")
+    interval = f"{confidence:.0%} interval"
+    of_pairs = [["metric", "difference", "", interval, "p", "p, Holm", "better"]]
+    for metric in ("coverage", *_OF_JUDGES):
+        for name, row in report.differences[metric].iterrows():
+            numbers = [number_in_words(row), interval_in_words(row)]
+            p_values = [p_in_words(row["p"]), p_in_words(row["p_holm"])]
+            said = row["reason"] or _better(metric, row, confidence)
+            of_pairs.append([MEASURED[metric].title, name, *numbers, *p_values, said])
+    return [
+        Section(
+            f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of "
+            "every judge has a usable score. Coverage is over all of them.",
+            of_judges,
+        ),
+        Section(
+            f"Paired differences; {report.settings['draws']:,} resamplings of participants, the same for all; p by "
+            f"Holm over {pairs} for each metric. Of the mean absolute error (MAE), less is better.",
+            of_pairs,
+        ),
+    ]
+
+
+def _better(metric: str, row: Mapping, confidence: float) -> str:
+    """Which of two judges is better, if that is decided."""
+    if not decided(row["p_holm"], confidence):
+        return "not distinguished"
+    less_is_better = metric == "mean_absolute_error"
+    is_first = (row["estimate"] > 0) != less_is_better
+    return row["first"] if is_first else row["second"]
+
+
+# --- calibrate ----------------------------------------------------------------------------
+
+
+def calibration(report: Report) -> list[Section]:
+    """What ``sense7 judge calibrate`` wrote: each file with its error before and after."""
+    lines = []
+    for name, path in report.paths.items():
+        table = report.errors[name]
+        before, after, drop = (with_interval(row, row["reason"]) for _, row in table.iterrows())
+        lines.append(
+            f"{path}\n  expected calibration error, {table['n'].iloc[0]:,} conversations: {before} as given, {after} "
+            f"calibrated; lower by {drop}"
+        )
+    return [Section("\n".join(lines))]
