@@ -285,7 +285,7 @@ def test_the_verdict_names_what_is_outside(tmp_path):
         tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])}
     )
     assert stored_coverage.coverage_verdict("within", path) == (
-        "0 of 14 Wilson intervals exclude 95%. Every coverage lies from 91% to 98%."
+        "For 0 of 14 the Wilson interval excludes 95%. All lie between 91% and 98%."
     )
     assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
     first = COVERAGE["results"][0]
@@ -293,11 +293,8 @@ def test_the_verdict_names_what_is_outside(tmp_path):
         path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])}
     )
     text = stored_coverage.coverage_verdict("within", path)
-    assert text.startswith("1 of 14 Wilson intervals exclude 95%: alpha per turn 50.0%.")
-    assert (
-        "Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)"
-        in text
-    )
+    assert text.startswith("For 1 of 14 the Wilson interval excludes 95%: alpha per turn 50.0%.")
+    assert "All but 1 (alpha per turn, 50.0%) lie between 91% and 98%." in text
     assert stored_coverage.coverage_exclusions(path)[["estimate", "n"]].to_numpy().tolist() == [
         [1, 28],
         [1, 28],

@@ -11,7 +11,6 @@ from scipy.stats import spearmanr
 from statsmodels.formula.api import ols
 
 import sense7 as s7
-from sense7 import whose_empathy as we
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
@@ -192,7 +191,11 @@ def test_the_verdicts_of_these_ratings(values):
     }
     assert len(table) == len(FINDINGS) * len(elsewhere.DATA_SETS)
     assert elsewhere.tally(table)["estimate"].iloc[:4].sum() == len(table)
-    assert elsewhere.tally(table).loc["could be asked", "estimate"] == len(said)
+    counts = elsewhere.tally(table)["estimate"]
+    assert counts["could be asked"] == len(said)
+    own_readings = [said["system", "ieval"], said["system", "felt_heard"]]
+    own_readings.append(said["characteristics", "ieval"])
+    assert counts["seen, by this book's own reading"] == own_readings.count(SEEN)
 
 
 def test_each_verdict_rests_on_its_own_value(values):
@@ -319,12 +322,14 @@ def bootstrap_of(people, draws, seed):
 
 def panel_tables(people, draws=100, seed=1):
     """All tables of a panel as one, by key."""
-    return pd.concat(we.tables(people, bootstrap_of(people, draws, seed)).values()).set_index("key")
+    return pd.concat(
+        whose_empathy.tables(people, bootstrap_of(people, draws, seed)).values()
+    ).set_index("key")
 
 
 @pytest.fixture(scope="module")
 def people():
-    return we.panel()
+    return whose_empathy.panel()
 
 
 @pytest.fixture(scope="module")
@@ -387,16 +392,19 @@ def with_ratings_of(people, rater, values):
 
 def verdict_of(panel, key="whose_difference"):
     row = panel_tables(panel, 1_000).loc[key]
-    return we.verdict(row["low"], row["high"])
+    return whose_empathy.verdict(row["low"], row["high"])
 
 
 def test_the_verdict_follows_the_data(people):
-    assert verdict_of(people) == we.SEEN
+    assert verdict_of(people) == whose_empathy.SEEN
     mean = sum(people.items[expert] for expert in EXPERTS) / 3
-    assert verdict_of(with_ratings_of(people, PERSON, mean)) == we.OPPOSITE, (
+    assert verdict_of(with_ratings_of(people, PERSON, mean)) == whose_empathy.OPPOSITE, (
         "the person rates as the experts do"
     )
-    assert verdict_of(with_ratings_of(people, PERSON, people.items["claude"])) == we.NOT_SETTLED
+    assert (
+        verdict_of(with_ratings_of(people, PERSON, people.items["claude"]))
+        == whose_empathy.NOT_SETTLED
+    )
 
 
 def test_the_correction_for_attenuation_follows_from_both_alphas(people, tables):
@@ -428,10 +436,12 @@ def test_the_correction_for_range_is_thorndikes(people, tables):
 
 
 def test_facts_count_what_the_page_says(people):
-    tables = we.tables(people, bootstrap_of(people, 400, 3))
-    found = {row["key"]: row["estimate"] for row in we.facts(people, tables)}
+    tables = whose_empathy.tables(people, bootstrap_of(people, 400, 3))
+    found = {row["key"]: row["estimate"] for row in whose_empathy.facts(people, tables)}
     assert found["whose_models"] == "GPT-4o, Claude 3.7 Sonnet, Gemini 2.5 Pro"
     assert found["whose_people"] == found["whose_answers_by_people"] == 50
     assert found["whose_answers_labeled_ai"] == (people.answers["label"] == "ai").sum() == 24
-    assert found["whose_verdict"] == we.SEEN
-    assert found["whose_verdict_spread"] == we.verdict(*tables["spread"].iloc[-1][["low", "high"]])
+    assert found["whose_verdict"] == whose_empathy.SEEN
+    assert found["whose_verdict_spread"] == whose_empathy.verdict(
+        *tables["spread"].iloc[-1][["low", "high"]]
+    )

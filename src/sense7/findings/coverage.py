@@ -24,7 +24,7 @@ __all__ = [
 KEPT_LIMITS = (0.91, 0.98)
 """Coverage of a nominal 95% interval that counts as kept."""
 
-KEPT = f"from {KEPT_LIMITS[0]:.0%} to {KEPT_LIMITS[1]:.0%}"
+KEPT = f"between {KEPT_LIMITS[0]:.0%} and {KEPT_LIMITS[1]:.0%}"
 """The same in words."""
 
 NOMINAL = 0.95
@@ -216,18 +216,13 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
     """
     table = coverage_table(design=design, kind="participants", path=path)
     excluding = table[_excludes_nominal(table)]
-    verdict = f"{len(excluding)} of {len(table)} Wilson intervals exclude {NOMINAL:.0%}"
+    verdict = f"For {len(excluding)} of {len(table)} the Wilson interval excludes {NOMINAL:.0%}"
     coverages = [f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows()]
     if coverages:
         verdict += f": {'; '.join(coverages)}"
     low, high = KEPT_LIMITS
     outside = table[(table["estimate"] < low) | (table["estimate"] > high)]
     if outside.empty:
-        return f"{verdict}. Every coverage lies {KEPT}."
-    parts = []
-    for name, row in outside.iterrows():
-        reach = "does not reach it either"
-        if row["high"] >= low and row["low"] <= high:
-            reach = "reaches into that range"
-        parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
-    return f"{verdict}. Not {KEPT}: {'; '.join(parts)}. All others are."
+        return f"{verdict}. All lie {KEPT}."
+    names = [f"{name}, {row['estimate']:.1%}" for name, row in outside.iterrows()]
+    return f"{verdict}. All but {len(names)} ({'; '.join(names)}) lie {KEPT}."

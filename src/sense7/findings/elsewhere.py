@@ -505,6 +505,9 @@ _NOT_USERS = "experts rated what others had written; no user rated"
 _ONE_EACH = "each person rated one answer"
 _SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
 
+OWN_READINGS = ("system", "characteristics")
+"""Findings whose result the paper does not report; what is asked of them is this book's own reading."""
+
 FINDINGS: tuple[Finding, ...] = (
     Finding(
         "consistency",
@@ -823,15 +826,21 @@ def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
 
 @finding
 def tally(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of cells of the matrix with each verdict, and of those that could be asked; n counts all."""
+    """Return the number of cells of the matrix with each verdict, and of those that could be asked; n counts all.
+
+    Of the cells that are seen, those of :data:`OWN_READINGS` are counted once more by themselves.
+    """
     counts = Counter(table["verdict"])
     counts["could be asked"] = len(table) - counts[NOT_ASKED]
+    is_own_reading = table["finding"].isin(OWN_READINGS)
+    counts["seen, by this book's own reading"] = (is_own_reading & (table["verdict"] == SEEN)).sum()
     names = {
         SEEN: "seen",
         NOT_SEEN: "not_seen",
         OPPOSITE: "opposite",
         NOT_ASKED: "not_asked",
         "could be asked": "asked",
+        "seen, by this book's own reading": "seen_by_own_reading",
     }
     rows = {}
     for name, key in names.items():

@@ -60,8 +60,8 @@ MARKS = {
 MET = {True: "met", False: "not met", None: "not decided"}
 """What is said of a rule that is applied to ratings of another study."""
 
-SHOWN_AT_ONCE = 2
-"""Claims of a box that are not folded, if these data decide them: the figure below is to be seen at once."""
+SHOWN_AT_ONCE = 1
+"""Claims of a box that are not folded: the figure below is to be seen at once, on a phone, too."""
 
 _WIDEST = 2
 """Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
@@ -150,11 +150,11 @@ def _power(row: Mapping) -> str:
     rule = row["rule"]
     if rule["power"] is not None:
         return (
-            f"Power {rule['power']:.0%}; false positives {rule['null']:.1%} "
+            f"{rule['power']:.0%}; false positives {rule['null']:.1%} "
             "(simulated studies of this size)."
         )
     if row["published"]["no_effect"] and rule["passed"] is not None:
-        return "Power is not known: no studies like this one were simulated."
+        return "not known, since no studies like this one were simulated."
     return ""
 
 
@@ -294,15 +294,14 @@ class FindingDirective(SphinxDirective):
         judged = sorted(
             (edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None
         )
-        shown = min(max(sum(row["rule"]["passed"] is not None for row in judged), 1), SHOWN_AT_ONCE)
         boxes = [raw(_SHOWN.box(_shown(row, edition.facts))) for row in judged]
-        box += boxes[:shown]
-        if folded := boxes[shown:]:
+        box += boxes[:SHOWN_AT_ONCE]
+        if folded := boxes[SHOWN_AT_ONCE:]:
             box += fold(count_of(len(folded), "further claim"), *folded)
         if tuned := edition.tuned_on(self.env.docname):
-            said = f"{count_of(len(tuned), 'simulated value')} on this page "
-            said += "was" if len(tuned) == 1 else "were"
-            said += f" {TUNED}: chosen to match it, so that agreement is no evidence."
+            were = "was" if len(tuned) == 1 else "were"
+            said = f"{count_of(len(tuned), 'simulated value')} here {were} {TUNED}; "
+            said += "agreement is no evidence."
             box += paragraph(said, classes=["sense7-tuned-note"])
         if not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
