@@ -8,15 +8,15 @@
   const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
   const labelled = (data, value) => `${value.toFixed(2)} (${data.levels[levelOf(value) - 1]})`;
 
-  function answer(sign, size, asked) {
+  function answer(sign, { levels, asked }) {
     if (!asked) return "never asked";
-    return sign === "." ? "not rated or blank" : `${sign} of ${size}`;
+    return sign === "." ? "not rated or blank" : `${sign} of ${levels}`;
   }
 
   function makeLabel(data, one) {
-    if (one.label === 0) return make("span", { class: "level", "data-level": "-" }, "not rated");
-    const text = `${one.truth.toFixed(2)} ${data.levels[one.label - 1]}`;
-    return make("span", { class: "level", "data-level": one.label }, unseen("mean rating "), text);
+    if (one.level === 0) return make("span", { class: "level", "data-level": "-" }, "not rated");
+    const text = `${one.mean.toFixed(2)} ${data.levels[one.level - 1]}`;
+    return make("span", { class: "level", "data-level": one.level }, unseen("mean rating "), text);
   }
 
   function makeLegend(data) {
@@ -47,16 +47,16 @@
       const { data, one } = this;
       const name = (text) => own("span", text ?? NOT_GIVEN);
       return [
-        ["Participant", name(one.person)],
-        ["Condition", name(one.model)],
-        ["Topic", name(one.subject)],
+        ["Participant", name(one.participant)],
+        ["Condition", name(one.condition)],
+        ["Topic", name(one.topic)],
         ["Mean rating of turns", makeLabel(data, one)],
         ...(this.judge ? [["Judge’s mean score", one.score === null ? "none" : `${one.score.toFixed(2)}, ${apart(one) || "user did not rate"}`]] : []),
         ["Turns", String(one.overall.length)],
-        ["Poor turns", one.poor === null ? "not known" : String(one.poor)],
-        ["First poor turn", one.first === null ? "none" : `turn ${one.first}`],
-        ...data.answers.slice(0, 2).map(([title, size, asked], place) => [title, answer(one.answers[place], size, asked)]),
-      ].filter(([title]) => title !== "First poor turn" || one.poor !== null);
+        ["Poor turns", one.poorTurns === null ? "not known" : String(one.poorTurns)],
+        ["First poor turn", one.firstPoor === null ? "none" : `turn ${one.firstPoor}`],
+        ...data.answers.slice(0, 2).map((asked, place) => [asked.title, answer(one.answers[place], asked)]),
+      ].filter(([title]) => title !== "First poor turn" || one.poorTurns !== null);
     }
 
     makeFacts() {
@@ -72,10 +72,10 @@
       const heading = this.head("The judge and the user");
       const known = one.scores.filter((score) => typeof score === "number");
       const sentence = make("p", {}, own("strong", judge.name), `: ${this.judgeInWords(known)}`);
-      const scale = known.length && one.truth !== null ? this.makeScale(known) : null;
+      const scale = known.length && one.mean !== null ? this.makeScale(known) : null;
       const runs = one.scores.map((score, place) => this.makeRun(`run ${place + 1}`, score));
       const head = ["", "score", "label", "minus the user"].map((title) => make(title ? "th" : "td", title ? { scope: "col" } : {}, title));
-      const table = make("table", { class: "runs" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, this.makeRun("user", one.truth ?? "not rated"), ...runs));
+      const table = make("table", { class: "runs" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, this.makeRun("user", one.mean ?? "not rated"), ...runs));
       const fold = make("details", {}, make("summary", {}, `Each run (${one.scores.length})`), table);
       return make("div", { class: "judge" }, heading, sentence, scale, fold);
     }
@@ -86,20 +86,20 @@
       const without = none ? ` ${count(none, "run")} gave no score.` : "";
       if (!known.length) return `no run gave a score.`;
       const mean = `mean score ${labelled(data, one.score)} over ${count(known.length, "run")}`;
-      if (one.truth === null) return `${mean}. The user did not rate this conversation.${without}`;
-      const other = known.filter((score) => levelOf(score) !== one.label).length;
+      if (one.mean === null) return `${mean}. The user did not rate this conversation.${without}`;
+      const other = known.filter((score) => levelOf(score) !== one.level).length;
       const parted = other ? `${other} of ${count(known.length, "run")} ${other === 1 ? "gives" : "give"} another label` : "every run gives the same label";
-      return `${mean}, ${apart(one)}, whose mean rating is ${labelled(data, one.truth)}; ${parted}.${without}`;
+      return `${mean}, ${apart(one)}, whose mean rating is ${labelled(data, one.mean)}; ${parted}.${without}`;
     }
 
     makeRun(title, score) {
       const { data, one } = this;
       const head = make("th", { scope: "row" }, title);
       if (typeof score !== "number") return make("tr", {}, head, make("td", { colspan: 3 }, `no score: ${score}`));
-      const level = title === "user" ? one.label : levelOf(score);
+      const level = title === "user" ? one.level : levelOf(score);
       const label = make("td", {}, make("span", { class: "level", "data-level": level }, `${level} ${data.levels[level - 1]}`));
-      const minus = title === "user" || one.truth === null ? "" : signed(score - one.truth);
-      const parted = minus !== "" && level !== one.label;
+      const minus = title === "user" || one.mean === null ? "" : signed(score - one.mean);
+      const parted = minus !== "" && level !== one.level;
       const text = parted ? `${minus}, another label` : minus;
       return make("tr", parted ? { class: "parted" } : {}, head, make("td", {}, score.toFixed(2)), label, make("td", {}, text));
     }
@@ -113,13 +113,13 @@
       const ticks = [1, 2, 3, 4, 5].map((level) => place(make("span", { class: "tick" }, String(level)), level));
       const stacked = new Map();
       const dots = known.map((score) => {
-        const dot = place(make("span", { class: levelOf(score) === this.one.label ? "dot" : "dot parted" }), score);
+        const dot = place(make("span", { class: levelOf(score) === this.one.level ? "dot" : "dot parted" }), score);
         dot.style.setProperty("--over", String(stacked.get(score) ?? 0));
         stacked.set(score, (stacked.get(score) ?? 0) + 1);
         return dot;
       });
-      const user = place(make("span", { class: "user" }, make("span", {}, "user")), this.one.truth);
-      const text = `On the scale from 1 to 5: user ${this.one.truth.toFixed(2)}; runs ${known.map((score) => score.toFixed(2)).join(", ")}`;
+      const user = place(make("span", { class: "user" }, make("span", {}, "user")), this.one.mean);
+      const text = `On the scale from 1 to 5: user ${this.one.mean.toFixed(2)}; runs ${known.map((score) => score.toFixed(2)).join(", ")}`;
       const scale = make("div", { class: "scale", role: "img", "aria-label": text }, ...ticks, ...dots, user);
       scale.style.setProperty("--stack", String(Math.max(...stacked.values())));
       const key = make("p", { class: "hint" }, "Line: the user’s mean rating. Dots: the judge’s runs; hollow where the label is another.");
@@ -130,12 +130,12 @@
 
     makeHeat() {
       const { data, one } = this;
-      const turns = one.messages.filter((message) => message.ratings !== null);
+      const turns = one.messages.filter((message) => message.ratings !== undefined);
       const heading = this.head("Ratings by turn");
       if (!turns.length) return make("div", {}, heading, make("p", {}, "This conversation has no turn of the assistant."));
       const links = turns.map((_, place) => make("th", { scope: "col" }, this.link(place + 1, unseen("turn "), String(place + 1))));
       const body = make("tbody");
-      data.ratings.forEach(([title, asked], place) => {
+      data.ratings.forEach(({ title, asked }, place) => {
         const row = make("tr", {}, make("th", { scope: "row" }, title));
         if (!asked) row.append(make("td", { class: "never", colspan: turns.length }, "never asked"));
         else turns.forEach((turn) => row.append(this.makeLevel(turn.ratings[place])));
@@ -154,12 +154,12 @@
 
     makeAfter() {
       const facts = make("dl", { class: "facts" });
-      this.data.answers.slice(2).forEach(([title, size, asked], place) => {
+      this.data.answers.slice(2).forEach((asked, place) => {
         const sign = this.one.answers[place + 2];
         const value = make("dd", {});
-        if (asked && sign !== ".") value.append(make("span", { class: "level", "data-level": sign }, answer(sign, size, asked)));
-        else value.append(answer(sign, size, asked));
-        facts.append(make("div", {}, make("dt", {}, title), value));
+        if (asked.asked && sign !== ".") value.append(make("span", { class: "level", "data-level": sign }, answer(sign, asked)));
+        else value.append(answer(sign, asked));
+        facts.append(make("div", {}, make("dt", {}, asked.title), value));
       });
       return make("div", {}, this.head("Ratings after the conversation"), facts);
     }
@@ -171,14 +171,14 @@
       let turn = 0;
       const list = make("ol", { class: "messages" });
       for (const message of messages) {
-        if (message.ratings !== null) turn += 1;
-        list.append(this.makeMessage(message, message.ratings === null ? null : turn));
+        if (message.ratings !== undefined) turn += 1;
+        list.append(this.makeMessage(message, message.ratings === undefined ? null : turn));
       }
       return make("div", {}, this.head("What was said"), messages.length ? list : make("p", {}, "This conversation has no messages."));
     }
 
     makeMessage(message, turn) {
-      const minutes = message.seconds === null ? null : Math.floor(Math.round(message.seconds) / 60);
+      const minutes = message.seconds === undefined ? null : Math.floor(Math.round(message.seconds) / 60);
       const clock = minutes === null ? "" : `, ${minutes}:${String(Math.round(message.seconds) % 60).padStart(2, "0")}`;
       const text = make(
         "div",
@@ -189,10 +189,10 @@
           own("strong", message.role ?? "no role"),
           turn === null ? null : make("span", {}, ", ", this.link(turn, `turn ${turn}`)),
           clock,
-          message.retry === null ? null : make("span", {}, ", retry: ", own("span", message.retry)),
+          message.retry === undefined ? null : make("span", {}, ", retry: ", own("span", message.retry)),
         ),
-        message.content === null ? make("p", { class: "hint" }, "no text") : this.makeText("p", message.content),
-        message.comment === null ? null : make("div", { class: "comment" }, make("p", { class: "who" }, "The user’s comment on this turn"), this.makeText("p", message.comment)),
+        message.content === undefined ? make("p", { class: "hint" }, "no text") : this.makeText("p", message.content),
+        message.comment === undefined ? null : make("div", { class: "comment" }, make("p", { class: "who" }, "The user’s comment on this turn"), this.makeText("p", message.comment)),
       );
       const item = make("li", { class: "message", "data-role": message.role ?? "" }, text);
       if (turn === null) return item;
@@ -204,7 +204,7 @@
 
     makeRatings(signs, turn) {
       const ratings = make("ul", { class: "ratings", "aria-label": `Ratings of turn ${turn}` });
-      this.data.ratings.forEach(([title, asked], place) => {
+      this.data.ratings.forEach(({ title, asked }, place) => {
         if (!asked) return;
         const name = word(this.data, signs[place]);
         const level = make("span", { class: "level", "data-level": signs[place] }, /[1-5]/.test(signs[place]) ? `${signs[place]} ${name}` : name);

@@ -58,9 +58,9 @@
 
   const answered = (place) => ({
     options: (data, all) => {
-      const [, size, asked] = data.answers[place];
-      if (!asked) return [];
-      const levels = Array.from({ length: size }, (_, level) => [String(level + 1), `${level + 1} of ${size}`]);
+      const answer = data.answers[place];
+      if (!answer.asked) return [];
+      const levels = Array.from({ length: answer.levels }, (_, level) => [String(level + 1), `${level + 1} of ${answer.levels}`]);
       return [...levels, ...(all.some((one) => one.answers[place] === ".") ? [["none", NOT_GIVEN]] : [])];
     },
     of: (one) => [one.answers[place] === "." ? "none" : one.answers[place]],
@@ -72,12 +72,12 @@
   /* Name -> title, whether it stands among the further filters, what can be chosen ([] where nothing can), and the
      values under which a conversation stands. */
   const CHOICES = {
-    condition: { title: "Condition", ...named("model") },
-    topic: { title: "Topic", ...named("subject") },
+    condition: { title: "Condition", ...named("condition") },
+    topic: { title: "Topic", ...named("topic") },
     poor: {
       title: "Poor turns",
       options: () => [["yes", "at least one poor turn"], ["no", "no poor turn"], ["unknown", "not known"]],
-      of: (one) => (one.poor === null ? ["unknown"] : yes(one.poor > 0)),
+      of: (one) => (one.poorTurns === null ? ["unknown"] : yes(one.poorTurns > 0)),
     },
     apart: {
       title: "Judge and user differ",
@@ -87,10 +87,10 @@
     prompted: {
       more: true,
       title: "Empathy prompt",
-      options: (data) => (data.prompted < 0 ? [] : [["yes", "with the prompt"], ["no", "without"]]),
-      of: (one, state, data) => (data.prompted < 0 ? [] : yes(one.model === data.conditions[data.prompted])),
+      options: (data) => (data.prompted === null ? [] : [["yes", "with the prompt"], ["no", "without"]]),
+      of: (one, state, data) => (data.prompted === null ? [] : yes(one.condition === data.prompted)),
     },
-    participant: { more: true, title: "Participant", ...named("person") },
+    participant: { more: true, title: "Participant", ...named("participant") },
     repeat: {
       more: true,
       title: "Repeated conversations",
@@ -106,16 +106,16 @@
       more: true,
       title: "First poor turn",
       options: (data, all) => {
-        const turns = new Set(all.map((one) => one.first).filter((turn) => turn !== null));
+        const turns = new Set(all.map((one) => one.firstPoor).filter((turn) => turn !== null));
         return [...turns].sort((a, b) => a - b).map((turn) => [String(turn), `turn ${turn}`]);
       },
-      of: (one) => (one.first === null ? [] : [String(one.first)]),
+      of: (one) => (one.firstPoor === null ? [] : [String(one.firstPoor)]),
     },
     low: {
       more: true,
       title: "A turn rated low on",
-      options: (data) => data.ratings.filter(([, asked]) => asked).map(([title, , name]) => [name, title]),
-      of: (one, state, data) => data.ratings.flatMap(([, , name], place) => (isLow(one.low[place], state, data) ? [name] : [])),
+      options: (data) => data.ratings.filter((rating) => rating.asked).map((rating) => [rating.name, rating.title]),
+      of: (one, state, data) => data.ratings.flatMap(({ name }, place) => (isLow(one.lowest[place], state, data) ? [name] : [])),
     },
     level: {
       more: true,
@@ -123,22 +123,22 @@
       all: (data) => data.levels.slice(0, data.poorLevel).reverse().join(" or "),
       options: (data) => [["1", data.levels[0]]],
       of: (one, state, data) => {
-        const veryPoor = (place) => isLow(one.low[place], { level: "1" }, data);
-        return data.ratings.some(([, , name], place) => (state.low === "" || state.low === name) && veryPoor(place)) ? ["1"] : [];
+        const veryPoor = (place) => isLow(one.lowest[place], { level: "1" }, data);
+        return data.ratings.some(({ name }, place) => (state.low === "" || state.low === name) && veryPoor(place)) ? ["1"] : [];
       },
     },
     label: {
       more: true,
       title: "Label",
       options: (data) => [...data.levels.map((level, place) => [String(place + 1), level]), ["none", "not rated"]],
-      of: (one) => [one.label === 0 ? "none" : String(one.label)],
+      of: (one) => [one.level === 0 ? "none" : String(one.level)],
     },
     importance: { more: true, title: "Importance", ...answered(0) },
     desired: { more: true, title: "Empathy wished for", ...answered(1) },
   };
 
   const RANGES = [
-    { names: ["from", "to"], title: "Mean rating", limits: { min: 1, max: 5, step: 0.1 }, of: (one) => one.truth },
+    { names: ["from", "to"], title: "Mean rating", limits: { min: 1, max: 5, step: 0.1 }, of: (one) => one.mean },
     { names: ["turns_from", "turns_to"], title: "Turns", limits: { min: 0, step: 1 }, of: (one) => one.overall.length },
   ];
 
@@ -198,9 +198,9 @@
   const size = (value) => (value === null ? null : Math.abs(value));
   const SORTS = {
     "": ["as in the file", () => 0],
-    lowest: ["mean rating, lowest first", (a, b) => byNumber(a.truth, b.truth)],
-    highest: ["mean rating, highest first", (a, b) => byNumber(a.truth, b.truth, -1)],
-    poor: ["poor turns, most first", (a, b) => byNumber(a.poor, b.poor, -1)],
+    lowest: ["mean rating, lowest first", (a, b) => byNumber(a.mean, b.mean)],
+    highest: ["mean rating, highest first", (a, b) => byNumber(a.mean, b.mean, -1)],
+    poor: ["poor turns, most first", (a, b) => byNumber(a.poorTurns, b.poorTurns, -1)],
     longest: ["turns, most first", (a, b) => b.overall.length - a.overall.length],
     apart: ["judge and user, furthest apart first", (a, b) => byNumber(size(a.difference), size(b.difference), -1)],
     above: ["judge above the user first", (a, b) => byNumber(a.difference, b.difference, -1)],

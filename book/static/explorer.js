@@ -1,5 +1,52 @@
-/* The conversation explorer. Reads what src/sense7/book/explorer.py wrote, and shows it.
-   Texts of the data only ever become text nodes; the state of the page stands in its address. */
+/* The conversation explorer. Reads what src/sense7/explorer.py wrote, and shows it.
+   Texts of the data only ever become text nodes; the state of the page stands in its address.
+   What the data hold says explorer_schema.json beside that module; the types below are those of its names. */
+
+/**
+ * @typedef {Object} Message
+ * @property {string} [role]
+ * @property {string} [content]
+ * @property {number} [seconds] since the conversation began
+ * @property {string} [retry]
+ * @property {string} [comment]
+ * @property {string} [ratings] of an answer: one sign for each rating
+ *
+ * @typedef {Object} Judge
+ * @property {string} name
+ * @property {string} note "" unless it is simulated
+ * @property {string[]} runs
+ * @property {(number|string)[][]} scores one list for each conversation; why there is none, in words
+ *
+ * @typedef {Object} Data
+ * @property {string[]} levels
+ * @property {number} poorLevel the highest level that is poor
+ * @property {?string} prompted the condition with the empathy prompt
+ * @property {{background: string, ink: string}[]} colours of the levels
+ * @property {{name: string, title: string, asked: boolean}[]} ratings of a turn
+ * @property {{title: string, levels: number, asked: boolean}[]} answers before and after a conversation
+ * @property {Object<string, Array>} conversations name of a fact -> that of each conversation
+ * @property {{file: string, conversations: number, bytes: number}[]} texts
+ * @property {Judge[]} judges the one to show first comes first
+ *
+ * @typedef {Object} Conversation
+ * @property {number} place in the data
+ * @property {number} part the file with its texts
+ * @property {string} name
+ * @property {?string} participant
+ * @property {?string} condition
+ * @property {?string} topic
+ * @property {string} answers one sign for each
+ * @property {?number} mean rating of its turns
+ * @property {number} level nearest to the mean; 0 if no turn is rated
+ * @property {?number} poorTurns
+ * @property {?number} firstPoor its first poor turn
+ * @property {string} overall rating of each turn, as signs
+ * @property {string} lowest level of each rating, as signs
+ * @property {string[]} repeat which conversations of its participant came before
+ * @property {string} known its names, for a search
+ * @property {?string} said its texts, for a search, once they are loaded
+ * @property {Message[]} [messages] once they are loaded
+ */
 (() => {
   "use strict";
 
@@ -8,14 +55,25 @@
   const A_PAGE = 25;
   const [UNASKED, UNDER_WAY, LOADED, FAILED] = ["unasked", "under way", "loaded", "failed"]; // a file of texts
 
-  /* A row of the data, and what follows from it. */
-  function conversationOf(data, row, place) {
-    const [name, participant, condition, topic, answers, truth, label, poor, overall, low] = row;
-    const names = [data.participants[participant], data.conditions[condition], data.topics[topic]];
-    const [person, model, subject] = names.map((text) => (text === undefined ? null : text));
-    const known = fold([name, person, model, subject].filter((text) => text !== null).join("\n"));
-    const first = [...overall].findIndex((sign) => Number(sign) >= 1 && Number(sign) <= data.poorLevel) + 1;
-    return { place, name, person, model, subject, answers, truth, label, poor, overall, low, first: first || null, known, said: null };
+  /**
+   * Every conversation, with what follows from its facts.
+   * @param {Data} data
+   * @returns {Conversation[]}
+   */
+  function conversationsOf(data) {
+    const facts = Object.entries(data.conversations);
+    const parts = data.texts.flatMap(({ conversations }, part) => Array(conversations).fill(part));
+    return data.conversations.name.map((_, place) => {
+      const one = Object.fromEntries(facts.map(([fact, values]) => [fact, values[place]]));
+      const isPoor = (sign) => Number(sign) >= 1 && Number(sign) <= data.poorLevel;
+      const names = [one.name, one.participant, one.condition, one.topic].filter((text) => text !== null);
+      one.place = place;
+      one.part = parts[place];
+      one.firstPoor = [...one.overall].findIndex(isPoor) + 1 || null;
+      one.known = fold(names.join("\n"));
+      one.said = null;
+      return one;
+    });
   }
 
   /* Which conversations of a participant came before, in the order of the workbook. */
@@ -26,23 +84,27 @@
       return key.includes(null) || seen.has(text) ? !key.includes(null) : (seen.add(text), false);
     };
     for (const one of all) {
-      one.repeat = one.person === null ? [] : [again("", one.person) ? "later" : "first"];
-      if (again("condition", one.person, one.model)) one.repeat.push("condition");
-      if (again("topic", one.person, one.subject)) one.repeat.push("topic");
+      one.repeat = one.participant === null ? [] : [again("", one.participant) ? "later" : "first"];
+      if (again("condition", one.participant, one.condition)) one.repeat.push("condition");
+      if (again("topic", one.participant, one.topic)) one.repeat.push("topic");
     }
   }
 
   class Explorer {
+    /**
+     * @param {HTMLElement} root
+     * @param {Data} data
+     */
     constructor(root, data) {
       this.root = root;
       this.data = data;
-      this.parts = data.files.map(() => UNASKED);
-      this.all = data.conversations.map((row, place) => conversationOf(data, row, place));
+      this.parts = data.texts.map(() => UNASKED);
+      this.all = conversationsOf(data);
       markRepeats(this.all);
       this.useJudge("");
       this.byName = new Map(this.all.map((conversation) => [conversation.name, conversation]));
-      data.colours.forEach(([colour, ink], place) => {
-        root.style.setProperty(`--level-${place + 1}`, colour);
+      data.colours.forEach(({ background, ink }, place) => {
+        root.style.setProperty(`--level-${place + 1}`, background);
         root.style.setProperty(`--ink-${place + 1}`, ink);
       });
     }
@@ -57,7 +119,7 @@
         one.scores = judge ? judge.scores[place] : [];
         const known = one.scores.filter((score) => typeof score === "number");
         one.score = known.length ? known.reduce((sum, score) => sum + score, 0) / known.length : null;
-        one.difference = one.score === null || one.truth === null ? null : one.score - one.truth;
+        one.difference = one.score === null || one.mean === null ? null : one.score - one.mean;
       });
     }
 
@@ -74,7 +136,6 @@
       window.addEventListener("hashchange", () => explorer.isState(location.hash) && this.show());
       this.show();
       this.root.dataset.state = "ready";
-      if (this.data.atOnce) setTimeout(() => this.loadAll(), 0);
     }
 
     // --- the address ------------------------------------------------------------------
@@ -273,17 +334,17 @@
       const { compare } = this.state;
       const plain = { ...this.state, compare: "" };
       const href = compare === "" ? this.linkTo(one.name) : this.linkTo(compare, plain, { with: one.name });
-      const poor = one.poor === null ? "poor turns not known" : one.poor === 0 ? "no poor turn" : count(one.poor, "poor turn");
-      const judged = !this.judge ? "" : one.score === null ? "judge: no score" : `judge ${one.score.toFixed(2)}${one.truth === null ? "" : `, ${explorer.apart(one)}`}`;
+      const poor = one.poorTurns === null ? "poor turns not known" : one.poorTurns === 0 ? "no poor turn" : count(one.poorTurns, "poor turn");
+      const judged = !this.judge ? "" : one.score === null ? "judge: no score" : `judge ${one.score.toFixed(2)}${one.mean === null ? "" : `, ${explorer.apart(one)}`}`;
       return make(
         "li",
         {},
         make("div", { class: "name" }, own("a", one.name, { href })),
-        make("div", { class: "what" }, own("span", one.model ?? "condition not given"), ", ", own("span", one.subject ?? "topic not given")),
+        make("div", { class: "what" }, own("span", one.condition ?? "condition not given"), ", ", own("span", one.topic ?? "topic not given")),
         make("div", { class: "mean" }, explorer.makeLabel(this.data, one)),
         make("div", { class: "poor" }, `${count(one.overall.length, "turn")}, ${poor}`),
         compare === "" ? make("div", { class: "compare" }, make("a", { href: address({ ...plain, page: "", compare: one.name }) }, "Compare", unseen(` ${one.name}`))) : null,
-        this.data.ratings[0][1] ? make("div", { class: "strip" }, this.makeStrip(one)) : null,
+        this.data.ratings[0].asked ? make("div", { class: "strip" }, this.makeStrip(one)) : null,
         judged ? make("div", { class: Math.abs(one.difference ?? 0) >= 1 ? "judged parted" : "judged" }, judged) : null,
       );
     }
@@ -304,9 +365,9 @@
     }
 
     makeSize() {
-      const size = `${(this.data.bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
-      const when = this.data.atOnce ? "loaded in the background" : "loaded when one of them is opened, or all are searched";
-      return make("p", { class: "hint" }, `The texts of all conversations: ${size} in ${count(this.parts.length, "file")}, ${when}.`);
+      const bytes = this.data.texts.reduce((sum, text) => sum + text.bytes, 0);
+      const size = `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
+      return make("p", { class: "hint" }, `The texts of all conversations: ${size}, loaded when they are searched; that of one, when it is opened.`);
     }
 
     // --- texts ------------------------------------------------------------------------
@@ -317,28 +378,20 @@
 
     load(part) {
       this.parts[part] = UNDER_WAY;
-      const script = make("script", { src: `${this.root.dataset.folder}${this.data.files[part]}` });
+      const script = make("script", { src: `${this.root.dataset.folder}${this.data.texts[part].file}` });
       script.addEventListener("load", () => this.take(part));
       script.addEventListener("error", () => this.arrived(part, FAILED));
       document.head.append(script);
     }
 
     take(part) {
-      const { texts, conversations } = window.sense7Texts[part];
-      const text = (place) => (place < 0 ? null : texts[place]);
-      const first = part * this.data.textsAFile;
-      conversations.forEach((rows, place) => {
-        const messages = rows.map(([role, content, seconds, retry, comment, ratings]) => ({
-          role: text(role),
-          content: text(content),
-          seconds,
-          retry: text(retry),
-          comment: text(comment),
-          ratings: ratings || null,
-        }));
-        const conversation = this.all[first + place];
-        conversation.messages = messages;
-        conversation.said = fold(messages.flatMap((one) => [one.content, one.comment]).filter((one) => one !== null).join("\n"));
+      /** @type {Message[][]} */
+      const conversations = window.sense7Texts[part];
+      const first = this.all.findIndex((one) => one.part === part);
+      conversations.forEach((messages, place) => {
+        const texts = messages.flatMap((one) => [one.content ?? "", one.comment ?? ""]);
+        this.all[first + place].messages = messages;
+        this.all[first + place].said = fold(texts.join("\n"));
       });
       delete window.sense7Texts[part];
       this.arrived(part, LOADED);
@@ -360,7 +413,7 @@
       const { opened } = this;
       const names = [opened.conversation, opened.with].filter((name) => name !== null);
       const ones = names.map((name) => this.byName.get(name));
-      this.waitsFor = ones.filter((one) => one && !one.messages).map((one) => Math.floor(one.place / this.data.textsAFile));
+      this.waitsFor = ones.filter((one) => one && !one.messages).map((one) => one.part);
       const title = make("h2", { tabindex: -1 }, names.length > 1 ? "Conversations " : "Conversation ", own("span", names[0]));
       if (names.length > 1) title.append(" and ", own("span", names[1]));
       const missing = names.filter((_, place) => !ones[place]);
@@ -377,7 +430,7 @@
       const failed = this.waitsFor.find((part) => this.parts[part] === FAILED);
       if (failed !== undefined) {
         this.parts[failed] = UNASKED; // opened again, it is tried again
-        const file = own("code", this.data.files[failed]);
+        const file = own("code", this.data.texts[failed].file);
         return make("p", { role: "alert" }, "Its texts could not be loaded: the file ", file, " is missing beside the book.");
       }
       for (const part of this.waitsFor) if (this.parts[part] === UNASKED) this.load(part);

@@ -1,15 +1,14 @@
 """The conversations of an edition as script files, from which its explorer shows them.
 
-A page opened from disk may load scripts, but no data; so the data come as scripts that set one name each.
-``conversations.js`` is small and holds what the list and its filters need, judges' scores included. What was said
-stands in ``texts-N.js``, so many conversations a file; the page loads them in the background, or, in a large study,
-when one of them is opened or searched. All is JSON in which nothing can end the script or hide in it.
+A page opened from disk may load scripts, but no data; so the data come as scripts that set one name
+each. ``conversations.js`` is small and holds what the list and its filters need, judges' scores
+included. What was said stands in ``texts-N.js``, which the page loads when a conversation in it is
+opened, or when all are searched. All is JSON in which nothing can end the script or hide in it;
+``explorer_schema.json`` says what it holds.
 """
 
-import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -22,11 +21,8 @@ from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVEL_COLOURS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.ids import as_name
 
-TEXTS_A_FILE = 500
-"""Conversations whose texts share a file."""
-
-AT_ONCE = 5000
-"""Up to so many conversations all texts are loaded in the background, so that a search finds them at once."""
+BYTES_PER_FILE = 50_000
+"""Texts that share a file: to open a conversation costs no more, unless it is longer itself."""
 
 _INKS = ("#ffffff", "#000000", "#000000", "#000000", "#ffffff")
 """Of white and black the one with the larger contrast to the colour of each level."""
@@ -61,92 +57,89 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     --------
     >>> from sense7.loading import load
     >>> files = explorer_files(load("synthetic"))
-    >>> list(files)
+    >>> list(files)[:3]
     ['conversations.js', 'texts-0.js', 'texts-1.js']
     >>> files["conversations.js"][:39]
     'window.sense7Conversations={"levels":["'
     """
     ratings = _ratings(study.turns)
-    messages = dict(_messages(study, ratings))
-    ids = study.conversations["conversation"].tolist()
-    texts = {}
-    for number, start in enumerate(range(0, len(ids), TEXTS_A_FILE)):
-        content = _texts([messages.get(name, []) for name in ids[start : start + TEXTS_A_FILE]])
-        script = (
-            f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={script_json(content)};\n"
-        )
-        texts[f"texts-{number}.js"] = script
-    conversations, turns = study.conversations, study.turns
-    truth = ground_truth(turns, conversations["conversation"])
-    by_conversation = turns["overall"].groupby(turns["conversation"])
-    facts = pd.DataFrame(
-        {
-            "truth": truth,
-            "label": labels(truth),
-            "rated": by_conversation.count(),
-            "poor": is_poor(turns["overall"]).groupby(turns["conversation"]).sum(),
-            "overall": ratings.str[0].groupby(turns["conversation"]).agg("".join),
-        }
-    ).reindex(truth.index)
-    lowest = turns[list(RATING_NAMES)].groupby(turns["conversation"]).min().reindex(truth.index)
-    names = {
-        name: sorted(conversations[name].dropna().unique())
-        for name in ("participant", "condition", "topic")
+    text_files = _text_files(study, ratings)
+    names = [f"texts-{number}.js" for number in range(len(text_files))]
+    texts = {
+        name: f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={content};\n"
+        for number, (name, (_, content)) in enumerate(zip(names, text_files, strict=True))
     }
-    places = {
-        name: {text: number for number, text in enumerate(texts)} for name, texts in names.items()
-    }
-    answers = _levels(conversations[list(_ANSWERS)])
-    rows = [
-        [
-            task["conversation"],
-            *(places[name].get(task[name], -1) for name in names),
-            answer,
-            round(fact["truth"], 6) if np.isfinite(fact["truth"]) else None,
-            int(fact["label"]) if np.isfinite(fact["label"]) else 0,
-            int(fact["poor"]) if fact["rated"] > 0 else None,
-            fact["overall"] if isinstance(fact["overall"], str) else "",
-            low,
-        ]
-        for task, answer, fact, low in zip(
-            conversations.to_dict("records"),
-            answers,
-            facts.to_dict("records"),
-            _levels(lowest),
-            strict=True,
-        )
-    ]
-    never = set(study.never_asked["name"])
-    first = chosen_judge(judges or {}, first)
+    never_asked = set(study.never_asked["name"])
+    facts = _conversations(study, ratings)
+    prompted = study.prompted_condition
     index = {
         "levels": LEVELS,
         "poorLevel": POOR,
-        "prompted": places["condition"].get(study.prompted_condition, -1),
-        "colours": [[colour, ink] for colour, ink in zip(LEVEL_COLOURS, _INKS, strict=True)],
-        "ratings": [[_title(name), name in study.asked, name] for name in RATING_NAMES],
+        "prompted": prompted if prompted in facts["condition"] else None,
+        "colours": [
+            {"background": colour, "ink": ink}
+            for colour, ink in zip(LEVEL_COLOURS, _INKS, strict=True)
+        ],
+        "ratings": [
+            {"name": name, "title": _title(name), "asked": name in study.asked}
+            for name in RATING_NAMES
+        ],
         "answers": [
-            [_title(column.name.removeprefix("post_")), column.scale.size, column.name not in never]
+            {
+                "title": _title(column.name.removeprefix("post_")),
+                "levels": column.scale.size,
+                "asked": column.name not in never_asked,
+            }
             for column in TASK_COLUMNS
             if column.scale is not None
         ],
-        **{f"{name}s": texts for name, texts in names.items()},
-        "conversations": rows,
-        "files": list(texts),
-        "textsAFile": TEXTS_A_FILE,
-        "atOnce": len(ids) <= AT_ONCE,
-        "bytes": sum(len(text.encode()) for text in texts.values()),
-        "judges": [  # the one to show first comes first
-            {
-                "name": judge,
-                "note": simulated_note([judge] if judge in judges.simulated else []),
-                "runs": list(runs),
-                # In the order of the conversations.
-                "scores": list(zip(*(_scores(frame) for frame in runs.values()), strict=True)),
-            }
-            for judge, runs in sorted((judges or {}).items(), key=lambda item: item[0] != first)
+        "conversations": facts,
+        "texts": [
+            {"file": name, "conversations": number, "bytes": len(texts[name].encode())}
+            for name, (number, _) in zip(names, text_files, strict=True)
         ],
+        "judges": _judges(judges, first),
     }
     return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
+
+
+def _conversations(study: Study, ratings: pd.Series) -> dict[str, list]:
+    """What the list shows of conversations: name of a fact -> that of each conversation."""
+    conversations, turns = study.conversations, study.turns
+    truth = ground_truth(turns, conversations["conversation"])
+    overall = turns["overall"].groupby(turns["conversation"])
+    poor = is_poor(turns["overall"]).groupby(turns["conversation"]).sum()
+    poor = poor.where(overall.count() > 0).reindex(truth.index)
+    by_turn = ratings.str[0].groupby(turns["conversation"]).agg("".join).reindex(truth.index)
+    lowest = turns[list(RATING_NAMES)].groupby(turns["conversation"]).min().reindex(truth.index)
+    facts = {"name": conversations["conversation"].tolist()}
+    for name in ("participant", "condition", "topic"):
+        facts[name] = _without_missing(conversations[name])
+    facts["answers"] = _levels(conversations[list(_ANSWERS)])
+    facts["mean"] = _without_missing(truth.round(6))
+    facts["level"] = [int(level) for level in np.nan_to_num(labels(truth))]
+    facts["poorTurns"] = _without_missing(poor.astype("Int64"))
+    facts["overall"] = by_turn.fillna("").tolist()
+    facts["lowest"] = _levels(lowest)
+    return facts
+
+
+def _without_missing(column: pd.Series) -> list:
+    """Values of a column, None where there is none."""
+    return column.astype(object).where(column.notna(), None).tolist()
+
+
+def _judges(judges: Judges | None, first: str) -> list[dict]:
+    """Judges, the one to show first in front; scores in the order of the conversations."""
+    if not judges:
+        return []
+    first = chosen_judge(judges, first)
+    listed = []
+    for name, runs in sorted(judges.items(), key=lambda item: item[0] != first):
+        scores = zip(*(_scores(frame) for frame in runs.values()), strict=True)
+        note = simulated_note([name] if name in judges.simulated else [])
+        listed.append({"name": name, "note": note, "runs": list(runs), "scores": list(scores)})
+    return listed
 
 
 def _title(name: str) -> str:
@@ -185,36 +178,80 @@ def _ratings(turns: pd.DataFrame) -> pd.Series:
     return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)
 
 
-def _messages(study: Study, ratings: pd.Series) -> Iterable[tuple[str, list[dict]]]:
-    """Conversation -> its messages in order, each with the ratings of its turn, if it is one."""
+def _messages(study: Study, ratings: pd.Series) -> dict[str, list[dict]]:
+    """Conversation -> its messages in order, each with what is there of it, and the ratings of its turn."""
     rated = study.turns[["conversation", "position", "turn"]].assign(ratings=ratings)
     messages = study.messages.merge(rated, on=["conversation", "position"], how="left")
     messages = messages.sort_values(["conversation", "position"], kind="stable")
-    for name, group in itertools.groupby(
-        messages.to_dict("records"), lambda one: one["conversation"]
-    ):
-        yield name, list(group)
+    found: dict[str, list[dict]] = {}
+    for row in messages.to_dict("records"):
+        message = {
+            "role": row["role"],
+            "content": row["content"],
+            "seconds": round(row["seconds"], 1),
+            "retry": as_name(row["retry"]),
+            "comment": row["comment"],
+            "ratings": row["ratings"],
+        }
+        present = {name: value for name, value in message.items() if pd.notna(value)}
+        found.setdefault(row["conversation"], []).append(present)
+    return found
 
 
-def _texts(conversations: Iterable[list[Mapping]]) -> dict:
-    """Each different text once; messages name texts by their place, -1 for none."""
-    places: dict[str, int] = {}
+def _text_files(study: Study, ratings: pd.Series) -> list[tuple[int, str]]:
+    """Messages of conversations in their order, so many a file: how many conversations, and their messages as JSON."""
+    messages = _messages(study, ratings)
+    files: list[list[str]] = []
+    size = BYTES_PER_FILE
+    for name in study.conversations["conversation"]:
+        text = script_json(messages.get(name, []))
+        size += len(text.encode())
+        if size > BYTES_PER_FILE:
+            files.append([])
+            size = len(text.encode())
+        files[-1].append(text)
+    return [(len(texts), f"[{','.join(texts)}]") for texts in files]
 
-    def place(text) -> int:
-        return places.setdefault(str(text), len(places)) if pd.notna(text) else -1
 
-    rows = [
-        [
-            [
-                place(message["role"]),
-                place(message["content"]),
-                round(message["seconds"], 1) if np.isfinite(message["seconds"]) else None,
-                place(as_name(message["retry"])),
-                place(message["comment"]),
-                message["ratings"] if isinstance(message["ratings"], str) else 0,
-            ]
-            for message in conversation
-        ]
-        for conversation in conversations
-    ]
-    return {"texts": list(places), "conversations": rows}
+# --- one conversation for the front page ------------------------------------------------------
+
+GOOD = 4
+"""Lowest level that is good."""
+
+_EXAMPLE_TURNS = (4, 6)
+"""How many turns an example has: few enough for a telephone, enough to see a change."""
+
+
+def rated_example(study: Study) -> dict | None:
+    """A conversation and its ratings for the front page: the first of a few turns that has a poor and a good one."""
+    rows = _example_turns(study.turns)
+    if rows is None:
+        return None
+    name = rows["conversation"].iloc[0]
+    conversation = study.conversations.set_index("conversation").loc[name]
+    signs = _ratings(study.turns)[rows.index]
+    return {
+        "name": name,
+        "topic": as_name(conversation["topic"]) or "no topic",
+        "condition": as_name(conversation["condition"]) or "no condition",
+        "turns": len(rows),
+        "ratings": [
+            {"title": _title(rating), "signs": [text[place] for text in signs]}
+            for place, rating in enumerate(RATING_NAMES)
+            if rating in study.asked
+        ],
+        "colours": {
+            str(level): [colour, ink]
+            for level, (colour, ink) in enumerate(zip(LEVEL_COLOURS, _INKS, strict=True), 1)
+        },
+    }
+
+
+def _example_turns(turns: pd.DataFrame) -> pd.DataFrame | None:
+    for _, rows in turns.groupby("conversation", sort=False):
+        overall = rows["overall"]
+        is_short = _EXAMPLE_TURNS[0] <= len(rows) <= _EXAMPLE_TURNS[1]
+        has_both = is_poor(overall).any() and overall.max() >= GOOD
+        if is_short and has_both and overall.notna().all():
+            return rows
+    return None

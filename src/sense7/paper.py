@@ -207,6 +207,13 @@ def page_files(opened: Opened, parameters: Mapping) -> dict[str, str]:
     return {f"explorer/{name}": text for name, text in files.items()}
 
 
+def rated_example(opened: Opened) -> dict | None:
+    """One conversation with its ratings, for the front page; None if none is fit."""
+    from sense7 import explorer
+
+    return explorer.rated_example(opened.study)
+
+
 FILES_OF_PAGE = "book/explorer"
 """That page."""
 

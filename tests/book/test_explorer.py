@@ -2,16 +2,19 @@
 
 import json
 import re
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from jsonschema import validate
 from matplotlib.colors import to_rgb
 
+import sense7
 from sense7 import explorer, load
-from sense7.explorer import explorer_files, script_json
+from sense7.explorer import explorer_files, rated_example, script_json
 from sense7.figures.style import ink_on
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
@@ -19,31 +22,33 @@ from sense7.judge.judges import Judges, read_runs, simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, LEVEL_COLOURS, RATING_NAMES
 from sense7.workbook import write_sheets
 
+SCHEMA = json.loads(files(sense7).joinpath("explorer_schema.json").read_text("utf-8"))
 
-def data_of(files):
-    """The files as a browser reads them: what the index holds, and the parts with texts."""
-    index = files["conversations.js"]
-    content = json.loads(re.fullmatch(r"window\.sense7Conversations=(.*);\n", index)[1])
-    parts = []
-    for number, name in enumerate(content["files"]):
-        head, _, rest = files[name].partition("=window.sense7Texts||{})")
+
+def follows_the_schema(content, part):
+    """What a script file holds, if it is as the schema says."""
+    validate(content, SCHEMA | {"$ref": f"#/$defs/{part}"})
+    return content
+
+
+def data_of(scripts):
+    """The files as a browser reads them: what the index holds, and the messages of each conversation, in order."""
+    content = json.loads(
+        re.fullmatch(r"window\.sense7Conversations=(.*);\n", scripts["conversations.js"])[1]
+    )
+    follows_the_schema(content, "index")
+    messages = []
+    for number, text in enumerate(content["texts"]):
+        head, _, rest = scripts[text["file"]].partition("=window.sense7Texts||{})")
         assert head == "(window.sense7Texts"
         place, _, body = rest.partition("=")
         assert place == f"[{number}]"
-        parts.append(json.loads(body.removesuffix(";\n")))
-    assert set(files) == {"conversations.js", *content["files"]}
-    return content, parts
-
-
-def messages_of(parts):
-    """The messages of each conversation, in the order of the index: texts in place of their numbers."""
-    for part in parts:
-        for conversation in part["conversations"]:
-            yield [
-                [None if place < 0 else part["texts"][place] for place in (role, content, comment)]
-                + [None if retry < 0 else part["texts"][retry], seconds, ratings]
-                for role, content, seconds, retry, comment, ratings in conversation
-            ]
+        part = follows_the_schema(json.loads(body.removesuffix(";\n")), "texts")
+        assert len(part) == text["conversations"]
+        assert len(scripts[text["file"]].encode()) == text["bytes"]
+        messages += part
+    assert set(scripts) == {"conversations.js", *(text["file"] for text in content["texts"])}
+    return content, messages
 
 
 @pytest.fixture(scope="module")
@@ -65,28 +70,26 @@ def study_of(minimal_sheets, tmp_path):
 
 
 def test_every_message_is_there_in_order_as_the_workbook_has_it(synthetic):
-    study, _, parts = synthetic
+    study, _, found = synthetic
     by_conversation = dict(list(study.messages.sort_values("position").groupby("conversation")))
-    found = list(messages_of(parts))
     assert len(found) == len(study.conversations) == 672
     for name, messages in zip(study.conversations["conversation"], found, strict=True):
         expected = by_conversation[name]
-        for number, column in enumerate(("role", "content", "comment")):
-            assert [message[number] for message in messages] == expected[column].tolist()
-        assert [message[4] for message in messages] == pytest.approx(
+        for column in ("role", "content", "comment"):
+            texts = expected[column].astype(object).where(expected[column].notna(), None)
+            assert [message.get(column) for message in messages] == texts.tolist()
+        assert [message["seconds"] for message in messages] == pytest.approx(
             expected["seconds"].tolist(), abs=0.051
         )
 
 
 def test_every_rating_of_a_turn_is_there_and_what_is_missing_says_how(synthetic):
-    study, _, parts = synthetic
+    study, _, by_conversation = synthetic
     found = [
-        (name, message[5])
-        for name, messages in zip(
-            study.conversations["conversation"], messages_of(parts), strict=True
-        )
+        (name, message["ratings"])
+        for name, messages in zip(study.conversations["conversation"], by_conversation, strict=True)
         for message in messages
-        if message[5]
+        if "ratings" in message
     ]
     turns = study.turns.set_index("conversation").loc[study.conversations["conversation"].unique()]
     assert [name for name, _ in found] == turns.index.tolist()
@@ -99,30 +102,12 @@ def test_every_rating_of_a_turn_is_there_and_what_is_missing_says_how(synthetic)
 
 
 def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
-    study, index, parts = synthetic
-    for part in parts:
-        assert len(part["texts"]) == len(set(part["texts"])), (
-            "a text that stands often is kept once"
-        )
+    study, index, _ = synthetic
     truth = ground_truth(study.turns, study.conversations["conversation"])
-    rows = pd.DataFrame(
-        index["conversations"],
-        columns=[
-            "name",
-            "participant",
-            "condition",
-            "topic",
-            "answers",
-            "truth",
-            "label",
-            "poor",
-            "overall",
-            "low",
-        ],
-    ).set_index("name")
+    rows = pd.DataFrame(index["conversations"]).set_index("name")
     assert rows.index.tolist() == study.conversations["conversation"].tolist()
-    np.testing.assert_allclose(rows["truth"], truth, atol=5e-7)
-    assert rows["label"].tolist() == np.nan_to_num(labels(truth)).tolist()
+    np.testing.assert_allclose(rows["mean"], truth, atol=5e-7)
+    assert rows["level"].tolist() == np.nan_to_num(labels(truth)).tolist()
     levels = {
         name: turns.dropna().tolist()
         for name, turns in study.turns.groupby("conversation")["overall"]
@@ -130,12 +115,10 @@ def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
     poor = [
         sum(level <= 2 for level in levels[name]) if levels[name] else None for name in rows.index
     ]
-    assert [row[7] for row in index["conversations"]] == poor
+    assert index["conversations"]["poorTurns"] == poor
     for name in ("participant", "condition", "topic"):
-        assert [index[f"{name}s"][place] for place in rows[name]] == study.conversations[
-            name
-        ].tolist()
-    titles = [title for title, _, _ in index["answers"]]
+        assert rows[name].tolist() == study.conversations[name].tolist()
+    titles = [answer["title"] for answer in index["answers"]]
     assert titles[:2] == ["Importance of the topic", "Empathy wished for"]
     columns = [
         "importance",
@@ -147,14 +130,14 @@ def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
     ]
     columns += [f"post_{name}" for name in DIMENSION_NAMES]
     assert len(titles) == len(columns)
-    assert [name for _, _, name in index["ratings"]] == list(RATING_NAMES)
+    assert [rating["name"] for rating in index["ratings"]] == list(RATING_NAMES)
     lowest = study.turns.groupby("conversation")[list(RATING_NAMES)].min().loc[rows.index]
-    for column, frame in (("answers", study.conversations[columns]), ("low", lowest)):
+    for column, frame in (("answers", study.conversations[columns]), ("lowest", lowest)):
         shown = (
             frame.astype("Int64").astype(object).where(frame.notna().to_numpy(), ".").astype(str)
         )
         assert rows[column].tolist() == shown.agg("".join, axis=1).tolist()
-    assert index["conditions"][index["prompted"]] == study.prompted_condition
+    assert index["prompted"] == study.prompted_condition
     assert is_poor([index["poorLevel"], index["poorLevel"] + 1]).tolist() == [True, False]
 
 
@@ -163,16 +146,15 @@ def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_
     cells = [cell for turn in turns for cell in (None, turn)]
     messages = {"Affective": cells, "Relational": None, "EmpathyOverall": None}
     study = study_of(messages=messages, allow_unreadable=True)
-    index, parts = data_of(explorer_files(study))
-    asked = {title: asked for title, asked, _ in index["ratings"]}
+    index, by_conversation = data_of(explorer_files(study))
+    asked = {rating["title"]: rating["asked"] for rating in index["ratings"]}
     assert asked["Affective Understanding"]
     assert not asked["Relational Continuity"]
     assert not asked["Overall"]
     place = RATING_NAMES.index("Affective")
-    assert [m[5][place] for messages in messages_of(parts) for m in messages if m[5]] == list(
-        "4-.24?44"
-    )
-    assert [row[7] for row in index["conversations"]] == [None] * 4, (
+    messages = [message for messages in by_conversation for message in messages]
+    assert "".join(m["ratings"][place] for m in messages if "ratings" in m) == "4-.24?44"
+    assert index["conversations"]["poorTurns"] == [None] * 4, (
         "without overall ratings no turn is known as poor"
     )
 
@@ -181,7 +163,8 @@ def test_a_conversation_without_any_rating_has_no_mean(study_of):
     blank = dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES))
     first_turn_only = [None, "good", *[None] * 14]
     index, _ = data_of(explorer_files(study_of(messages=blank | {"Affective": first_turn_only})))
-    assert [row[5:7] for row in index["conversations"]] == [[4.0, 4], *[[None, 0]] * 3]
+    assert index["conversations"]["mean"] == [4.0, None, None, None]
+    assert index["conversations"]["level"] == [4, 0, 0, 0]
 
 
 def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic):
@@ -222,32 +205,46 @@ def test_the_judge_that_the_book_shows_comes_first(synthetic):
     assert notes == ["", ""], "what is not simulated is not called so"
 
 
-def test_the_size_that_is_stated_is_that_of_the_files(synthetic):
-    study, index, _ = synthetic
-    files = explorer_files(study)
-    assert index["bytes"] == sum(len(files[name].encode()) for name in index["files"])
-    judged = explorer_files(study, read_runs(study))
-    assert len(judged["conversations.js"].encode()) < 100_000, "the first view waits for this file"
+def test_the_list_is_light_and_so_is_each_file_of_texts(synthetic):
+    study, _, _ = synthetic
+    scripts = explorer_files(study, read_runs(study))
+    sizes = {name: len(text.encode()) for name, text in scripts.items()}
+    assert sizes.pop("conversations.js") < 100_000, "the first view waits for this file"
+    assert max(sizes.values()) <= 60_000, "to open one conversation costs one of these files"
 
 
-@pytest.mark.parametrize(("at_once", "loaded"), [(4, True), (3, False)])
-def test_a_large_study_is_cut_into_files_that_are_loaded_on_demand(
-    study_of, monkeypatch, at_once, loaded
-):
+def test_conversations_longer_than_a_file_have_one_each(study_of, monkeypatch):
     study = study_of()
-    _, (whole,) = data_of(explorer_files(study))
-    monkeypatch.setattr(explorer, "TEXTS_A_FILE", 3)
-    monkeypatch.setattr(explorer, "AT_ONCE", at_once)
-    index, parts = data_of(explorer_files(study))
-    assert index["files"] == ["texts-0.js", "texts-1.js"]
-    assert index["atOnce"] is loaded
-    assert [len(part["conversations"]) for part in parts] == [3, 1]
-    assert list(messages_of(parts)) == list(messages_of([whole]))
+    _, together = data_of(explorer_files(study))
+    monkeypatch.setattr(explorer, "BYTES_PER_FILE", 1)
+    index, apart = data_of(explorer_files(study))
+    assert [text["conversations"] for text in index["texts"]] == [1, 1, 1, 1]
+    assert apart == together
+
+
+def test_the_example_is_a_conversation_of_the_workbook(synthetic):
+    study, _, _ = synthetic
+    example = rated_example(study)
+    turns = study.turns[study.turns["conversation"] == example["name"]]
+    overall = [int(level) for level in turns["overall"]]
+    assert [int(sign) for sign in example["ratings"][0]["signs"]] == overall
+    assert min(overall) <= 2
+    assert max(overall) >= 4
+
+
+def test_without_a_rated_conversation_there_is_no_example(study_of):
+    blank = dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES))
+    assert (
+        rated_example(study_of(messages=blank | {"Affective": [None, "good", *[None] * 14]}))
+        is None
+    )
 
 
 def test_colours_are_those_of_the_figures_and_their_ink_can_be_read(synthetic):
     inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
-    assert synthetic[1]["colours"] == [list(pair) for pair in zip(LEVEL_COLOURS, inks, strict=True)]
+    pairs = zip(LEVEL_COLOURS, inks, strict=True)
+    expected = [{"background": colour, "ink": ink} for colour, ink in pairs]
+    assert synthetic[1]["colours"] == expected
 
 
 # --- nothing but text

@@ -35,7 +35,7 @@ def runs_of(study):
 
 
 def opened(page):
-    expect(page.locator("#sense7-explorer")).to_have_attribute("data-state", "loaded")
+    expect(page.locator("#sense7-explorer")).to_have_attribute("data-state", "ready")
     return page
 
 

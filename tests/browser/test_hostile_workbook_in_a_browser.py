@@ -210,7 +210,7 @@ def test_a_search_finds_pages_and_shows_texts_as_texts(reader, address):
 def test_every_conversation_opens_and_shows_what_was_said(reader, html, study):
     page = reader.open(EXPLORER)
     root = page.locator("#sense7-explorer")
-    expect(root).to_have_attribute("data-state", "loaded")
+    expect(root).to_have_attribute("data-state", "ready")
     for name, messages in study.messages.groupby("conversation", sort=False):
         page.evaluate(
             "name => { location.hash = new URLSearchParams({conversation: name}); }", name

@@ -178,7 +178,7 @@ def _make(
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book import execute
     from sense7.book.ledger import write_ledger
-    from sense7.book.pages import make_pages
+    from sense7.book.pages import EXAMPLE, make_pages
     from sense7.book.scheduler import Cluster
     from sense7.claims import summarize, summarize_other_works
 
@@ -212,6 +212,9 @@ def _make(
             "verdicts_of_other_works": summarize_other_works(rows),
         }
         write_json(edition / "edition.json", facts)
+        example = paper.rated_example(opened)
+        if example is not None:
+            write_json(edition / EXAMPLE, example)
         say("pages: Jupyter Book")
         page_files = partial(paper.page_files, opened, inputs.given)
         make_pages(root, edition, facts, config, inputs.pages, jupyter_book, page_files)

@@ -156,7 +156,8 @@ def _listed(folder: Path) -> dict | None:
 def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
     """Put editions together to a folder that any web server can publish as it is.
 
-    Of each edition it has what the manifest lists, and nothing else that lies beside the pages.
+    Its root leads to the front page of the official edition, if it is among them, else of the first. Of each edition it
+    has what the manifest lists, and nothing else that lies beside the pages.
     """
     require_empty(out)
     for name in names:
@@ -185,8 +186,10 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
             template = Environment(
                 loader=PackageLoader(__package__, ""), autoescape=True
             ).get_template("site.html")
+            order = list(dict.fromkeys(names))
+            first = "official" if "official" in order else order[0]
             front = template.render(
-                editions=[(name, quote(name), labels[name]) for name in dict.fromkeys(names)]
+                editions=[(name, quote(name), labels[name]) for name in order], first=quote(first)
             )
             (site / "index.html").write_text(front, encoding="utf-8")
             # Else GitHub's Pages leave out folders such as _static, where a branch is published.

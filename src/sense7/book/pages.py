@@ -24,6 +24,7 @@ from jinja2 import Environment, PackageLoader
 
 import sense7
 from sense7 import paper
+from sense7.book.assets import share_assets
 from sense7.book.code import digest_files, environment_of
 from sense7.errors import BuildError
 from sense7.files import disk_trouble, write_whole
@@ -32,6 +33,9 @@ from sense7.processes import KILLED, NO_MEMORY, without_keys
 
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
+
+EXAMPLE = "example.json"
+"""One rated conversation in an edition's folder, for the front page."""
 
 # Pages are millions of objects that stay to the end: to look through them for cycles takes a third of the time. The
 # thread ends the process with the build, whose end of the pipe the system closes.
@@ -51,12 +55,6 @@ TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoe
 _PROVENANCE = TEMPLATES.get_template("provenance.html").module
 _MAKERS = ("book", "figures", "simulate/parameters.py")
 """What makes pages, besides the modules of the top level; pages name what else they depend on."""
-
-_HEAVY = [
-    re.compile(rf'<script (?:defer )?src="[^"]*(?:{names})\.js[^"]*"></script>'.encode())
-    for names in ("fontawesome|searchindex|searchtools|language_data", "fontawesome")
-]
-"""Scripts of the theme that no page needs but, of the search, its own: 1.5 MB of icons that its fonts have too."""
 
 _OLD = 1
 """Time of every file that pages are made from, in seconds since 1970: see :mod:`sense7.book.extensions.changed`."""
@@ -111,10 +109,8 @@ def make_pages(
             write_whole(pages / name, text, replace=True)
     words = html.escape(describe_code(facts["made"])).encode()
     for path in pages.rglob("*.html"):
-        page = path.read_bytes()
-        path.write_bytes(
-            _HEAVY[path.name == "search.html"].sub(b"", page.replace(CODE.encode(), words))
-        )
+        path.write_bytes(path.read_bytes().replace(CODE.encode(), words))
+    share_assets(pages)
 
 
 @contextlib.contextmanager
@@ -183,6 +179,7 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     content = {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in book}
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
     paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / IMPLIED]
+    paths.append(edition / EXAMPLE)
     content |= {
         f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()
     }
@@ -270,6 +267,21 @@ def banner(
     their line: the edition's would call real ratings simulated, in the synthetic edition.
     """
     return _PROVENANCE.banner(facts, released, dataset_page)
+
+
+def label(facts: Mapping, *, released: bool = False) -> str:
+    """What data a page shows, in a few words, for its title and for paper."""
+    return html.unescape(str(_PROVENANCE.label(facts, released)))
+
+
+def shows(facts: Mapping) -> str:
+    """What an edition shows of its own data, as a sentence of the front page."""
+    if paper.KINDS[facts["kind"]].has_truth:
+        return (
+            "A rehearsal on simulated data: how much the method finds of what the simulation has. "
+            "None of these numbers is a finding."
+        )
+    return f"{label(facts)}."
 
 
 def describe(facts: Mapping, page: str = "") -> str:

@@ -77,7 +77,7 @@ def claim():
                 "computed": held,
                 "link": link if held else None,
             },
-            **{"verdict": verdict, "tuned": tuned},
+            **{"verdict": verdict, "tuned": tuned, "truth": None if check is None else 0.8},
             **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
             "elsewhere": elsewhere,
             "truth": None,
@@ -118,6 +118,7 @@ def page(tmp_path_factory):
         executed=(),
         truth=None,
         implied=None,
+        example=None,
         **facts,
     ):
         place = tmp_path_factory.mktemp("page")
@@ -154,6 +155,8 @@ def page(tmp_path_factory):
         for name, content in (("truth", truth), ("implied", implied)):
             if content is not None:
                 (edition / f"data/{name}.json").write_text(json.dumps(content), "utf-8")
+        if example is not None:
+            (edition / "example.json").write_text(json.dumps(example), "utf-8")
         for name, content in (
             ("ledger", list(ledger)),
             ("edition", known | facts),

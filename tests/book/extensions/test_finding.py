@@ -1,4 +1,4 @@
-"""The head of a page: answer, and box with each claim and its two marks; the ledger as a picture; claims on cards."""
+"""The head of a page: answer, and box with each claim and its two marks; the ledger as a picture."""
 
 import pytest
 from hypothesis import given
@@ -154,7 +154,6 @@ def test_an_unusable_box_ends_the_build(page, claim, recorded):
 # The ledger as one picture: a row per claim, on an axis that its kind gives.
 
 PICTURE = "# Page\n\n```{ledger-picture}\n```\n"
-CARD = "# Page\n\n```{claim-card} alpha\n```\n"
 NUMBERS = st.floats(-1e6, 1e6)
 
 
@@ -191,36 +190,6 @@ def test_names_from_outside_are_text(page, claim):
     (row,) = html.select(".sense7-ledger-picture section li")
     assert row.find(["script", "b"]) is None
     assert row["title"] == "Title of <alpha>"
-
-
-def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim):
-    other = {"study": "iEval", "passed": False}
-    other["value"] = {
-        "key": "b",
-        "estimate": -0.2,
-        "low": -0.3,
-        "high": -0.1,
-        "n": 1920,
-        "unit": "alpha",
-    }
-    compare = {"beyond": 0, "number": "the share,"}
-    html, warnings = page(CARD, ["finding"], [claim(value=None, compare=compare, elsewhere=other)])
-    assert warnings == ""
-    said = [one.get_text() for one in html.select("article p, .body p")]
-    assert said[1] == "The share: 0.800 [0.700, 0.850] (n = 9)."
-    assert (
-        "Real ratings of other people (iEval, n = 1,920): -0.200 [-0.300, -0.100]; the same decision rule is not met."
-        in said
-    )
-    assert html.select_one(".sense7-bar b").get_text() == "zero"
-    assert len(html.select(".sense7-badge")) == len(html.select(".sense7-check")) == 1
-
-
-def test_a_card_without_other_ratings_says_so(page, claim):
-    row = claim(value=None, compare={"beyond": 0, "number": "the share"}, check=None)
-    html, _ = page(CARD, ["finding"], [row])
-    assert "No other published data set can test this." in html.get_text()
-    assert html.select(".sense7-check") == []
 
 
 def test_the_axis_of_a_claim_in_words_has_the_excluded_value_in_its_middle(claim):

@@ -8,9 +8,6 @@ A Sphinx extension with directives that read the folder of the edition:
   value. Each row is a link to the cell that computed the value, and a reader filters rows by their state. Published
   figures share one axis: the value as a multiple of the published one. Claims in words have an axis each, with the
   value that the claim excludes in its middle;
-- ``claim-card``: a claim on the front page: the published words with their source, this edition's value as a bar with
-  its line of comparison labeled, the same number from ratings that another study released, the state with its power,
-  and the recovery of the simulated value;
 - ``finding``: the head of a finding's page, below its title::
 
     ```{finding} finding_individualized
@@ -73,7 +70,7 @@ _GROUPS = {
 }
 
 
-def _shown(row: Mapping, facts: Mapping) -> dict:
+def shown_row(row: Mapping, facts: Mapping) -> dict:
     """A row of the ledger, with what the templates show of it."""
     claim, computed, other = row["published"], row["computed"], row["elsewhere"]
     places = positions(row)
@@ -221,7 +218,7 @@ class LedgerDirective(SphinxDirective):
                 _SHOWN.table(
                     title,
                     computed,
-                    [_shown(row, edition.facts) for row in rows],
+                    [shown_row(row, edition.facts) for row in rows],
                     any(row["check"] for row in rows),
                 )
             )
@@ -234,7 +231,9 @@ class LedgerPictureDirective(SphinxDirective):
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
         rows = [
-            _shown(row, edition.facts) for row in edition.ledger if not row["published"]["release"]
+            shown_row(row, edition.facts)
+            for row in edition.ledger
+            if not row["published"]["release"]
         ]
         groups = [
             (title, kind, [row for row in rows if row["group"] == kind])
@@ -253,19 +252,6 @@ class LedgerPictureDirective(SphinxDirective):
                 )
             )
         ]
-
-
-class ClaimCardDirective(SphinxDirective):
-    """What was published, what this edition shows, what other people's ratings give, and the state."""
-
-    required_arguments = 1
-
-    def run(self):
-        edition = looked_up(self.env, "ledger.json", "edition.json")
-        row = edition.claims.get(self.arguments[0])
-        if row is None:
-            raise self.error(f"claim-card: the ledger has no claim {self.arguments[0]}.")
-        return [raw(_SHOWN.card(_shown(row, edition.facts)))]
 
 
 class FindingDirective(SphinxDirective):
@@ -294,7 +280,7 @@ class FindingDirective(SphinxDirective):
         judged = sorted(
             (edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None
         )
-        boxes = [raw(_SHOWN.box(_shown(row, edition.facts))) for row in judged]
+        boxes = [raw(_SHOWN.box(shown_row(row, edition.facts))) for row in judged]
         box += boxes[:SHOWN_AT_ONCE]
         if folded := boxes[SHOWN_AT_ONCE:]:
             box += fold(count_of(len(folded), "further claim"), *folded)
@@ -334,7 +320,6 @@ def setup(app):
     """Register the directives and the role with Sphinx."""
     app.add_directive("ledger", LedgerDirective)
     app.add_directive("ledger-picture", LedgerPictureDirective)
-    app.add_directive("claim-card", ClaimCardDirective)
     app.add_directive("finding", FindingDirective)
     app.add_role("answer", AnswerRole())
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

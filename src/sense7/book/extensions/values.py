@@ -5,8 +5,8 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
   ``.implied`` (what the simulation should give) for a part of it, ``.points`` for a difference of shares in percentage
   points; the reason where it has no value;
-- ``{published}`alpha_turn```: the published figure of a claim;
-- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...).
+- ``{published}`alpha_turn```: the published figure of a claim, or the claim in words; with ``.source`` its source;
+- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts, shows ...).
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
 as text: nothing that a workbook holds is markup.
@@ -23,7 +23,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from sense7 import paper
-from sense7.book.pages import banner, describe
+from sense7.book.pages import shows
 from sense7.claims import CALIBRATED
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
@@ -117,15 +117,21 @@ class TextRole(SphinxRole):
         return [nodes.inline(self.rawtext, words, **attributes)], []
 
 
-def _published(env, name: str) -> tuple[str, str]:
+def _published(env, text: str) -> tuple[str, str]:
+    name, _, part = text.partition(".")
     claim = looked_up(env, "ledger.json").claims[name]["published"]
-    if claim["value"] is None:
-        raise KeyError(name)
-    return claim["shown"], ""
+    if part == "source":
+        return claim["source"], ""
+    if part:
+        raise KeyError(text)
+    return claim["title"] if claim["value"] is None else claim["shown"], ""
 
 
 def _fact(env, name: str) -> tuple[str, str]:
-    return str(looked_up(env, "edition.json").facts[name]), ""
+    facts = looked_up(env, "edition.json").facts
+    if name == "shows":
+        return shows(facts), ""
+    return str(facts[name]), ""
 
 
 def _value(env, text: str) -> tuple[str, str]:
@@ -181,18 +187,6 @@ def _anchor_cells(app, tree) -> None:
             node["ids"].append(f"cell-{node['exec_count']}")
 
 
-def _finish_page(app, page, template, context, doctree) -> None:
-    """Put the banner at the head of every page, and how it was made at its foot; mend what others put there."""
-    facts = edition_of(app).facts
-    context["theme_extra_footer"] = describe(facts, page)
-    address = context["pathto"](paper.DATA_PAGE).removesuffix("#")  # which is the page itself
-    released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
-    context["theme_announcement"] = banner(facts, address, released=released)
-    if "body" in context:
-        # References stand in a list; docutils gives them a role that is out of use.
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
-
-
 def _keep_entries_of_search(app, exception) -> None:
     """Keep the entries of the index for the next build: Sphinx collects them after it has written what it keeps."""
     if exception is None:
@@ -215,6 +209,5 @@ def setup(app):
     for name, lookup in (("value", _value), ("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
     app.connect("doctree-read", _anchor_cells)
-    app.connect("html-page-context", _finish_page)
     app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,195 @@
+"""Styles and scripts that all pages load, as one file of each, with what some page uses of them.
+
+Sphinx, its theme and its extensions have each page ask for thirty files, one after the other, of
+which the largest are an icon font with 1,400 glyphs, and rules for as many icons and for parts that
+no page has. Pages are rewritten in the finished folder alone: what Sphinx keeps for its next run
+stays as it wrote it.
+"""
+
+import base64
+import hashlib
+import io
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+_ELEMENT = re.compile(r"<link[^<>]*>|<script[^<>]*></script>")
+_ADDRESS = re.compile(r'(?:href|src)="([^"<>?]*)')
+_URL = re.compile(r"url\(([^()]*)\)")
+_ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
+_ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
+
+
+def share_assets(html: Path) -> None:
+    """Replace what all pages of a folder load by one style sheet and one script; other scripts are deferred."""
+    static = html / "_static"
+    files = [path for path in sorted(html.rglob("*.html")) if static not in path.parents]
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    pages = {path: text for path, text in texts.items() if _elements(text, "stylesheet")}
+    if not pages:
+        return
+    styles = _in_all(static, [_files(text, "stylesheet") for text in pages.values()])
+    # Not those that take data from their own element.
+    scripts = _in_all(static, [_files(text, "src=", but=" data-") for text in pages.values()])
+    style = _joined_styles(static, styles, _names_of_classes(pages.values(), static))
+    script = ";\n".join((static / name).read_text(encoding="utf-8") for name in scripts)
+    addresses = {
+        ".css": _write(static, "book.css", style),
+        ".js": _write(static, "book.js", script),
+    }
+    for path, text in pages.items():
+        root = "../" * (len(path.relative_to(html).parts) - 1)
+        joined = {
+            ".css": f'<link rel="stylesheet" href="{root}{addresses[".css"]}" />',
+            ".js": f'<script defer src="{root}{addresses[".js"]}"></script>',
+        }
+        path.write_text(_rewritten(text, {*styles, *scripts}, joined), encoding="utf-8")
+
+
+def _elements(page: str, mark: str) -> list[str]:
+    """Elements of a page's head that load something, and have this mark."""
+    head = page.partition("</head>")[0]
+    return [element for element in _ELEMENT.findall(head) if mark in element]
+
+
+def _file(element: str) -> str:
+    """The file that an element loads, by its place in the folder of static files."""
+    address = _ADDRESS.search(element)
+    return address[1].rpartition("_static/")[2] if address else ""
+
+
+def _files(page: str, mark: str, but: str = "\n") -> list[str]:
+    return [_file(element) for element in _elements(page, mark) if but not in element]
+
+
+def _in_all(static: Path, lists: Sequence[Sequence[str]]) -> list[str]:
+    """Files that stand in each of the lists, in the order of the first."""
+    shared = [name for name in lists[0] if all(name in names for names in lists)]
+    return [name for name in shared if (static / name).is_file()]
+
+
+def _names_of_classes(pages: Iterable[str], static: Path) -> set[str]:
+    """Names that an element of some page may have as its class, those that scripts give among them."""
+    names: set[str] = set()
+    for page in pages:
+        for classes in re.findall(r'class="([^"]*)"', page):
+            names.update(classes.split())
+    for script in static.rglob("*.js"):
+        if script.name != "fontawesome.js":
+            names.update(re.findall(r"[\w-]+", script.read_text(encoding="utf-8")))
+    return names
+
+
+def _write(static: Path, name: str, content: str) -> str:
+    """Write a shared file; gives its address below the pages' root, which changes with its content."""
+    (static / name).write_text(content, encoding="utf-8")
+    return f"_static/{name}?v={hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
+def _rewritten(page: str, shared: set[str], joined: dict[str, str]) -> str:
+    """A page with the joined files in the place of the first of the shared ones, without the others."""
+
+    def element(match: re.Match) -> str:
+        file = _file(match[0])
+        if file in shared and " data-" not in match[0]:
+            return joined.pop(PurePosixPath(file).suffix, "")
+        if "src=" in match[0] and "defer" not in match[0]:
+            return match[0].replace("<script", "<script defer", 1)
+        return match[0]
+
+    head, end, body = page.partition("</head>")
+    return _ELEMENT.sub(element, head) + end + body
+
+
+# --- styles -------------------------------------------------------------------------------
+
+
+def _joined_styles(static: Path, names: Sequence[str], classes: set[str]) -> str:
+    """Style sheets one after the other, with addresses as seen from the folder of static files."""
+    licences, rules = [], []
+    for name in names:
+        text, comments = _without_comments((static / name).read_text(encoding="utf-8"))
+        licences += [comment for comment in comments if comment.startswith("!")]
+        folder = PurePosixPath(name).parent
+        text = _URL.sub(lambda match, folder=folder: _moved(folder, match), text)
+        rules.append(used_rules(text.removeprefix('@charset "UTF-8";'), classes))
+    style = "\n".join(rules)
+    font = static / _ICON_FILE
+    if font.exists():
+        style = _icon_font(font, {int(sign, 16) for sign in _ICON.findall(style)}) + style
+    return "\n".join([*(f"/*{licence}*/" for licence in licences), style])
+
+
+def _without_comments(style: str) -> tuple[str, list[str]]:
+    """A style sheet without its comments, and these."""
+    text, *rest = style.split("/*")
+    comments = []
+    for part in rest:
+        comment, _, following = part.partition("*/")
+        comments.append(comment)
+        text += following
+    return text, comments
+
+
+def _moved(folder: PurePosixPath, match: re.Match) -> str:
+    """An address that a style sheet of a folder has, as seen from the folder of static files."""
+    address = match[1].strip("\"'")
+    if address.startswith(("data:", "#")):
+        return match[0]
+    return f'url("{posixpath.normpath(folder / address)}")'
+
+
+def used_rules(style: str, classes: set[str]) -> str:
+    """A style sheet without rules for classes that no element has, and without the fonts of icons.
+
+    Examples
+    --------
+    >>> used_rules("a.b, .c { top: 0 } @media print { .d { top: 1px } }", {"c"})
+    'a.b, .c { top: 0 } @media print { }'
+    """
+    first, *pieces = re.split(r"([{}])", style)
+    kept: list[str] = []
+    opened = None
+    text = first
+    for sign, following in zip(pieces[::2], pieces[1::2], strict=True):
+        if sign == "{":
+            if opened is not None:  # a block of rules, such as @media
+                kept.append(f"{opened}{{")
+            opened = text
+        elif opened is None:
+            kept.append(f"{text}}}")
+        else:
+            is_icon_font = "@font-face" in opened and "Font Awesome" in text
+            if _may_match(opened, classes) and not is_icon_font:
+                kept.append(f"{opened}{{{text}}}")
+            opened = None
+        text = following
+    return "".join(kept)
+
+
+def _may_match(selectors: str, classes: set[str]) -> bool:
+    """Whether some element may match one of the selectors, as far as their classes tell."""
+    shortened = None
+    while shortened != selectors:
+        shortened = selectors
+        selectors = re.sub(r"\([^()]*\)", "", shortened)  # :is(.a, .b) asks for one of both
+    alternatives = [re.findall(r"\.(-?[A-Za-z_][\w-]*)", part) for part in selectors.split(",")]
+    return any(classes.issuperset(names) for names in alternatives)
+
+
+def _icon_font(file: Path, signs: set[int]) -> str:
+    """A rule that holds the icons' font itself, with these signs alone: 2 kilobytes instead of 150."""
+    from fontTools import subset
+    from fontTools.ttLib import TTFont
+
+    font = TTFont(file, recalcTimestamp=False)
+    subsetter = subset.Subsetter()
+    subsetter.populate(unicodes=signs)
+    subsetter.subset(font)
+    font.flavor = "woff"
+    stream = io.BytesIO()
+    font.save(stream)
+    data = base64.b64encode(stream.getvalue()).decode()
+    family = "font-family:Font Awesome\\ 6 Free;font-style:normal;font-weight:900"
+    return f"@font-face{{font-display:block;{family};src:url(data:font/woff;base64,{data})}}\n"
