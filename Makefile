@@ -83,7 +83,7 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
 	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder --ignore tests/browser $$MAKE_LONG)
 	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder tests/browser $$MAKE_LONG)
-	@$(call TIMED,notebooks,$(BIN)/python scripts/validate.py synthetic --jobs "$$MAKE_JOBS")
+	@$(call TIMED,notebooks,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --nbval notebooks)
 
 .PHONY: test-long
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week

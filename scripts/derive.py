@@ -2,7 +2,8 @@
 
 python scripts/derive.py
 
-Simulating takes over a minute, so it is left out while the files of simulate/ are those that the data were made by.
+Simulating takes over a minute, so it is left out while the files of simulate/ are those that the data were made by. Of
+the notebooks those are executed whose code, library or data changed, as in a build.
 """
 
 import hashlib

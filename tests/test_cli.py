@@ -379,11 +379,3 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call):
     done = call(*verb, root=tmp_path)
     assert done.returncode == 2
     assert "not a checkout" in done.stderr
-
-
-def test_derived_notebooks_are_written(checkout, call):
-    shutil.copyfile(ROOT / "notebooks" / "01-dataset.md", checkout / "notebooks" / "01-dataset.md")
-    assert call("notebooks", root=checkout).stdout == "1 written\n"
-    assert call("notebooks", root=checkout).stdout == "up to date\n"
-    derived = (checkout / "notebooks" / "01-dataset.ipynb").read_bytes()
-    assert derived == (ROOT / "notebooks" / "01-dataset.ipynb").read_bytes()

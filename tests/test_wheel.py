@@ -117,23 +117,6 @@ def test_a_notebook_runs_in_an_empty_folder(run_installed, tmp_path):
     }
 
 
-RECORD = """
-from sense7.record import INTERACTIVE, Recorder, read_values
-record = Recorder("mine", INTERACTIVE)
-record.value("a", 1, n=1, unit="turns", method="counted", computed_by="this notebook")
-print(sorted(read_values(INTERACTIVE)))
-"""
-
-
-def test_a_notebook_records_below_the_folder_that_it_runs_in(run_installed, tmp_path):
-    before = set(tmp_path.parent.iterdir())
-    done = run_installed(RECORD)
-    assert done.stdout == "['a']\n", done.stderr
-    (written,) = tmp_path.rglob("*.json")
-    assert written == tmp_path / "_build" / "interactive" / "results" / "mine.json"
-    assert set(tmp_path.parent.iterdir()) == before
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sense7.arguments import are_texts, checked, is_path, is_text
-from sense7.checkout import find_root
 from sense7.errors import UserError
 from sense7.files import require_free, write_whole
 
@@ -73,19 +72,6 @@ _FIELDS = {
 }
 """Names in the file of a recorded value."""
 
-INTERACTIVE = "../_build/interactive/results"
-"""Where notebooks record by default, seen from their folder."""
-
-
-def _results_folder(folder: str | Path) -> Path:
-    """The folder of results; the default one lies in the checkout, or below the working directory without one."""
-    if str(folder) != INTERACTIVE:
-        return Path(folder)
-    root = find_root()
-    if root is None:  # the folder above belongs to something else, on Colab to the system
-        return Path(INTERACTIVE).relative_to("..")
-    return root / "notebooks" / folder
-
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
@@ -105,8 +91,8 @@ class Recorder:
     notebook : str
         Name of the notebook, e.g. ``03-reliability``; the file is ``<notebook>.json``.
     folder : path
-        Where the file is to be. An old file of the notebook is removed, so that its values are never taken for new
-        ones; the file is there, and whole, from the first value on.
+        Where the file is to be; "" to write none, as notebooks do by default. An old file of the notebook is removed,
+        so that its values are never taken for new ones; the file is there, and whole, from the first value on.
 
     Raises
     ------
@@ -132,10 +118,11 @@ class Recorder:
                 f"{notebook!r} is no name of a notebook: its file would lie in another folder"
             )
         self.notebook = notebook
-        self.path = _results_folder(folder) / f"{notebook}.json"
+        self.path = Path(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
-        self._finished = (self.path.parent.parent / MANIFEST).exists()
-        if not self._finished:
+        is_finished = (self.path.parent.parent / MANIFEST).exists()
+        self._writes = str(folder) != "" and not is_finished
+        if self._writes:
             _require_recorded(self.path)
             self.path.unlink(missing_ok=True)
 
@@ -197,7 +184,7 @@ class Recorder:
         self._write()
 
     def _write(self) -> None:
-        if not self._finished:
+        if self._writes:
             write_json(self.path, list(self._values.values()))
 
     def _add(self, key, estimate, *, n, unit, method, computed_by, low, high, reason) -> None:
@@ -330,7 +317,7 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     Traceback (most recent call last):
     sense7.errors.UserError: 03-reliability recorded no value here yet ...
     """
-    folder = _results_folder(folder)
+    folder = Path(folder)
     paths = [folder / f"{name}.json" for name in notebooks] or sorted(folder.glob("*.json"))
     values: dict[str, dict] = {}
     for path in paths:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.estimates import p_in_words, require_estimates
+from sense7.outputs import output, outputs_of, show
 from sense7.record import format_number
 from sense7.terminal import plain_lines
 
@@ -24,6 +25,12 @@ _CLAUSE_END = re.compile(r"[.:;](?=\s|$)")
 def _style(name: str) -> str:
     """A style sheet that lies beside this module, on one line."""
     return "".join(Path(__file__).with_name(name).read_text("utf-8").splitlines())
+
+
+def caption_output(caption: str) -> dict:
+    """The output of a notebook that is the caption of the picture above it."""
+    words = f'<p class="{NO_MATH}"><em>{html.escape(caption)}</em></p>'
+    return output({"text/html": words, "text/plain": plain_lines(caption)})
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,19 @@ class Variants:
         legend = f"<legend>Show: {html.escape(self.label)}</legend>"
         return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
 
+    def notebook_outputs(self) -> list[dict]:
+        """What a notebook shows outside the book: each variant below its name."""
+        outputs = []
+        for name, value in self.shown.items():
+            heading = f"{self.label[:1].upper()}{self.label[1:]}: {name}"
+            words = f'<p class="{NO_MATH}"><strong>{html.escape(heading)}</strong></p>'
+            outputs.append(output({"text/html": words, "text/plain": plain_lines(heading)}))
+            outputs += outputs_of(value)
+        return outputs
+
+    def _ipython_display_(self) -> None:
+        show(self)
+
     def __repr__(self) -> str:
         return "\n".join(
             [
@@ -199,6 +219,14 @@ class Matrix:
         self.cells, self.caption, self.corner = cells, caption, corner
         self.columns = list(dict.fromkeys(cells["column"]))
 
+    def notebook_outputs(self) -> list[dict]:
+        """What a notebook shows outside the book: the table, whose links to other pages would lead nowhere."""
+        without_links = Matrix(self.cells.assign(link=""), self.caption, self.corner)
+        return [output({"text/html": without_links._repr_html_(), "text/plain": repr(self)})]
+
+    def _ipython_display_(self) -> None:
+        show(self)
+
     def _repr_html_(self) -> str:
         head = "".join(
             f'<th scope="col" role="columnheader">{html.escape(name)}</th>'
@@ -221,9 +249,9 @@ class Matrix:
         parts = [
             f'<span aria-hidden="true">{mark}</span> <strong>{html.escape(cell["verdict"])}</strong>'
         ] * bool(mark)
-        number = _value_in_words(cell["value"]) or ("in words" if cell["link"] else "")
+        number = html.escape(_value_in_words(cell["value"]) or ("in words" if cell["link"] else ""))
         if cell["link"]:
-            number = f'<a href="{html.escape(cell["link"], quote=True)}">{html.escape(number)}</a>'
+            number = f'<a href="{html.escape(cell["link"], quote=True)}">{number}</a>'
         parts += [f"<small>{number}</small>"] * bool(number)
         note = html.escape(cell["text"]) + (
             f"; n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else ""

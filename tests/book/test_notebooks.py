@@ -10,17 +10,16 @@ from pathlib import Path
 import jupytext
 import pytest
 import yaml
-from IPython.core.interactiveshell import InteractiveShell
 
 import sense7.findings
 from helpers.checkout import recording
 from helpers.studies import FRAMES
 from sense7 import simulate
 from sense7.book import notebooks
+from sense7.book.derived import write_derived
 from sense7.book.notebooks import (
-    derive_copies,
+    cells_digest,
     find_notebooks,
-    installable_from,
     load_notebook,
     refuse_edited,
     to_ipynb,
@@ -176,10 +175,6 @@ def saved_by_jupytext(path):
     jupytext.write(node, path)
 
 
-def saved_from_its_derived_copy(path):
-    jupytext.write(jupytext.read(path.with_suffix(".ipynb")), path, fmt="md:myst")
-
-
 def paired(path):
     node = jupytext.read(path)
     node.metadata["jupytext"]["formats"] = "ipynb,md:myst"
@@ -187,7 +182,7 @@ def paired(path):
         jupytext.write(node, paired_path)
 
 
-@pytest.mark.parametrize("save", [saved_by_jupytext, saved_from_its_derived_copy, paired])
+@pytest.mark.parametrize("save", [saved_by_jupytext, paired])
 def test_what_a_page_rests_on_outlives_a_program_that_saves_it(tmp_path, save):
     names = ("needs", "sources", "stored", "released")
     for path in (ROOT / "notebooks").glob("[0-9]*"):
@@ -198,6 +193,21 @@ def test_what_a_page_rests_on_outlives_a_program_that_saves_it(tmp_path, save):
         after = load_notebook(path)
         assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
         refuse_edited([path])
+
+
+@pytest.mark.parametrize("keeps_the_block", [True, False])
+def test_a_text_that_a_program_saved_from_its_derived_notebook_is_refused(
+    tmp_path, keeps_the_block
+):
+    """It has numbers in the place of the names of values, and no longer says what the page rests on."""
+    name = "15-three-judges"
+    node = jupytext.read(ROOT / "notebooks" / f"{name}.ipynb")
+    if keeps_the_block:
+        node.metadata["jupytext"] = {"notebook_metadata_filter": "sense7"}
+    path = tmp_path / f"{name}.md"
+    jupytext.write(node, path, fmt="md:myst")
+    with pytest.raises(UserError, match=rf"{name}\.md: "):
+        load_notebook(path)
 
 
 def test_an_unknown_need_is_refused(checkout):
@@ -217,31 +227,32 @@ def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
     assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
 
 
+def for_readers(prose):
+    """A notebook as it is derived: it names the digest of its cells."""
+    cell = {"id": "cell-01", "cell_type": "markdown", "metadata": {}, "source": prose}
+    metadata = {"sense7": {"derived": cells_digest([cell])}}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]})
+
+
 def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout):
     path = checkout.notebook("01-a", recording("01-a", "a"))
-    copy = path.with_suffix(".ipynb")
-    assert [
-        derive_copies(find_notebooks(checkout.root), "x"),
-        derive_copies(find_notebooks(checkout.root), "x"),
-    ] == [
-        [copy],
-        [],
-    ]
+    folder, copy = path.parent, path.with_suffix(".ipynb")
+    assert write_derived(folder, {"01-a": for_readers("Text.")}) == [copy]
+    assert write_derived(folder, {"01-a": for_readers("Text.")}) == []
     node = json.loads(copy.read_text("utf-8"))
-    node["metadata"]["kernelspec"]["display_name"] = "as Jupyter saves it"
+    node["metadata"]["kernelspec"] = {"display_name": "as Jupyter saves it"}
     copy.write_text(json.dumps(node), "utf-8")
-    path.write_text(f"{path.read_text('utf-8')}\nMore.\n", "utf-8")
-    assert derive_copies(find_notebooks(checkout.root), "x") == [copy]  # an edit of the text
-    edited = copy.read_text("utf-8").replace("seed = 1", "seed = 77")
+    assert write_derived(folder, {"01-a": for_readers("Other text.")}) == [copy]
+    edited = copy.read_text("utf-8").replace("Other text.", "My text.")
     copy.write_text(edited, "utf-8")
     with pytest.raises(UserError, match=r"01-a\.ipynb was edited, and 01-a\.md"):
-        derive_copies(find_notebooks(checkout.root), "x")
+        write_derived(folder, {"01-a": for_readers("Text.")})
     done = checkout.call("run", "01")
     assert (done.returncode, copy.read_text("utf-8")) == (2, edited)
     assert "01-a.ipynb was edited" in done.stderr
 
 
-def test_the_derived_notebook_is_equal_for_equal_text(checkout):
+def test_what_is_executed_is_equal_for_equal_text(checkout):
     notebook = load_notebook(checkout.notebook("01-a", recording("01-a", "a")))
     text = to_ipynb(notebook)
     assert text == to_ipynb(notebook)
@@ -251,35 +262,6 @@ def test_the_derived_notebook_is_equal_for_equal_text(checkout):
         cell["outputs"] == [] and cell["execution_count"] is None for cell in node["cells"][1:]
     )
     assert set(node["metadata"]) == {"kernelspec", "language_info"}
-
-
-def test_the_notebooks_for_binder_and_colab_are_up_to_date(tmp_path):
-    address = installable_from(
-        yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"]
-    )
-    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
-    assert derive_copies(find_notebooks(tmp_path), address) == [], "Run: make derived"
-
-
-def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(
-    checkout,
-):
-    notebook = load_notebook(checkout.notebook("01-a", recording("01-a", "a")))
-    plain, node = (
-        json.loads(to_ipynb(notebook)),
-        json.loads(to_ipynb(notebook, "git+https://example.org/book@main")),
-    )
-    code = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
-    assert code[0]["metadata"]["tags"] == ["parameters"]
-    assert "%pip install" in "".join(code[1]["source"])
-    assert "git+https://example.org/book@main" in "".join(code[1]["source"])
-    assert [cell["source"] for cell in node["cells"] if cell is not code[1]] == [
-        cell["source"] for cell in plain["cells"]
-    ]
-    # Where the library is there, the cell does nothing, and needs no network.
-    shell = InteractiveShell()
-    shell.run_line_magic = pytest.fail
-    assert shell.run_cell("".join(code[1]["source"])).success
 
 
 def test_no_notebook_for_binder_is_left_over():

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -141,14 +142,29 @@ def test_a_notebook_is_found_by_number_name_and_path(text):
 # Downloads, and books of tables
 
 
-def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(built, edition, tmp_path):
+def test_a_download_shows_what_it_gives_where_it_was_saved_and_writes_nothing(
+    built, edition, tmp_path
+):
+    """nbval runs each cell again, and compares text and tables with those that are in the file."""
     shutil.copy(edition / "html" / "_sources" / "notebooks" / "01-a.ipynb", tmp_path)
     shutil.copytree(edition / "data", tmp_path, dirs_exist_ok=True)
     shutil.copytree(edition / "predictions", tmp_path / f"predictions_{SHARED_NAME}")
-    assert str(built.root) not in (tmp_path / "01-a.ipynb").read_text("utf-8")
-    command = [sys.executable, "-m", "jupyter", "execute", "01-a.ipynb"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
-    assert values(tmp_path / "01-a.results", "01-a")["seed_of_a"] == 1
+    text = (tmp_path / "01-a.ipynb").read_text("utf-8")
+    assert str(built.root) not in text
+    assert "Its numbers say nothing about SENSE-7" in text
+    node = json.loads(text)
+    assert "seed = 7" in "".join(node["cells"][1]["source"])
+    assert [
+        "image/png" in shown["data"] for cell in node["cells"] for shown in cell.get("outputs", ())
+    ] == [False, True, False]  # a table; a figure and its caption
+    before = {path.name for path in tmp_path.iterdir()}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += ["--nbval", "01-a.ipynb"]
+    done = subprocess.run(
+        command, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == before
 
 
 def test_a_book_is_built_from_a_folder_of_tables(checkout):

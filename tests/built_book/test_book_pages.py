@@ -108,22 +108,24 @@ def test_a_page_is_left_for_the_front_page_only(edition):
     assert refresh["content"] == "0; url=book/index.html"
 
 
-def repository_path(address):
-    """Path inside the repository that a launch or source link points at, if it is one."""
+def repository_path(address, revision):
+    """Path inside the repository that a launch or source link points at, if it is one at a revision."""
     parts = urlsplit(address)
-    if parts.netloc == "mybinder.org":
+    if parts.netloc == "mybinder.org" and parts.path.endswith(f"/{revision}"):
         return parse_qs(parts.query)["urlpath"][0].removeprefix("lab/tree/")
-    found = re.fullmatch(r"/[^/]+/[^/]+/(?:blob|edit|tree)/main/(.+)", parts.path)
+    found = re.fullmatch(rf"/[^/]+/[^/]+/(?:blob|edit|tree)/{revision}/(.+)", parts.path)
     return unquote(found[1]) if found else None
 
 
-def test_launch_and_source_links_point_at_files_of_the_repository(edition):
+def test_launch_and_source_links_point_at_files_of_the_commit_that_the_page_was_built_from(edition):
+    revision = edition.facts["made"]["commit"] or "main"
     for name in edition.toc:
         addresses = [tag["href"] for tag in edition.page(name).find_all("a", href=True)]
         outside = [
             address for address in addresses if "github.com" in address or "mybinder.org" in address
         ]
-        paths = [path for path in map(repository_path, outside) if path]
+        paths = [repository_path(address, revision) for address in outside]
+        paths = [path for path in paths if path]
         assert [path for path in paths if not (ROOT / path).is_file()] == [], name
         stem = Path(name).name
         if name in edition.notebooks:

@@ -117,7 +117,7 @@ SHARED_FRONT = (
     "Topic: {value}`first.topic`. {value}`none`. Parts: {value}`none.estimate`.\n\n"
     "{edition}`prompted_condition`, {edition}`file`, {edition}`parameters`, {edition}`name`."
 )
-SHARED_PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'
+SHARED_PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = ""'
 SHARED_BUILD = ("build", f"data/{SHARED_FILE}", "--name", SHARED_NAME, "-p", "seed=7")
 SHARED_JUDGE = "TaskId,PID,IS_EMPATHY,ground-truth\n1,P1,4,2\n2,P2,3,2\n"
 

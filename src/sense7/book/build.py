@@ -34,13 +34,8 @@ from sense7.book.inputs import (
     resolve_inputs,
 )
 from sense7.book.jobs import HowMade
-from sense7.book.notebooks import (
-    derive_copies,
-    find_notebooks,
-    installable_from,
-    refuse_edited,
-    to_ipynb,
-)
+from sense7.book.notebooks import installable_from, refuse_edited
+from sense7.checkout import find_checkout
 from sense7.errors import BuildError, UserError
 from sense7.files import (
     disk_trouble,
@@ -176,65 +171,109 @@ def _make(
     say,
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
-    from sense7.book import execute
-    from sense7.book.ledger import write_ledger
     from sense7.book.pages import EXAMPLE, make_pages
     from sense7.book.scheduler import Cluster
-    from sense7.claims import summarize, summarize_other_works
 
     root, folder = inputs.project.sources, inputs.folder
     config = configuration(root)
-    install_from = installable_from(declared_configuration(root)["repository"])
-    if inputs.project.is_checkout:
-        derive_copies(find_notebooks(root), install_from)
-    study, truth = opened.study, opened.truth
-    provenance = replace(inputs.provenance, kind=study.provenance.kind)
+    provenance = replace(inputs.provenance, kind=opened.study.provenance.kind)
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
-        paper.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
-        if truth is not None:
-            write_json(edition / "data" / "truth.json", truth)
-        noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
-        write_json(edition / "results" / "reader" / "warnings.json", noticed)
-        copy_files(inputs.predictions, edition / "predictions")
         cluster = (
             contextlib.closing(Cluster(scheduler, inputs.cache))
             if scheduler
             else contextlib.nullcontext(kernels)
         )
         with cluster as held:
-            executed = execute.run(
-                inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=held
-            )
-        facts = _facts(inputs, study, provenance)
-        rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
-        facts |= {
-            "verdicts": summarize(rows, simulated=provenance.kind == "synthetic"),
-            "verdicts_of_other_works": summarize_other_works(rows),
-        }
-        write_json(edition / "edition.json", facts)
+            executed, facts = _compute(inputs, opened, claims, edition, held, workers, say)
         example = paper.rated_example(opened)
         if example is not None:
             write_json(edition / EXAMPLE, example)
         say("pages: Jupyter Book")
         page_files = partial(paper.page_files, opened, inputs.given)
         make_pages(root, edition, facts, config, inputs.pages, jupyter_book, page_files)
-        # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
-        # the paths of the build's folders in it, which nobody else has.
-        is_named = facts["name"] in paper.DATA_SETS
-        own = {"data": facts["name"] if is_named else facts["file"]}
-        for name, job in inputs.jobs.items():
-            source, defaults = (
-                edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb",
-                job.notebook.defaults,
-            )
-            if source.exists():  # the table of contents may leave out one
-                given = own | {"results": f"{name}.results"}
-                settings = {key: given.get(key, value) for key, value in defaults.items()}
-                write_whole(source, to_ipynb(job.notebook, install_from, settings), replace=True)
+        _write_downloads(inputs, edition, facts, config)
         write_manifest(edition, inputs.key, inputs.source)
         require_same_source(folder, inputs.source, provenance.sha256)
     list_editions(folder.parent)
     return Built(folder, executed, changed=True)
+
+
+def _compute(
+    inputs: Inputs,
+    opened: paper.Opened,
+    claims,
+    edition: Path,
+    kernels,
+    workers: int | None,
+    say: Callable,
+) -> tuple[list[str], dict]:
+    """Write all of an edition but its pages; the notebooks that were executed for it, and its facts."""
+    from sense7.book import execute
+    from sense7.book.ledger import write_ledger
+    from sense7.claims import summarize, summarize_other_works
+
+    study, truth = opened.study, opened.truth
+    provenance = replace(inputs.provenance, kind=study.provenance.kind)
+    paper.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
+    if truth is not None:
+        write_json(edition / "data" / "truth.json", truth)
+    noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
+    write_json(edition / "results" / "reader" / "warnings.json", noticed)
+    copy_files(inputs.predictions, edition / "predictions")
+    executed = execute.run(
+        inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=kernels
+    )
+    facts = _facts(inputs, study, provenance)
+    root = inputs.project.sources
+    rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
+    facts["verdicts"] = summarize(rows, simulated=provenance.kind == "synthetic")
+    facts["verdicts_of_other_works"] = summarize_other_works(rows)
+    write_json(edition / "edition.json", facts)
+    return executed, facts
+
+
+def _write_downloads(inputs: Inputs, edition: Path, facts: dict, config: dict) -> None:
+    """Write the notebooks that pages offer for download: a page's own source names folders that nobody else has."""
+    from sense7.book.derived import Addresses, derive_all
+
+    repository = config["repository"]
+    commit = facts["made"]["commit"]
+    is_named = facts["name"] in paper.DATA_SETS
+    data = facts["name"] if is_named else facts["file"]
+    settings = {}
+    for name, job in inputs.jobs.items():
+        values = {**job.notebook.defaults, **inputs.given, "data": data}
+        settings[name] = {key: values[key] for key in job.notebook.defaults}
+    derived = derive_all(
+        inputs.project.sources,
+        edition,
+        Addresses.elsewhere(repository["url"], commit or repository["branch"]),
+        installable_from(repository, commit),
+        settings,
+    )
+    for name, text in derived.items():
+        page = edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb"
+        if page.exists():  # the table of contents may leave out one
+            write_whole(page, text, replace=True)
+
+
+def derive_notebooks(say: Callable = silent) -> list[Path]:
+    """Make the .ipynb beside the text notebooks from what these give on the synthetic workbook; those that changed."""
+    from sense7.book.derived import Addresses, derive_all, write_derived
+    from sense7.book.execute import Kernels
+
+    root = find_checkout()
+    refuse_edited(sorted((root / "notebooks").glob("*.md")))
+    # The judge of the repository, not one that this user asked about the synthetic workbook.
+    inputs = resolve_inputs("synthetic", predictions=root / "data" / "synthetic_judge")
+    opened, claims = read_inputs(inputs, strict=False, say=say)
+    kernels = Kernels(inputs.jobs, inputs.cache, say)
+    with _alone(inputs.folder, inputs.cache, say), scratch_folder(inputs.cache) as scratch:
+        edition = scratch / "edition"
+        _compute(inputs, opened, claims, edition, kernels, None, say)
+        install_from = installable_from(declared_configuration(root)["repository"])
+        derived = derive_all(root, edition, Addresses.beside(), install_from)
+    return write_derived(root / "notebooks", derived)
 
 
 def copy_files(files: Sequence[Path], folder: Path) -> None:

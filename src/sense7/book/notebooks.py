@@ -17,7 +17,6 @@ from pathlib import Path
 
 from sense7 import paper
 from sense7.errors import UserError
-from sense7.files import write_whole
 
 NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
@@ -29,7 +28,7 @@ DECLARED = "sense7"
 """Name of the block in a notebook's metadata that says what it rests on. Jupytext keeps it where the head says so, by
 ``notebook_metadata_filter``."""
 
-_DERIVED = "derived"
+DERIVED = "derived"
 """In that block of a derived .ipynb: digest of the cells as they were derived."""
 
 LIMITS = {"seed": (0, 2**63 - 1), "draws": (100, 1_000_000), "confidence": (0.5, 0.999)}
@@ -38,12 +37,6 @@ LIMITS = {"seed": (0, 2**63 - 1), "draws": (100, 1_000_000), "confidence": (0.5,
 
 _KEPT = 100
 """Number of notebooks of which it is kept what their text says."""
-
-_INSTALL = '''# Only where the companion isn't installed, as on Colab: once, from its repository.
-import importlib.util
-
-if importlib.util.find_spec("sense7") is None:
-    %pip install --quiet "sense7-companion @ {}"'''
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,12 @@ def load_notebook(path: Path) -> TextNotebook:
             f"shows it); in a notebook of your own, at least: {DECLARED}: {{needs: []}}"
         )
     settings = dict(declared)
-    settings.pop(_DERIVED, None)  # where it was saved from its derived copy
+    if DERIVED in settings:
+        raise UserError(
+            f"{path}: a program saved it from {path.stem}.ipynb, which has numbers in the place of the names of "
+            f"values, and does not say what the page rests on. Bring the text back (git checkout {path.name}), and "
+            "make the change there."
+        )
     lists = {
         name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")
     }
@@ -154,7 +152,7 @@ def unfit_parameters(defaults: Mapping, given: Mapping) -> list[str]:
             )
         elif kind is not str and not low <= value <= high:
             problems.append(f"{name} = {value!r}: not from {low} to {high}")
-        elif name in ("data", "results") and not value:
+        elif name == "data" and not value:
             problems.append(f"{name} = {value!r}: may not be empty")
     return problems
 
@@ -167,25 +165,19 @@ def _parse(source: str):
     return jupytext.reads(source, fmt="md:myst")
 
 
-def installable_from(repository: Mapping) -> str:
-    """Say where pip finds the library, given ``repository`` of ``_config.yml``.
+def installable_from(repository: Mapping, commit: str | None = None) -> str:
+    """Say where pip finds the library, given ``repository`` of ``_config.yml``: at a commit, else on its branch.
 
     Examples
     --------
     >>> installable_from({"url": "https://example.org/me/book", "branch": "main"})
     'git+https://example.org/me/book@main'
     """
-    return f"git+{repository['url']}@{repository['branch']}"
+    return f"git+{repository['url']}@{commit or repository['branch']}"
 
 
-def to_ipynb(
-    notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None
-) -> str:
-    """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
-
-    With ``install_from`` (:func:`installable_from`), a cell below the parameters installs the library where it is
-    missing, so that the notebook runs wherever it is opened. ``settings`` take the place of its parameters.
-    """
+def to_ipynb(notebook: TextNotebook) -> str:
+    """The notebook in Jupyter's format as it is executed, equal for equal text, its cells numbered."""
     import nbformat
 
     node = copy.deepcopy(_parse(notebook.source))
@@ -194,17 +186,6 @@ def to_ipynb(
         "language_info": {"name": "python"},
     }
     node.nbformat, node.nbformat_minor = 4, 5
-    (position,) = (
-        number
-        for number, cell in enumerate(node.cells)
-        if "parameters" in cell.metadata.get("tags", [])
-    )
-    if settings is not None:
-        node.cells[position].source = "\n".join(
-            f"{key} = {value!r}" for key, value in settings.items()
-        )
-    if install_from is not None:
-        node.cells.insert(position + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
     nbformat.validate(node)
@@ -249,27 +230,7 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
     return ipynb_text(node)
 
 
-# --- the copies that Jupyter opens ------------------------------------------------------
-
-
-def derive_copies(notebooks: Sequence[TextNotebook], install_from: str) -> list[Path]:
-    """Write the .ipynb beside each text notebook where it is not up to date, and return these."""
-    refuse_edited([notebook.path for notebook in notebooks])
-    stale = []
-    for notebook in notebooks:
-        path, node = (
-            notebook.path.with_suffix(".ipynb"),
-            json.loads(to_ipynb(notebook, install_from)),
-        )
-        # As in the text, which a program may write from this copy.
-        node["metadata"]["jupytext"] = {"notebook_metadata_filter": DECLARED}
-        declared = node["metadata"][DECLARED] = dict(_parse(notebook.source).metadata[DECLARED])
-        # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
-        declared[_DERIVED] = _cells_digest(node["cells"])
-        if not path.exists() or path.read_text(encoding="utf-8") != ipynb_text(node):
-            stale.append(path)
-            write_whole(path, ipynb_text(node), replace=True)
-    return stale
+# --- the notebooks for readers, which are made from these -------------------------------
 
 
 def refuse_edited(texts: Iterable[Path]) -> None:
@@ -278,12 +239,12 @@ def refuse_edited(texts: Iterable[Path]) -> None:
         path = text.with_suffix(".ipynb")
         try:
             node = json.loads(path.read_text(encoding="utf-8"))
-            derived = node["metadata"].get(DECLARED, {}).get(_DERIVED)
-            edited = derived != _cells_digest(node["cells"])
+            derived = node["metadata"].get(DECLARED, {}).get(DERIVED)
+            edited = derived != cells_digest(node["cells"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # none, or no notebook: nothing of an edit would be lost
         # Jupytext pairs a notebook with its text: then both have the edit.
-        if edited and _cells_digest(node["cells"]) != _cells_digest(
+        if edited and cells_digest(node["cells"]) != cells_digest(
             json.loads(to_ipynb(load_notebook(text)))["cells"]
         ):
             raise UserError(
@@ -293,6 +254,7 @@ def refuse_edited(texts: Iterable[Path]) -> None:
             )
 
 
-def _cells_digest(cells: Sequence[Mapping]) -> str:
+def cells_digest(cells: Sequence[Mapping]) -> str:
+    """Digest of what the cells of a notebook say, without what they gave."""
     content = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

@@ -29,6 +29,7 @@ from sense7.book.code import digest_files, environment_of
 from sense7.errors import BuildError
 from sense7.files import disk_trouble, write_whole
 from sense7.implied import FILE as IMPLIED
+from sense7.outputs import OUTPUTS
 from sense7.processes import KILLED, NO_MEMORY, without_keys
 
 CODE = "sense7:code"
@@ -36,6 +37,9 @@ CODE = "sense7:code"
 
 EXAMPLE = "example.json"
 """One rated conversation in an edition's folder, for the front page."""
+
+REVISION = "sense7-revision"
+"""Stands in links to the repository for the commit that the pages were made from."""
 
 # Pages are millions of objects that stay to the end: to look through them for cycles takes a third of the time. The
 # thread ends the process with the build, whose end of the pipe the system closes.
@@ -108,8 +112,10 @@ def make_pages(
         for name, text in files.items():
             write_whole(pages / name, text, replace=True)
     words = html.escape(describe_code(facts["made"])).encode()
+    revision = facts["made"]["commit"] or config["repository"]["branch"]
     for path in pages.rglob("*.html"):
-        path.write_bytes(path.read_bytes().replace(CODE.encode(), words))
+        page = path.read_bytes().replace(CODE.encode(), words)
+        path.write_bytes(page.replace(REVISION.encode(), html.escape(revision).encode()))
     share_assets(pages)
 
 
@@ -187,6 +193,8 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     for path in (edition / "notebooks").glob("*.ipynb"):
         node = json.loads(path.read_text(encoding="utf-8"))
         for cell in node["cells"]:
+            for shown in cell.get("outputs", ()):
+                shown.get("data", {}).pop(OUTPUTS, None)  # what notebooks show elsewhere
             tags = cell["metadata"].setdefault("tags", [])
             sets_up = "import sense7 as s7" in "".join(cell["source"]) and not cell.get("outputs")
             if cell["cell_type"] == "code" and (
@@ -209,7 +217,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
-    options["repository_branch"] = config["repository"]["branch"]
+    options["repository_branch"] = REVISION
     sphinx["sense7_edition"] = str(edition)
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     own = {"defer": "defer", "data-edition": facts["name"]}

@@ -246,16 +246,13 @@ def site(
     print(write_site(edition_folder(find_project().place, "synthetic").parent, editions, out))
 
 
-def notebooks() -> None:
-    """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
-    from sense7.book.inputs import declared_configuration
-    from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
-    from sense7.checkout import find_checkout
+def notebooks(quiet: Quiet = False) -> None:
+    """Make the .ipynb that Binder, Colab and GitHub show, from the text notebooks and the synthetic workbook."""
+    with building("Making the notebooks"):
+        from sense7.book.build import derive_notebooks
 
-    root = find_checkout()
-    address = installable_from(declared_configuration(root)["repository"])
-    stale = derive_copies(find_notebooks(root), address)
-    print(f"{len(stale)} written" if stale else "up to date")
+        written = derive_notebooks(say=reporting(quiet))
+    print(f"{len(written)} written" if written else "up to date")
 
 
 def new(

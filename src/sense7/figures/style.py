@@ -31,9 +31,11 @@ from scipy.optimize import isotonic_regression
 
 from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
+from sense7.figures.picture import png_of
 from sense7.figures.source import COLOURS, GRAY, INK, Shown, Source, Sources
 from sense7.files import not_written, replacing, write_whole
-from sense7.tables import NO_MATH
+from sense7.outputs import output, show
+from sense7.tables import NO_MATH, caption_output
 from sense7.terminal import count_of, plain, plain_lines
 
 MARKS = "os^DvP"
@@ -250,6 +252,18 @@ class Figure:
         except OSError as error:
             raise UserError(not_written(path, error)) from None
         return path
+
+    def notebook_outputs(self) -> list[dict]:
+        """What a notebook shows outside the book: a picture with its text, and the caption."""
+        with styled():
+            picture = png_of(self.drawing, _lay_out(self.drawing))
+        shown = output(
+            {"image/png": picture, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
+        )
+        return [shown, caption_output(self.caption)]
+
+    def _ipython_display_(self) -> None:
+        show(self)
 
     def _repr_html_(self) -> str:
         return self.html()

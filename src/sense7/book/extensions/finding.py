@@ -32,7 +32,7 @@ from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7 import paper
-from sense7.book.extensions.values import fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import Edition, fold, looked_up, paragraph, raw
 from sense7.book.pages import TEMPLATES
 from sense7.claims import TUNED, State
 from sense7.record import format_number, format_value
@@ -105,6 +105,20 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
         "places": places,
         "group": group,
     }
+
+
+def lines_of_claim(row: Mapping, facts: Mapping) -> dict[str, str]:
+    """What a box says of a claim, where no page shows it as HTML: one line for each of claim, answer and power."""
+    shown = shown_row(row, facts)
+    claim = row["published"]
+    of = "" if claim["of"] == "SENSE-7" else f"; {claim['of']}"
+    answer = f"{row['rule']['state']} {shown['here']}"
+    if shown["here"][:1].isupper():
+        answer = f"{row['rule']['state']}. {shown['here']}"
+    lines = {"Claim": f"{shown['words']} ({claim['source']}{of})", "Answer": answer.strip()}
+    if shown["power_words"]:
+        lines["Power"] = f"{shown['effect_words']} {shown['power_words']}".strip()
+    return lines
 
 
 def _slug(state: State) -> str:
@@ -299,20 +313,26 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
     return nodes.container("", label, nodes.container("", content), classes=["sense7-finding-part"])
 
 
+def answer_in_words(edition: Edition, claim: str) -> str:
+    """Whether these data pass the rule of a claim; KeyError if the ledger has no such claim."""
+    row = edition.claims[claim]
+    simulated = paper.KINDS[edition.facts["kind"]].has_truth and not row["published"]["release"]
+    yes = "Yes, in these simulated data" if simulated else "Yes, in these data"
+    said = {True: yes, False: "Not shown", None: "Can't be decided"}
+    return said[row["rule"]["passed"]]
+
+
 class AnswerRole(SphinxRole):
     """The first word of an answer: whether these data meet the rule of a claim."""
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
-        row = edition.claims.get(self.text)
-        if row is None:
+        if self.text not in edition.claims:
             message = self.inliner.reporter.error(
                 f"answer: the ledger has no claim {self.text}.", line=self.lineno
             )
             return [], [message]
-        simulated = paper.KINDS[edition.facts["kind"]].has_truth and not row["published"]["release"]
-        yes = "Yes, in these simulated data" if simulated else "Yes, in these data"
-        said = {True: yes, False: "Not shown", None: "Can't be decided"}[row["rule"]["passed"]]
+        said = answer_in_words(edition, self.text)
         return [nodes.strong(text=said, support_smartquotes=False)], []
 
 

@@ -117,50 +117,71 @@ class TextRole(SphinxRole):
         return [nodes.inline(self.rawtext, words, **attributes)], []
 
 
-def _published(env, text: str) -> tuple[str, str]:
+def published_in_words(edition: Edition, text: str) -> str:
+    """What was published of a claim, or the source of that; KeyError if there is no such claim, or no such part."""
     name, _, part = text.partition(".")
-    claim = looked_up(env, "ledger.json").claims[name]["published"]
+    published = edition.claims[name]["published"]
     if part == "source":
-        return claim["source"], ""
+        return published["source"]
     if part:
         raise KeyError(text)
-    return claim["title"] if claim["value"] is None else claim["shown"], ""
+    return published["title"] if published["value"] is None else published["shown"]
+
+
+def _published(env, text: str) -> tuple[str, str]:
+    return published_in_words(looked_up(env, "ledger.json"), text), ""
+
+
+def fact_in_words(edition: Edition, name: str) -> str:
+    """A fact about an edition; KeyError if there is none of this name."""
+    if name == "shows":
+        return shows(edition.facts)
+    return str(edition.facts[name])
 
 
 def _fact(env, name: str) -> tuple[str, str]:
-    facts = looked_up(env, "edition.json").facts
-    if name == "shows":
-        return shows(facts), ""
-    return str(facts[name]), ""
+    return fact_in_words(looked_up(env, "edition.json"), name), ""
+
+
+def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
+    """Key of a recorded value, and the part of it that is to be shown; KeyError if there is none of this name."""
+    key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
+    if key not in edition.values or part not in ("", "estimate", "n", "points", "implied"):
+        raise KeyError(text)
+    return key, part
+
+
+def value_in_words(
+    edition: Edition, key: str, part: str, said: set[str], *, is_marked: bool = True
+) -> str:
+    """A recorded value, or a part of it, as a sentence shows it; a reason that is in ``said`` is not given again."""
+    value, truth = edition.values[key], edition.implied.get(key)
+    if value["estimate"] is None:
+        if value["reason"] in said:
+            return NOT_AVAILABLE
+        said.add(value["reason"])
+    if part == "implied":
+        return format_number(truth.value, value["unit"]) if truth else "no value that is known here"
+    return format_value(value, part) + marks(edition, key) * (is_marked and part != "n")
 
 
 def _value(env, text: str) -> tuple[str, str]:
     """A recorded value, or a part of it, as a sentence shows it; n and method, for which it has no room."""
     edition = edition_of(env)
-    key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
-    if part not in ("", "estimate", "n", "points", "implied"):
-        raise KeyError(text)
-    value, truth = edition.values[key], edition.implied.get(key)
+    key, part = key_and_part(edition, text)
+    value = edition.values[key]
     looked_up(env, f"results/{value['notebook']}.json")
-    if part == "implied":
-        words = (
-            format_number(truth.value, value["unit"]) if truth else "no value that is known here"
-        )
-    else:
-        # The front page says in a sentence of its own how many values are tuned.
-        is_marked = part != "n" and env.docname != env.config.root_doc
-        words = format_value(value, part) + marks(edition, key) * is_marked
+    said = env.temp_data.setdefault("sense7-reasons", set())  # a page gives a reason once
+    is_repeated = value["estimate"] is None and value["reason"] in said
+    # The front page says in a sentence of its own how many values are tuned.
+    is_marked = env.docname != env.config.root_doc
+    words = value_in_words(edition, key, part, said, is_marked=is_marked)
+    if value["estimate"] is None and not is_repeated:
+        return words, ""
     explanation = (
         value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
     )
-    explanation = f"{explanation}; computed by {called(value)}"
-    if value["estimate"] is None:
-        said = env.temp_data.setdefault("sense7-reasons", set())
-        if value["reason"] not in said:  # a page gives a reason once
-            said.add(value["reason"])
-            return words, ""
-        words = NOT_AVAILABLE
-    return words, explanation
+    return words, f"{explanation}; computed by {called(value)}"
 
 
 def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:

@@ -1,0 +1,339 @@
+"""Notebooks for readers: plain Markdown with the numbers of an edition, and outputs that any viewer shows."""
+
+import json
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from helpers.checkout import SHARED_JUDGE, SHARED_PARAMETERS, recording
+from sense7.book.derived import (
+    Addresses,
+    Book,
+    Prose,
+    as_markdown,
+    derive,
+    plain_outputs,
+    read_citations,
+    same_but_pictures,
+)
+from sense7.book.extensions.values import Edition
+from sense7.book.notebooks import find_notebooks, installable_from
+from sense7.errors import BuildError
+from sense7.outputs import OUTPUTS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def value(key, estimate=0.5, **given):
+    return {
+        "key": key,
+        "estimate": estimate,
+        "low": None,
+        "high": None,
+        "n": 1234,
+        "unit": "alpha",
+        "method": "pairwise",
+        "reason": None if estimate is not None else "one participant only",
+        "notebook": "01-a",
+        "cell": 3,
+        **given,
+    }
+
+
+VALUES = [
+    value("a", 0.9613, low=0.95, high=0.97),
+    value("none", None),
+    value("count", 3, unit="components"),
+    value("topic", "my_topic*", unit="topic"),
+]
+
+
+def row(name, passed, figure=None):
+    published = {
+        "title": f"Title of {name}",
+        "kind": "figure",
+        "value": figure,
+        "shown": f"{figure}",
+        "source": "abstract",
+        "of": "SENSE-7",
+        "compare": None,
+        "no_effect": None,
+        "release": None,
+    }
+    state = "met" if passed else "not met"
+    rule = {"state": state, "passed": passed, "asks": "", "why": None, "power": 0.8, "null": 0.05}
+    return {
+        "id": name,
+        "published": published,
+        "rule": rule,
+        "computed": None,
+        "elsewhere": None,
+        "check": None,
+        "truth": None,
+        "tuned": False,
+    }
+
+
+def book_of(checkout, kind="synthetic", addresses=None):
+    """A book whose notebooks are those of a small checkout, of an edition with a few values."""
+    folder = checkout.root / "edition"
+    (folder / "results").mkdir(parents=True)
+    (folder / "data").mkdir()
+    facts = {
+        "kind": kind,
+        "file": "mine_1.xlsx",
+        "sha256": "0" * 64,
+        "warnings": {},
+        "label": "a workbook",
+        "verified": False,
+        "credit": "",
+    }
+    for name, content in {
+        "results/01-a.json": VALUES,
+        "ledger.json": [row("yes", True, 0.5), row("no", False)],
+        "edition.json": facts,
+        "data/truth.json": {"planted": []} if kind == "synthetic" else {},
+    }.items():
+        (folder / name).write_text(json.dumps(content), "utf-8")
+    notebooks = find_notebooks(checkout.root)
+    links = addresses or Addresses.beside()
+    return Book(Edition(folder), notebooks, checkout.root, "A book", links, "git+x@main")
+
+
+@pytest.fixture
+def book(checkout):
+    checkout.notebook("01-a")
+    checkout.notebook("02-b")
+    return book_of(checkout)
+
+
+def plain(book, text):
+    return Prose(book, book.notebooks[0]).plain(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{value}`a` of it", "0.961 [0.950, 0.970] of it"),
+        ("{value}`a.estimate`, n = {value}`a.n`", "0.961, n = 1,234"),
+        ("{value}`topic.estimate`", "my&#95;topic&#42;"),
+        ("{published}`yes`", "0.5"),
+        ("{answer}`yes`: so", "**Yes, in these simulated data**: so"),
+        ("{answer}`no`", "**Not shown**"),
+        ("{edition}`file`", "mine&#95;1.xlsx"),
+        ("A {term}`judge`", "A judge"),
+        ("{term}`Applicability <applicability>`, a", "Applicability, a"),
+        ("x {cite:p}`horn1965rationale`", "x ([Horn, 1965](https://doi.org/10.1007/BF02289447))"),
+        ("[all](02-b)", "[all](02-b.ipynb)"),
+        ("[all](02-b.md#a-heading)", "[all](02-b.ipynb)"),
+        ("[own](../book/own-judge)", "[own](../book/own-judge.md)"),
+        ("[own\ndata](../book/own-judge.md)", "[own\ndata](../book/own-judge.md)"),
+        ("[out](https://example.org/a)", "[out](https://example.org/a)"),
+        ("(a-target)=\n## Heading", "## Heading"),
+        ("```{math}\na^2\n```", "$$\na^2\n$$"),
+        (":::{planted}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
+        (
+            "```{picture} notebooks/02-b drawn\n```",
+            "(The figure: [02-b](02-b.ipynb))",
+        ),
+        ("Above are\n{value}`count.estimate`. More.", "Above are\n&#51;. More."),
+        ("Above are\n{value}`count.estimate` more.", "Above are\n3 more."),
+        ("`code` and *emphasis*", "`code` and *emphasis*"),
+    ],
+)
+def test_what_only_the_book_reads_becomes_plain_markdown(book, text, expected):
+    assert plain(book, text) == expected
+
+
+def test_two_authors_are_named_and_of_more_the_first():
+    citations = read_citations(ROOT / "book" / "references.bib")
+    assert citations["benjamini1995controlling"].in_text() == (
+        "[Benjamini and Hochberg (1995)](https://doi.org/10.1111/j.2517-6161.1995.tb02031.x)"
+    )
+    assert citations["kumar2025judging"].in_parentheses() == (
+        "[Kumar et al., 2025](https://arxiv.org/abs/2506.10150)"
+    )
+
+
+def test_a_reason_is_given_once(book):
+    said = plain(book, "{value}`none`, and {value}`none`")
+    assert said == "not available here (one participant only), and not available here"
+
+
+def test_the_box_at_the_head_gives_the_answer_and_for_each_claim_its_state_and_power(book):
+    power = "**Power:** 80%; false positives 5.0% (simulated studies of this size)."
+    said = plain(book, "```{finding} yes no\n{answer}`yes`: {value}`a.estimate`.\n```")
+    assert said == (
+        "**Yes, in these simulated data**: 0.961.\n\n"
+        "- **Claim:** Title of yes: 0.5 (abstract)\n"
+        "- **Answer:** met by simulated data.\n"
+        f"- {power}\n\n"
+        "- **Claim:** Title of no (abstract)\n"
+        "- **Answer:** not met by simulated data.\n"
+        f"- {power}"
+    )
+
+
+def test_a_page_without_a_claim_asks_its_question(book):
+    said = plain(book, "```{finding}\n:claim: How many?\n\nThree.\n```")
+    assert said == "**Question.** How many?\n\nThree."
+
+
+def test_what_was_planted_is_said_of_simulated_data_alone(checkout):
+    checkout.notebook("01-a")
+    text = "Before.\n\n:::{planted}\nIt is planted.\n:::\n\nAfter."
+    assert plain(book_of(checkout, kind="own"), text) == "Before.\n\nAfter."
+
+
+@pytest.mark.parametrize(
+    "text", ["{value}`gone`", "{cite:p}`gone`", "{new}`a`", "```{new} a\n```", "{answer}`gone`"]
+)
+def test_what_has_no_plain_form_is_refused_by_name(book, text):
+    with pytest.raises(BuildError, match=r"01-a\.md: "):
+        plain(book, text)
+
+
+@pytest.mark.parametrize("text", ["<b>", "a_b*c", "[x](javascript:1)", "`x`", "$x$", "# x", "| a"])
+def test_a_text_of_a_workbook_is_no_markup(text):
+    from markdown_it import MarkdownIt
+
+    html = MarkdownIt("commonmark").enable("table").render(f"is {as_markdown(text)} so")
+    assert html.count("<") == 2, html  # the paragraph
+
+
+def test_links_of_a_download_lead_to_the_commit_that_it_was_made_from():
+    addresses = Addresses.elsewhere("https://example.org/me/book", "1a2b")
+    assert addresses.of("../book/own-judge") == (
+        "https://example.org/me/book/blob/1a2b/book/own-judge.md"
+    )
+    assert addresses.of("02-b") == "02-b.ipynb"  # it lies beside it
+
+
+def executed(*outputs, source='data = "synthetic"\nseed = 1\nresults = "results"'):
+    """A notebook as papermill leaves it: parameters, those that were given, and a cell that shows something."""
+
+    def cell(source, outputs=(), *tags):
+        metadata = {"tags": list(tags)}
+        return {"cell_type": "code", "source": source, "outputs": outputs, "metadata": metadata}
+
+    cells = [
+        cell(source, [], "parameters"),
+        cell("seed = 7", [], "injected-parameters"),
+        cell("shown", list(outputs)),
+    ]
+    return {"cells": cells}
+
+
+PAGE = {"text/html": "<svg/>", "text/plain": "a"}
+PICTURE = {"data": {"image/png": "aaaa", "text/plain": "Figure: a"}, "metadata": {}}
+CAPTION = {"data": {"text/html": "<p>n = 3</p>", "text/plain": "n = 3"}, "metadata": {}}
+
+
+def test_outputs_are_those_of_any_kernel(book):
+    shown = {
+        "output_type": "display_data",
+        "data": PAGE | {OUTPUTS: [PICTURE, CAPTION]},
+        "metadata": {},
+    }
+    stream = {"output_type": "stream", "name": "stdout", "text": "by hand 1\n"}
+    assert plain_outputs([shown, stream]) == [
+        {"output_type": "display_data", **PICTURE},
+        {"output_type": "display_data", **CAPTION},
+        stream,
+    ]
+
+
+def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout):
+    checkout.notebook("01-a", "shown", prose="{value}`a`.")
+    checkout.notebook("02-b")
+    book = book_of(checkout)
+    node = json.loads(derive(book, book.notebooks[0], executed()))
+    first = "".join(node["cells"][0]["source"])
+    assert first.startswith("# 01-a\n\n> **Synthetic data.** Its numbers are not findings.")
+    assert 'such as `data = "mine.xlsx"`' in first
+    assert "after it [02-b](02-b.ipynb)" in first
+    assert first.endswith("\n\n0.961 [0.950, 0.970].")
+    assert [cell["execution_count"] for cell in node["cells"] if "outputs" in cell] == [1, 2, 3]
+    assert "seed = 7" not in json.dumps(node)
+
+
+def test_settings_take_the_place_of_the_parameters(checkout):
+    checkout.notebook("01-a", "shown")
+    book = book_of(checkout)
+    derived = derive(book, book.notebooks[0], executed(), {"data": "mine.xlsx", "seed": 7})
+    assert "".join(json.loads(derived)["cells"][1]["source"]) == "data = 'mine.xlsx'\nseed = 7"
+
+
+def test_a_cell_that_these_data_cannot_run_says_why_and_runs_nothing(checkout):
+    checkout.notebook("01-a", "1 / 0")
+    book = book_of(checkout)
+    ran = executed()
+    ran["cells"][-1]["source"] = "# Not run here: the data have no topic.\n1 / 0"
+    ran["cells"][-1]["metadata"] = {"tags": ["by-hand", "skip-execution", "nbval-skip"]}
+    cell = json.loads(derive(book, book.notebooks[0], ran))["cells"][-1]
+    assert "".join(cell["source"]) == "# Not run here: the data have no topic.\n# 1 / 0"
+    assert cell["metadata"]["tags"] == ["by-hand", "skip-execution", "nbval-skip"]
+
+
+def test_the_library_is_installed_below_the_parameters_only_where_it_is_missing(checkout):
+    checkout.notebook("01-a", "shown")
+    book = book_of(checkout)
+    cells = json.loads(derive(book, book.notebooks[0], executed()))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert '%pip install --quiet "sense7-companion @ git+x@main"' in code[1]
+    # Where the library is there, the cell does nothing, and needs no network.
+    shell = InteractiveShell()
+    shell.run_line_magic = pytest.fail
+    assert shell.run_cell(code[1]).success
+
+
+def test_the_library_comes_from_the_commit_that_a_page_was_made_from():
+    repository = {"url": "https://example.org/me/book", "branch": "main"}
+    assert installable_from(repository, "1a2b") == "git+https://example.org/me/book@1a2b"
+
+
+def notebook_with(picture, text="a"):
+    data = {"image/png": picture, "text/plain": text}
+    return json.dumps({"cells": [{"outputs": [{"data": data, "metadata": {}}], "source": "x"}]})
+
+
+def test_a_picture_of_another_library_makes_no_notebook_stale_but_its_text_does():
+    assert same_but_pictures(notebook_with("aaaa"), notebook_with("bbbb"))
+    assert not same_but_pictures(notebook_with("aaaa"), notebook_with("aaaa", "b"))
+    assert not same_but_pictures("no notebook", notebook_with("aaaa"))
+
+
+# The verb, and builds, in a small checkout
+
+
+@pytest.fixture
+def with_synthetic_data(checkout):
+    """A checkout with one notebook, a synthetic workbook and the judge that belongs to it."""
+    checkout.book()
+    checkout.notebook("01-a", recording("01-a", "seed_of_a"), parameters=SHARED_PARAMETERS)
+    checkout.workbook(checkout.root / "data" / "synthetic.xlsx")
+    folder = checkout.root / "data" / "synthetic_judge"
+    folder.mkdir()
+    (folder / "judge-iter1.csv").write_text(SHARED_JUDGE, "utf-8")
+    return checkout
+
+
+def test_only_what_changed_is_derived_again_and_no_build_does_it(with_synthetic_data):
+    checkout = with_synthetic_data
+    copy = checkout.root / "notebooks" / "01-a.ipynb"
+    assert checkout.call("build", "mine.xlsx").returncode == 0
+    assert not copy.exists()
+    done = checkout.call("notebooks", "-q")
+    assert (done.stdout, done.stderr) == ("1 written\n", "")
+    derived = copy.read_bytes()
+    assert checkout.call("notebooks", "-q").stdout == "up to date\n"
+    path = copy.with_suffix(".md")
+    path.write_text(path.read_text("utf-8").replace("Text.", "{value}`seed_of_a` here."), "utf-8")
+    assert checkout.call("build", "mine.xlsx").returncode == 0
+    assert copy.read_bytes() == derived
+    done = checkout.call("notebooks")
+    assert done.stdout.splitlines()[-1] == "1 written"
+    assert "01-a: unchanged" in done.stdout + done.stderr  # prose is no reason to execute it
+    first = "".join(json.loads(copy.read_text("utf-8"))["cells"][0]["source"])
+    assert first.endswith("\n\n1 here.")
