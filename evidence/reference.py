@@ -182,10 +182,23 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
                 {"quantities": own, "packages": packages, "reason": entry["reason"]}
             )
     shown = ("statistic", "functions", "instead")
-    return table | {
-        "without_reference": [
-            {name: row[name] for name in shown} for row in families["without_reference"]
-        ]
+    table["without_reference"] = [
+        {name: row[name] for name in shown} for row in families["without_reference"]
+    ]
+    table["odds_ratios"] = odds_ratios(values)
+    return table
+
+
+def odds_ratios(values: Mapping[str, dict]) -> dict:
+    """R's odds ratio of two conditions of the reference study: without random effects, and with them."""
+    condition, other = "gpt-4-emp", "llama2-70b"
+    marginal = values[f"clm_b_model{condition}"]
+    conditional = values[f"clmm_b_model{condition}"]
+    return {
+        "pair": f"{condition} / {other}",
+        "package": conditional["r_package"],
+        "marginal": float(f"{math.exp(float(marginal['value'])):.4g}"),
+        "conditional": float(f"{math.exp(float(conditional['value'])):.4g}"),
     }
 
 

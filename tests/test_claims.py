@@ -131,9 +131,6 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
 BEYOND = replace(
     ALPHA, value=None, compare={"beyond": 0.1, "number": "the value", "reason": "a tenth"}
 )
-SIGNIFICANT = replace(
-    ALPHA, value=None, compare={"significant": 0.05, "number": "the value", "reason": "a"}
-)
 COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "number": "the value", "reason": "a"})
 PASSED = "reproduced, met"
 NOT = "differs, not met"
@@ -223,9 +220,6 @@ def counted(number):
             "official",
             f"{UNKNOWN} (there is no interval to tell the distance by)",
         ),
-        (SIGNIFICANT, recorded(0.05), "official", PASSED),
-        (SIGNIFICANT, recorded(1.05 - 1), "official", PASSED),
-        (SIGNIFICANT, recorded(0.0501, 0.0, 0.1), "official", NOT),
         (COUNTS, recorded(5.0), "official", PASSED),
         (COUNTS, recorded(4), "official", NOT),
         (BEYOND, recorded(0.3, 0.11, 0.5), "own", "not comparable, met"),
@@ -335,13 +329,6 @@ def test_a_truth_that_was_planted_is_called_so_and_one_near_the_published_figure
     )
 
 
-def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
-    values = recorded(0.003)
-    values["alpha_turn"]["unit"] = "p value"
-    row = simulated(values, SIGNIFICANT, truth(0.5))
-    assert (row.rule["passed"], row.check, row.truth) == (True, None, None)
-
-
 @pytest.mark.parametrize(
     ("claim", "unit", "asks"),
     [
@@ -357,7 +344,6 @@ def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
         (BEYOND, "alpha", "The whole interval of the value lies above 0.100."),
         (POSITIVE, "alpha", "The whole interval of the value lies above zero."),
         (SIGN, "alpha", "The whole interval of the value lies below zero."),
-        (SIGNIFICANT, "p value", "The p value of the value is at most 0.05."),
         (COUNTS, "dimensions", "The value is 5."),
         (replace(FLAG, compare=FLAG.compare | {"number": "the prompt"}), "alpha", "The prompt."),
         (WORDS, "alpha", None),
@@ -391,6 +377,15 @@ def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
     rates["alpha_turn"]["planted"]["passed"] = 56
     (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
     assert (row.rule["passed"], row.rule["power"], row.rule["null"]) == (False, 0.28, 0)
+
+
+def test_how_often_other_simulated_studies_meet_a_rule_stands_beside_its_power():
+    counts = {"passed": 50, "studies": 100}
+    also = [{"like": "in which every bad turn carries over", "passed": 32, "studies": 200}]
+    rates = {"alpha_turn": {"planted": counts, "null": counts, "also": also}}
+    values = recorded(0.3, 0.2, 0.9)
+    (row,) = claims.make_ledger([BEYOND], values, provenance("own"), None, rates=rates)
+    assert row.rule["also"] == [{"like": "in which every bad turn carries over", "share": 0.16}]
 
 
 @pytest.mark.parametrize("kind", ["official", "synthetic", "own"])

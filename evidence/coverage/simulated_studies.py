@@ -5,9 +5,10 @@
 The notebooks that read a workbook are run, in one process and without drawing, on many studies of the size of the
 release. The mean of a recorded value over studies with the default parameters is what its statistic should give
 under the planted model (data/implied.json). For each claim that names parameters without its effect, its notebook is
-run on as many studies without the effect: how often its rule is passed there, and how often on studies with it
-(data/claims_power.json). Every study has a seed of its own. What is done is kept in _build/simulated_studies, and
-continued after an interruption; to run a notebook again, remove the files there that have its name.
+run on as many studies without the effect: how often its rule is passed there, how often on studies with it, and how
+often on other simulated studies that the claim names (data/claims_power.json). Every study has a seed of its own. What
+is done is kept in _build/simulated_studies, and continued after an interruption; to run a notebook again, remove the
+files there that have its name.
 """
 
 import argparse
@@ -24,7 +25,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import cache
 from graphlib import TopologicalSorter
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +84,8 @@ def known_notebooks() -> dict[str, TextNotebook]:
 
 def reads_a_workbook(notebook: TextNotebook) -> bool:
     """Whether a notebook computes values from the workbook of an edition, not from stored or released results alone."""
-    return "data" in notebook.defaults and set(notebook.stored) <= {"data/claims.yml"}
+    same_in_every_study = {"data/claims.yml", "data/reference.json"}
+    return "data" in notebook.defaults and set(notebook.stored) <= same_in_every_study
 
 
 def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[str, ...]:
@@ -99,7 +100,7 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
 
 
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
-    """The planted world for all notebooks, the same for claims, and one world without each effect."""
+    """The planted world for all notebooks, the same for claims, and the other worlds that claims name."""
 
     def world_for(claims: Sequence[Claim], name: str, changes: Mapping) -> World:
         keys: dict[str, frozenset[str]] = {}
@@ -120,18 +121,26 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
     )
     judged: dict[str, list[Claim]] = {}
     for claim in claims:
-        if claim.no_effect:
-            judged.setdefault(null_name(claim), []).append(claim)
+        for name in other_worlds(claim):
+            judged.setdefault(name, []).append(claim)
     worlds = [
         World(PLANTED, notebooks=every, studies=WHOLE),
-        world_for([*chain(*judged.values())], WITH_EFFECT, {}),
+        world_for([claim for claim in claims if claim.no_effect], WITH_EFFECT, {}),
     ]
     return worlds + [world_for(own, name, json.loads(name)) for name, own in sorted(judged.items())]
 
 
-def null_name(claim: Claim) -> str:
-    """The parameters without a claim's effect, as JSON."""
-    return json.dumps(claim.no_effect, sort_keys=True)
+def world_name(parameters: Mapping) -> str:
+    """Changed parameters, as JSON."""
+    return json.dumps(parameters, sort_keys=True)
+
+
+def other_worlds(claim: Claim) -> list[str]:
+    """Names of the worlds in which a claim's rule is counted: that without its effect, then others."""
+    if not claim.no_effect:
+        return []
+    others = [world["parameters"] for world in claim.also_simulated or ()]
+    return [world_name(parameters) for parameters in (claim.no_effect, *others)]
 
 
 def in_words(parameters: Mapping) -> str:
@@ -334,6 +343,30 @@ def passed(claims: Sequence[Claim], world: World, kept: Kept) -> dict[str, dict]
     return counts
 
 
+def rates_of(
+    claims: Sequence[Claim], with_effect: World, others: Sequence[World], kept: Kept
+) -> dict[str, dict]:
+    """How often each claim's rule is passed with the effect, without it, and in the other worlds that it names."""
+    worlds = {world.name: world for world in others}
+    rates = {}
+    for claim in claims:
+        if claim.no_effect:
+            without, *also = [
+                passed([claim], worlds[name], kept)[claim.id] for name in other_worlds(claim)
+            ]
+            rates[claim.id] = {
+                "null": without,
+                "planted": passed([claim], with_effect, kept)[claim.id],
+                "null_parameters": in_words(claim.no_effect),
+            }
+            if also:
+                rates[claim.id]["also"] = [
+                    {"like": world["like"]} | counts
+                    for world, counts in zip(claim.also_simulated, also, strict=True)
+                ]
+    return rates
+
+
 def shown(world: World, kept: Kept) -> dict[str, float]:
     """Values of the first study, so that a test can see that the code still gives them."""
     return {
@@ -357,7 +390,7 @@ def main() -> None:
     kept = Kept(ROOT / "_build" / "simulated_studies", arguments.draws)
     # Claims first: they are what an interrupted run is most likely wanted for.
     run(worlds[::-1], kept)
-    whole, with_effect, *without = worlds
+    whole, with_effect, *others = worlds
     head = {"command": COMMAND, "draws": arguments.draws, "seed": SEED}
     values = implied(whole, kept)
     of_judge = judge_keys(whole, known, kept)
@@ -369,18 +402,7 @@ def main() -> None:
         "first_study": shown(whole, kept),
     }
     write_json(arguments.out / "implied.json", head | found)
-    rates = {}
-    for world in without:
-        own = [claim for claim in claims if claim.no_effect and null_name(claim) == world.name]
-        counts = passed(own, world, kept), passed(own, with_effect, kept)
-        for claim in own:
-            null, planted = (count[claim.id] for count in counts)
-            rates[claim.id] = {
-                "null": null,
-                "planted": planted,
-                "null_parameters": in_words(claim.no_effect),
-            }
-    rates = {claim.id: rates[claim.id] for claim in claims if claim.id in rates}
+    rates = rates_of(claims, with_effect, others, kept)
     write_json(arguments.out / "claims_power.json", head | {"studies": STUDIES, "claims": rates})
 
 

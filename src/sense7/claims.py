@@ -24,7 +24,7 @@ from sense7.estimators.order import rounded
 from sense7.files import parse_yaml, reason
 from sense7.implied import BEYOND, ImpliedTruth
 from sense7.paper import KINDS, NAME, SIMULATED_WORDS
-from sense7.record import P_VALUE, format_number
+from sense7.record import format_number
 from sense7.terminal import count_of
 
 __all__ = [
@@ -126,10 +126,6 @@ RULES = {
         lambda limit, unit: f"lies above {format_number(limit, unit) if limit else 'zero'}",
         needs_an_interval=True,
     ),
-    "significant": Rule(
-        lambda level, value, _: value["estimate"] <= level,
-        lambda level, unit: f"is at most {level:g}",
-    ),
     "counts": Rule(
         lambda number, value, _: value["estimate"] == number, lambda number, unit: f"is {number:,}"
     ),
@@ -144,9 +140,7 @@ RULES = {
 }
 """Kinds of rule that a claim may be judged by, one each."""
 
-_SUBJECTS = {"significant": "the p value of {}"} | dict.fromkeys(
-    ("beyond", "sign"), "the whole interval of {}"
-)
+_SUBJECTS = dict.fromkeys(("beyond", "sign"), "the whole interval of {}")
 
 
 @dataclass(frozen=True)
@@ -168,6 +162,7 @@ class Claim:
     truth: str | None = None
     compare: dict | None = None
     no_effect: dict | None = None
+    also_simulated: list[dict] | None = None
     release: list[str] | None = None
     elsewhere: dict | None = None
     not_released: str | None = None
@@ -202,7 +197,8 @@ class Row:
     rule : dict
         ``state`` (see :class:`State`), ``passed`` (whether the rule is met; None where it was not applied), ``asks``
         (the rule in a sentence), ``why`` (of a state that needs a reason), ``power`` and ``null`` (how often simulated
-        studies meet the rule with the effect and without; None where that was not counted for such data).
+        studies meet the rule with the effect and without; None where that was not counted for such data), ``also``
+        (the same for other simulated studies that the claim names: ``like``, in words, and ``share``).
     check : dict or None
         On synthetic data, whether the true value in the simulation was recovered: ``passed``, ``mark`` and ``says``.
     tuned : bool
@@ -309,7 +305,8 @@ def make_ledger(
         Key -> what the parameters of a synthetic workbook imply for a recorded value; for claims whose truth is not
         named in the truth file.
     rates : mapping, optional
-        Claim -> how many simulated studies met its rule, with the effect (``planted``) and without (``null``). Only of
+        Claim -> how many simulated studies met its rule, with the effect (``planted``), without (``null``), and in
+        other studies that the claim names (``also``, a list). Only of
         studies like the one that the values come from.
 
     Returns
@@ -410,9 +407,12 @@ def _rule_mark(
     if counted and _is_simulated_otherwise(claim, value):
         counted = None
     power = null = None
+    also = []
     if counted:
-        power = counted["planted"]["passed"] / counted["planted"]["studies"]
-        null = counted["null"]["passed"] / counted["null"]["studies"]
+        power = _share_that_met(counted["planted"])
+        null = _share_that_met(counted["null"])
+        for others in counted.get("also", ()):
+            also.append({"like": others["like"], "share": _share_that_met(others)})
     if outcome.state is State.NOT_MET and power == 0:
         why = "no simulated study of this size meets the rule, not even with the effect"
         outcome = outcome._replace(state=State.NO_RULE, why=why)
@@ -423,7 +423,13 @@ def _rule_mark(
         "why": outcome.why or None,
         "power": power,
         "null": null,
+        "also": also,
     }
+
+
+def _share_that_met(counts: Mapping) -> float:
+    """Share of simulated studies that met a rule, of those in which it could be applied."""
+    return counts["passed"] / counts["studies"]
 
 
 def _is_simulated_otherwise(claim: Claim, value: Mapping | None) -> bool:
@@ -449,8 +455,7 @@ def _check(
     claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None
 ) -> tuple:
     """Whether the true value was recovered, whether it was tuned, and the true value; None of what has none."""
-    # No true value of a p value could be stated.
-    if value["unit"] == P_VALUE or (planted is None and implied is None):
+    if planted is None and implied is None:
         return None, False, None
     tuned = False
     source = "expected from the simulation's settings"

@@ -199,7 +199,7 @@ PAGE = "notebooks/17-robustness"
 RECORDED = {
     "alpha": "alpha_turn",
     "context_share": "one_base_share_context",
-    "continuity_contrast": "continuity_contrast_next_turn",
+    "continuity_loss": "continuity_loss_after_failure",
     "condition_difference": "prompted_minus_best_other",
     "empathy_satisfaction": "empathy_satisfaction",
     "expectation_loss": "expectation_loss",

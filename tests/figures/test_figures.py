@@ -410,11 +410,9 @@ def test_the_first_specification_stands_there_without_a_script():
 
 
 def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
-    _, page = curve_of(
-        multiverse_of([0.3, 0.05], "continuity_contrast"), None, "continuity_contrast"
-    )
+    _, page = curve_of(multiverse_of([0.3, 0.05], "continuity_loss"), None, "continuity_loss")
     assert "1 of 2 specifications have an interval that lies above zero." in page.output.get_text()
-    assert content_of(page)["left_out"] == HEADLINES["continuity_contrast"].left_out
+    assert content_of(page)["left_out"] == HEADLINES["continuity_loss"].left_out
 
 
 def test_texts_of_a_workbook_are_inert():

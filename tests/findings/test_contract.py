@@ -452,7 +452,7 @@ REASONS = {
     "context.gap_by_topic": [
         ({"tasks": {"PreTaskChoice": None}}, "topic was not given in this data set")
     ],
-    "disrupted.continuity_contrasts": [
+    "disrupted.continuity_losses": [
         ({}, "0 failures of Relational with what it can be compared with: too few"),
         (
             {"messages": {"Relational": FAILING}, "turns": 4},
@@ -487,7 +487,7 @@ REASONS = {
         ),
         (NO_POST, "post-task empathy was never rated in this data set"),
         (
-            {"messages": {"EmpathyOverall": POOR * 2 + [None, "good"] * 4}, "tasks": WISHES},
+            {"messages": dict.fromkeys(SEVEN, POOR * 2 + [None, "good"] * 4), "tasks": WISHES},
             "what is to be held equal",
         ),
     ],

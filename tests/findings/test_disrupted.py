@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from sense7.findings import disrupted, measures, poor_turn
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES
 from sense7.findings.words import commented_turns
+from sense7.simulate import Parameters, simulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
@@ -248,3 +250,92 @@ def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
     assert found["poor"].tolist() == [1, 1, 0, 0]
     levels = commented_turns(study)["level"]
     assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]
+
+
+# Lost continuity and unmet expectations, with statsmodels on the study that is compared with R
+
+
+def failures_and_losses(study):
+    """Each turn with a next one: whether Relational failed in it, and the loss in the next turn, by loops."""
+    rows = []
+    for _, turns in study.turns.groupby("conversation"):
+        ratings = turns.sort_values("turn")[list(DIMENSION_NAMES)]
+        means = ratings.mean(axis=1).to_numpy()
+        for t in range(len(means) - 1):
+            others = np.delete(means, [t, t + 1])
+            others = others[np.isfinite(others)]
+            if len(others) and np.isfinite(means[t + 1]):
+                rows.append((*(ratings.iloc[t] <= 2), others.mean() - means[t + 1]))
+    return pd.DataFrame(rows, columns=[*DIMENSION_NAMES, "loss"]).astype(float)
+
+
+def test_losses_after_failures_are_those_of_statsmodels_on_rows_made_by_loops():
+    study = golden.study().subset(
+        participants=golden.study().conversations["participant"].unique()[:40]
+    )
+    table = disrupted.continuity_losses(study, bootstrap_of(study)).set_index("key")["estimate"]
+    rows = failures_and_losses(study)
+    plain = smf.ols("loss ~ Relational", rows).fit().params
+    assert table["continuity_loss_after_failure"] == pytest.approx(plain["Relational"])
+    together = smf.ols(f"loss ~ {' + '.join(DIMENSION_NAMES)}", rows).fit().params[1:]
+    others = together.drop("Relational").mean()
+    assert table["continuity_failure_next_turn"] == pytest.approx(together["Relational"])
+    assert table["other_failures_next_turn"] == pytest.approx(others)
+    contrast = together["Relational"] - others
+    assert table["continuity_contrast_next_turn"] == pytest.approx(contrast)
+
+
+def expectations_of(study):
+    """The conversations of the claim on expectations, by pandas alone."""
+    conversations = study.conversations.set_index("conversation")
+    rated = study.turns[list(DIMENSION_NAMES)].mean(axis=1)
+    frame = conversations[["participant"]].assign(
+        mean=rated.groupby(study.turns["conversation"]).mean(),
+        y=conversations.filter(like="post_").mean(axis=1),
+        high=(conversations["desired_empathy"] == 3).astype(int),
+    )
+    frame = frame[conversations["desired_empathy"].notna()].dropna()
+    return frame.assign(low=(frame["mean"].round(9) < 3.5).astype(int))
+
+
+def test_the_loss_with_an_unmet_expectation_is_that_of_the_mixed_model_of_statsmodels():
+    study = s7.load("synthetic")
+    loss = disrupted.unmet_expectations(study, bootstrap_of(study)).iloc[-1]
+    model = smf.mixedlm("y ~ low * high + mean", expectations_of(study), groups="participant").fit()
+    assert loss["estimate"] == pytest.approx(-model.fe_params["low:high"], abs=1e-4)
+    # Its interval is normal; with Satterthwaite's hundreds of degrees of freedom, t is a little wider.
+    half_width = 1.959964 * model.bse["low:high"]
+    assert (loss["high"] - loss["low"]) / 2 == pytest.approx(half_width, rel=0.005)
+
+
+def test_an_expectation_is_unmet_by_the_mean_of_the_dimensions_and_by_the_overall_rating_without_any():
+    study = s7.load("synthetic")
+    turns = study.turns.assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
+    without_dimensions = replace(study, turns=turns)
+    by_overall = disrupted.expectation_conversations(study, rating="overall")
+    pd.testing.assert_frame_equal(
+        disrupted.expectation_conversations(without_dimensions), by_overall
+    )
+    assert not by_overall["mean"].equals(disrupted.expectation_conversations(study)["mean"])
+
+
+def test_one_participant_has_an_estimate_and_no_interval():
+    study = s7.load("synthetic")
+    number = study.conversations["participant"].value_counts()
+    person = study.subset(participants=number.index[:1])
+    frame = disrupted.expectation_conversations(person)
+    frame = frame.assign(unmet=np.arange(len(frame)) < 2)
+    row = disrupted.unmet_expectations(person, bootstrap_of(person), frame).iloc[0]
+    assert np.isfinite(row["estimate"])
+    assert np.isnan(row["low"])
+    assert row["reason"] == "no interval: only 1 participant"
+
+
+def test_a_poor_rating_of_relational_is_a_weak_stand_in_for_a_planted_failure():
+    """What the page says of it: fewer than half of either have the other."""
+    numbers = simulate(Parameters(), 1, None, texts=False).study
+    relational = numbers.ratings[:, DIMENSION_NAMES.index("Relational")]
+    rated_poor = (relational > 0) & (relational <= measures.POOR)
+    both = (rated_poor & numbers.failure).sum()
+    assert 0 < both < 0.5 * rated_poor.sum()
+    assert both < 0.5 * numbers.failure.sum()

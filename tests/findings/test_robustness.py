@@ -37,14 +37,13 @@ def study():
 def test_the_first_specification_is_that_of_the_other_pages(study):
     bootstrap = bootstrap_of(study)
     shares = individualized.variance_shares(study, bootstrap)
-    next_turn = "next turn, Relational minus the others"
     pages = {
         "alpha": alpha_module.alpha_row(measures.turn_ratings(study), bootstrap),
         "poor_turn_d": poor_turn.poor_turn_effects(study, bootstrap).iloc[0],
         "relational_applicability": ratings.applicability(study, bootstrap).loc["Relational"],
         "participants_share": shares.comparison.iloc[-1],
         "context_share": shares.shares.loc["context"],
-        "continuity_contrast": disrupted.continuity_contrasts(study, bootstrap).loc[next_turn],
+        "continuity_loss": disrupted.continuity_losses(study, bootstrap).iloc[0],
         "expectation_loss": disrupted.unmet_expectations(study, bootstrap).iloc[-1],
         "condition_difference": conditions.prompted_minus_best_other(study, bootstrap),
         "kappa_affective": agreement.agreement_with_overall(study, bootstrap).loc["Affective"],

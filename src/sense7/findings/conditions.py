@@ -1,6 +1,7 @@
 """Conditions compared: means, mixed model, odds ratios, dimension by condition, equal loadings, fading."""
 
 import itertools
+import json
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.checkout import data_file
 from sense7.estimators.alpha import (
     correlations_from_covariances,
     covariances_from_sums,
@@ -66,6 +68,7 @@ __all__ = [
     "prompt_fading",
     "prompted_minus_best_other",
     "prompted_minus_mean_of_others",
+    "reference_odds_ratios",
 ]
 
 POINTS = "points (levels from 1 to 5)"
@@ -667,13 +670,33 @@ def main_turn_rating(study: Study) -> str:
     return str(study.turns[list(DIMENSION_NAMES)].notna().sum().idxmax())
 
 
+def reference_odds_ratios() -> pd.DataFrame:
+    """Return R's odds ratio of two conditions of the reference study, marginal and conditional, as it is stored.
+
+    The marginal one compares all turns of two conditions, regardless of who rated them, as :func:`odds_ratios` does;
+    the conditional one those of one person and conversation. The study is simulated (``tests/reference``).
+    """
+    stored = json.loads(data_file("reference.json").read_text(encoding="utf-8"))["odds_ratios"]
+    rows = {
+        "marginal": ("no random effects", "clm", stored["marginal"]),
+        "conditional": ("participants and conversations random", "clmm", stored["conditional"]),
+    }
+    table = pd.DataFrame.from_dict(
+        rows, orient="index", columns=["cumulative logit", "function of R", "odds ratio"]
+    )
+    table["pair"] = stored["pair"]
+    table["package"] = stored["package"]
+    return table.rename_axis("odds ratio is")
+
+
 @finding
 def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return proportional odds ratios of all pairs of conditions, over turns.
 
     .. math:: \mathrm{OR}_{ab} = \exp(\beta_a - \beta_b)
 
-    the factor by which the odds of a rating above any cut are higher in a than in b. The rating is the overall one or,
+    the factor by which the odds of a rating above any cut are higher in a than in b. It is marginal: all turns of two
+    conditions are compared, regardless of who rated them. The rating is the overall one or,
     if that was never given, the dimension rated most often; turns without it or without a condition are left out. t
     intervals on the log scale, with one degree of freedom less than participants; errors clustered by participant.
 
@@ -684,7 +707,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
     Notes
     -----
-    R: ordinal::clm, tests/reference/reference.R.
+    R: ordinal::clm, tests/reference/reference.R. For the conditional ratio see :func:`reference_odds_ratios`.
     """
     require_own(study, bootstrap)
     rating = main_turn_rating(study)

@@ -8,6 +8,7 @@ from scipy import stats
 
 from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.files import parse_yaml
 from sense7.findings.core import finding
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "coverage_table",
     "coverage_truths",
     "coverage_verdict",
+    "rules_before_and_after",
     "wilson_row",
 ]
 
@@ -226,3 +228,42 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
         return f"{verdict}. All lie {KEPT}."
     names = [f"{name}, {row['estimate']:.1%}" for name, row in outside.iterrows()]
     return f"{verdict}. All but {len(names)} ({'; '.join(names)}) lie {KEPT}."
+
+
+def rules_before_and_after() -> pd.DataFrame:
+    """Return the decision rules that were changed: as they were and as they are, and how often each is passed.
+
+    Power is the share of simulated studies with the effect, false positives the share of those without it. A claim
+    that no rule decides any more has no power.
+    """
+    earlier = parse_yaml(data_file("earlier_rules.yml").read_text(encoding="utf-8"))
+    claims = parse_yaml(data_file("claims.yml").read_text(encoding="utf-8"))
+    claim_of = {claim["id"]: claim for claim in claims}
+    rates = json.loads(data_file("claims_power.json").read_text(encoding="utf-8"))["claims"]
+    rows = []
+    for before in earlier:
+        claim = claim_of[before["claim"]]
+        now = "none: no rule can decide it"
+        power = false_positives = ""
+        if claim["key"]:
+            now = claim["compare"]["number"].rstrip(",")
+            power = _passed_of(rates[claim["id"]]["planted"])
+            false_positives = _passed_of(rates[claim["id"]]["null"])
+        rows.append(
+            {
+                "claim": claim["short"],
+                "earlier rule": before["rule"],
+                "power, earlier": _passed_of(before["with_effect"]),
+                "false positives, earlier": _passed_of(before["without_effect"]),
+                "rule": now,
+                "power": power,
+                "false positives": false_positives,
+                "why changed": before["why"],
+            }
+        )
+    return pd.DataFrame(rows).set_index("claim")
+
+
+def _passed_of(counts: dict) -> str:
+    """Studies that passed a rule, in words."""
+    return f"{counts['passed'] / counts['studies']:.1%} of {counts['studies']:,}"

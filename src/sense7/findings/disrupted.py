@@ -5,15 +5,18 @@ poor, by the meaning of "first", while turns after it may be poor. So ratings in
 too. What an arbitrary order shows is known exactly: the mean over all orders of the ratings within each conversation.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from scipy.special import gammaln
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.least_squares import least_squares
+from sense7.estimators.estimates import Estimate
+from sense7.estimators.least_squares import coefficient, least_squares
+from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.ground_truth import labels
@@ -23,8 +26,9 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
 __all__ = [
+    "CONTINUITY",
     "LASTING_DROP",
-    "continuity_contrasts",
+    "continuity_losses",
     "lag_1_correlation",
     "lasting_drop",
     "levels_by_event_time",
@@ -35,85 +39,132 @@ __all__ = [
 
 TIMES = tuple(range(-3, 6))
 """Event times: turns after (negative: before) the first poor turn of the conversation."""
-BEFORE, LASTING = (-3, -2, -1), (2, 3, 4, 5)
-"""Event times that :func:`lasting_drop` compares."""
+BEFORE = (-3, -2, -1)
+LASTING = (2, 3, 4, 5)
+"""Event times that :func:`lasting_drop` compares with those before."""
 AFTERWARDS = f"turns {min(LASTING)} to {max(LASTING)} after"
 LASTING_DROP = f"Mean level of the three turns before minus that of {AFTERWARDS}"
 """The estimand of :func:`lasting_drop`, for captions."""
 
+LEVEL = "level, 1 to 5"
 DIFFERENCE = "level, difference"
+OVER_ALL_ORDERS = "over all orders of the ratings"
 NEVER_RATED = "no turn was rated in this data set"
 NEVER_POOR = "no turn was rated poor in this data set"
 NOT_THERE = "no rated turn stands there"
 NO_ORDER = (
     "no conversation with a poor turn has a second rated turn, so there is no order to compare with"
 )
+UNDEFINED = "too few turns around it to tell it apart"
+FEWEST = 2
 
 
-@dataclass(frozen=True)
-class Event:
-    """Rated turns of the conversations with a poor turn, and their sums around the first poor one.
+# Around the first poor turn
 
-    ``sums`` (turns, times, 4) are at each event time level and count as rated, then as expected in permuted order;
-    ``reason`` says why there are none.
+
+@dataclass(frozen=True, eq=False)
+class FirstPoorTurns:
+    """Rated turns of the conversations with a poor turn, and what each adds to the means around the first poor one.
+
+    ``sums`` has an array (turns, 4) for each event time, of which the columns are added up: the level of a turn that
+    stands there and 1; and, in permuted order, the level that is expected there and its weight, if the first poor turn
+    stood at this turn. ``reason`` says why there are no turns.
     """
 
     turns: pd.DataFrame
-    sums: np.ndarray
-    reason: str
+    sums: dict[int, np.ndarray]
+    reason: str = ""
 
-    def at(self, time: int) -> np.ndarray:
-        """The sums at one event time."""
-        return self.sums[:, TIMES.index(time)]
+    def at(self, times: Sequence[int]) -> np.ndarray:
+        """The sums at several event times together: (turns, 4)."""
+        return np.sum([self.sums[time] for time in times], axis=0)
 
-    @property
-    def around(self) -> np.ndarray:
-        """The sums before the first poor turn and some turns after it: (turns, 2, 4)."""
-        return np.stack([sum(map(self.at, times)) for times in (BEFORE, LASTING)], axis=1)
+    def before_and_lasting(self) -> np.ndarray:
+        """The sums before the first poor turn, and some turns after it: (turns, 2, 4)."""
+        return np.stack([self.at(BEFORE), self.at(LASTING)], axis=1)
 
     @property
     def no_order(self) -> str:
         """Why there is no order to compare with; "" if there is one."""
-        return self.reason or ("" if self.turns["conversation"].duplicated().any() else NO_ORDER)
+        if self.reason:
+            return self.reason
+        has_second_turn = self.turns["conversation"].duplicated().any()
+        return "" if has_second_turn else NO_ORDER
+
+    @property
+    def no_lasting(self) -> str:
+        """Why no lasting drop can be computed; "" if it can."""
+        if self.reason:
+            return self.reason
+        rated_turns = self.before_and_lasting()[:, :, 1].sum(axis=0)
+        if rated_turns.all():
+            return ""
+        return (
+            f"no rated turns stand both before a first poor one and {min(LASTING)} to "
+            f"{max(LASTING)} turns after one"
+        )
 
 
-def first_poor_event(study: Study) -> Event:
+def first_poor_turns(study: Study) -> FirstPoorTurns:
     """Turns around the first poor one of each conversation."""
     levels, _ = turn_levels(study)
     poor = levels[is_poor(levels["level"])]
     if poor.empty:
-        return Event(
-            levels[:0], np.zeros((0, len(TIMES), 4)), NEVER_RATED if levels.empty else NEVER_POOR
-        )
+        nothing = dict.fromkeys(TIMES, np.zeros((0, 4)))
+        reason = NEVER_RATED if levels.empty else NEVER_POOR
+        return FirstPoorTurns(levels[:0], nothing, reason)
     first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
     turns = levels.assign(time=levels["turn"] - first)[first.notna()]
     turns = in_order_of_appearance(turns, "conversation", "turn").reset_index(drop=True)
-    groups, level, poor = (
-        turns.groupby("conversation", sort=False),
-        turns["level"].to_numpy(),
-        is_poor(turns["level"]),
-    )
-    codes = groups.ngroup().to_numpy()
-    rated, number = np.bincount(codes)[codes], np.bincount(codes, weights=poor)[codes]
-    others = rated - number
-    total, total_poor = (
-        np.bincount(codes, weights=level)[codes],
-        np.bincount(codes, weights=level * poor)[codes],
-    )
-    poor_mean = total_poor / number
-    other_mean = np.divide(total - total_poor, others, out=np.zeros(len(turns)), where=others > 0)
-    position = groups.cumcount().to_numpy()
-    left = np.maximum(rated - 1 - position, 1)
-    after = ((number - 1) * poor_mean + np.maximum(others - position, 0) * other_mean) / left
-    cell = codes * (int(turns["turn"].max()) + 2 * len(TIMES)) + turns["turn"].to_numpy()
-    share, sums = first_poor_shares(rated, number, position), []
+    level = turns["level"].to_numpy()
+    expected = _in_permuted_order(turns)
+
+    # Each conversation has a range of numbers, so wide that no event time leads into another's.
+    width_of_range = int(turns["turn"].max()) + 2 * len(TIMES)
+    conversation = turns.groupby("conversation", sort=False).ngroup().to_numpy()
+    number = conversation * width_of_range + turns["turn"].to_numpy()
+    sums = {}
     for time in TIMES:
-        here = turns["time"].to_numpy() == time
-        there = np.isin(cell + time, cell)  # whether a rated turn stands so far from each
-        expected = other_mean if time < 0 else poor_mean if time == 0 else after
-        weight = np.where(there, share, 0.0)
-        sums.append(np.column_stack([level * here, here, expected * weight, weight]))
-    return Event(turns, np.stack(sums, axis=1), "")
+        stands_here = turns["time"].to_numpy() == time
+        rated_turn_is_there = np.isin(number + time, number)
+        weight = np.where(rated_turn_is_there, expected["share"], 0.0)
+        if time < 0:
+            expected_level = expected["before"]
+        elif time == 0:
+            expected_level = expected["poor"]
+        else:
+            expected_level = expected["after"]
+        sums[time] = np.column_stack(
+            [level * stands_here, stands_here, expected_level * weight, weight]
+        )
+    return FirstPoorTurns(turns, sums)
+
+
+def _in_permuted_order(turns: pd.DataFrame) -> pd.DataFrame:
+    """What all orders of a conversation's levels give, for each turn at which the first poor one may stand.
+
+    ``share`` of the orders in which it stands there, and the mean level in them ``before`` it, of the ``poor`` turn
+    itself, and ``after`` it.
+    """
+    conversation = turns["conversation"]
+    groups = turns.groupby("conversation", sort=False)
+    level = turns["level"]
+    poor = is_poor(level)
+    rated = groups["level"].transform("size")
+    number_of_poor = poor.groupby(conversation, sort=False).transform("sum")
+    number_of_others = rated - number_of_poor
+    poor_mean = level.where(poor).groupby(conversation, sort=False).transform("mean")
+    other_mean = level.where(~poor).groupby(conversation, sort=False).transform("mean").fillna(0)
+
+    position = groups.cumcount()
+    poor_after = number_of_poor - 1
+    others_after = (number_of_others - position).clip(lower=0)
+    turns_after = (rated - 1 - position).clip(lower=1)
+    after = (poor_after * poor_mean + others_after * other_mean) / turns_after
+    share = first_poor_shares(rated.to_numpy(), number_of_poor.to_numpy(), position.to_numpy())
+    return pd.DataFrame(
+        {"share": share, "before": other_mean, "poor": poor_mean, "after": after},
+    )
 
 
 def first_poor_shares(rated: np.ndarray, poor: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -124,24 +175,28 @@ def first_poor_shares(rated: np.ndarray, poor: np.ndarray, position: np.ndarray)
     >>> [round(float(share), 3) for share in first_poor_shares(np.full(3, 4), np.full(3, 2), np.arange(3))]
     [0.5, 0.333, 0.167]
     """
-    left = rated - 1 - position
-    possible = left >= poor - 1
+    turns_after = rated - 1 - position
+    is_possible = turns_after >= poor - 1
+    turns_after = np.where(is_possible, turns_after, poor)  # any number that is defined
+    share = np.exp(_log_choose(turns_after, poor - 1) - _log_choose(rated, poor))
+    return np.where(is_possible, share, 0.0)
 
-    def log_choose(n, k):
-        return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
-    left = np.where(possible, left, poor)  # any that is defined
-    return np.where(possible, np.exp(log_choose(left, poor - 1) - log_choose(rated, poor)), 0.0)
+def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Logarithm of the binomial coefficient."""
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def as_rated(sums: np.ndarray) -> np.ndarray:
     """Mean level as rated."""
-    return sums[..., 0] / sums[..., 1]
+    level, rated, _, _ = np.moveaxis(sums, -1, 0)
+    return level / rated
 
 
 def permuted(sums: np.ndarray) -> np.ndarray:
     """Mean level in permuted order."""
-    return sums[..., 2] / sums[..., 3]
+    _, _, expected_level, weight = np.moveaxis(sums, -1, 0)
+    return expected_level / weight
 
 
 def beyond_order(sums: np.ndarray) -> np.ndarray:
@@ -149,21 +204,43 @@ def beyond_order(sums: np.ndarray) -> np.ndarray:
     return as_rated(sums) - permuted(sums)
 
 
-def dropped(level, sums: np.ndarray) -> np.ndarray:
-    """Level before the first poor turn minus that some turns after it."""
-    levels = level(sums)
-    return levels[..., 0] - levels[..., 1]
+def drop_of(level: Callable) -> Callable:
+    """The function from sums to the level before the first poor turn minus that some turns after it."""
+
+    def drop(sums: np.ndarray) -> np.ndarray:
+        levels = level(sums)
+        return levels[..., 0] - levels[..., 1]
+
+    return drop
 
 
 def in_resamples(
-    bootstrap: ParticipantBootstrap, statistic, event: Event, values: np.ndarray
+    bootstrap: ParticipantBootstrap, statistic: Callable, event: FirstPoorTurns, sums: np.ndarray
 ) -> np.ndarray:
-    """A statistic of sums of an event's turns, of those that have any."""
-    filled = (values[..., [1, 3]] > 0).any(axis=tuple(range(1, values.ndim)))
-    return resampled(bootstrap, statistic, values[filled], event.turns["participant"][filled])
+    """A statistic of sums, over the turns that add anything to them."""
+    counts = sums[..., [1, 3]]
+    adds = (counts > 0).any(axis=tuple(range(1, counts.ndim)))
+    return resampled(bootstrap, statistic, sums[adds], event.turns["participant"][adds])
 
 
-UNDEFINED = "too few turns around it to tell it apart"
+@dataclass(frozen=True)
+class Way:
+    """A way to compute a level around the first poor turn."""
+
+    statistic: Callable
+    unit: str
+    method: str
+
+
+WAYS = {
+    "as rated": Way(as_rated, LEVEL, "mean level"),
+    "in permuted order": Way(permuted, LEVEL, f"mean level expected {OVER_ALL_ORDERS}"),
+    "difference": Way(
+        beyond_order,
+        DIFFERENCE,
+        f"mean level minus that expected {OVER_ALL_ORDERS} within each conversation",
+    ),
+}
 
 
 @finding
@@ -185,47 +262,37 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
         turn itself is poor in every order, so at time 0 the two differ only by how poor.
     """
     require_own(study, bootstrap)
-    event, tables = first_poor_event(study), {}
+    event = first_poor_turns(study)
 
-    def level(name: str, statistic, time: int):
-        need(not event.reason, event.reason)
-        need(event.at(time)[:, 1].any(), NOT_THERE)
-        need(name == "as rated" or not event.no_order, event.no_order)
-        return in_resamples(bootstrap, statistic, event, event.at(time))
+    def number(name: str, time: int) -> Number:
+        way = WAYS[name]
+        sums = event.sums[time]
+        key = ""
+        if name == "difference":
+            side = "before" if time < 0 else "after"
+            key = f"recovery_{side}_{abs(time)}"
 
-    ways = {
-        "as rated": (as_rated, "level, 1 to 5", "mean level"),
-        "in permuted order": (
-            permuted,
-            "level, 1 to 5",
-            "mean level expected over all orders of the ratings",
-        ),
-        "difference": (
-            beyond_order,
-            DIFFERENCE,
-            "mean level minus that expected over all orders of the ratings within each conversation",
-        ),
-    }
-    for name, (statistic, *how) in ways.items():
-        numbers = []
-        for time in TIMES:
-            rows = event.turns[event.at(time)[:, 1] > 0]
-            key = (
-                f"recovery_{'before' if time < 0 else 'after'}_{abs(time)}"
-                if name == "difference"
-                else ""
-            )
-            number = Number(time, partial(level, name, statistic, time), *how, rows, key, UNDEFINED)
-            numbers.append(number)
+        def level() -> np.ndarray:
+            need(not event.reason, event.reason)
+            need(sums[:, 1].any(), NOT_THERE)
+            need(name == "as rated" or not event.no_order, event.no_order)
+            return in_resamples(bootstrap, way.statistic, event, sums)
+
+        return Number(
+            label=time,
+            statistic=level,
+            unit=way.unit,
+            method=way.method,
+            rows=event.turns[sums[:, 1] > 0],
+            key=key,
+            undefined=UNDEFINED,
+        )
+
+    tables = {}
+    for name in WAYS:
+        numbers = [number(name, time) for time in TIMES]
         tables[name] = tabulate("event time", numbers, bootstrap)
     return tables
-
-
-def no_lasting(event: Event) -> str:
-    """Why no lasting drop can be computed; "" if it can."""
-    turns = event.around[:, :, 1].sum(axis=0)
-    lacking = f"no rated turns stand both before a first poor one and {min(LASTING)} to {max(LASTING)} turns after one"
-    return event.reason or ("" if turns.all() else lacking)
 
 
 @finding
@@ -236,49 +303,44 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     by itself) and "difference": estimate (levels; positive: lower afterwards), low, high, n (``LASTING`` turns after).
     """
     require_own(study, bootstrap)
-    event = first_poor_event(study)
-    rows = event.turns[event.around[:, 1, 1] > 0]
+    event = first_poor_turns(study)
+    sums = event.before_and_lasting()
+    within = f"{OVER_ALL_ORDERS} within each conversation"
 
-    def drop(level):
-        need(not no_lasting(event), no_lasting(event))
-        return in_resamples(bootstrap, partial(dropped, level), event, event.around)
+    def number(name: str, method: str, key: str) -> Number:
+        def drop() -> np.ndarray:
+            need(not event.no_lasting, event.no_lasting)
+            return in_resamples(bootstrap, drop_of(WAYS[name].statistic), event, sums)
 
-    over = "over all orders of the ratings within each conversation"
-    before = (
-        f"mean level of the three turns before the first poor one minus that of {AFTERWARDS} it"
-    )
-    numbers = (
-        ("as rated", as_rated, before, "lasting_drop_as_rated"),
-        (
-            "in permuted order",
-            permuted,
-            f"the same, expected {over}",
-            "lasting_drop_in_chance_order",
+        return Number(
+            label=name,
+            statistic=drop,
+            unit=DIFFERENCE,
+            method=method,
+            rows=event.turns[sums[:, 1, 1] > 0],
+            key=key,
+            undefined=UNDEFINED,
+        )
+
+    numbers = [
+        number(
+            "as rated",
+            "mean level of the three turns before the first poor one minus that of "
+            f"{AFTERWARDS} it",
+            "lasting_drop_as_rated",
         ),
-        (
-            "difference",
-            beyond_order,
-            f"drop as rated minus the drop expected {over}",
-            "lasting_drop",
-        ),
-    )
-    return tabulate(
-        "order of the ratings",
-        [
-            Number(name, partial(drop, level), DIFFERENCE, how, rows, key, UNDEFINED)
-            for name, level, how, key in numbers
-        ],
-        bootstrap,
-    )
+        number("in permuted order", f"the same, expected {within}", "lasting_drop_in_chance_order"),
+        number("difference", f"drop as rated minus the drop expected {within}", "lasting_drop"),
+    ]
+    return tabulate("order of the ratings", numbers, bootstrap)
 
 
 def reversed_turns(study: Study) -> Study:
     """The study with the turns of every conversation in reversed order, numbered from 1 again; nothing else changed."""
     turns = study.turns
-    number = turns.groupby("conversation")["turn"].transform("max") + 1 - turns["turn"]
-    return replace(
-        study, turns=in_order_of_appearance(turns.assign(turn=number), "conversation", "turn")
-    )
+    last = turns.groupby("conversation")["turn"].transform("max")
+    turns = turns.assign(turn=last + 1 - turns["turn"])
+    return replace(study, turns=in_order_of_appearance(turns, "conversation", "turn"))
 
 
 @finding
@@ -298,46 +360,37 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         low, high, n (turns after, in the reversed order), unit, method, reason.
     """
     require_own(study, bootstrap)
-    forward, backward = first_poor_event(study), first_poor_event(reversed_turns(study))
+    forward = first_poor_turns(study)
+    backward = first_poor_turns(reversed_turns(study))
 
-    def direction(values_of, why_not, statistic):
-        reasons = [why_not(event) for event in (forward, backward)]
-        need(not any(reasons), next(filter(None, reasons), ""))
-        first, second = (
-            in_resamples(bootstrap, statistic, event, values_of(event))
-            for event in (forward, backward)
+    def right_after(event: FirstPoorTurns) -> np.ndarray:
+        need(not event.reason, event.reason)
+        need(event.sums[1][:, 1].any(), NOT_THERE)
+        need(not event.no_order, event.no_order)
+        return in_resamples(bootstrap, beyond_order, event, event.sums[1])
+
+    def lasting(event: FirstPoorTurns) -> np.ndarray:
+        need(not event.no_lasting, event.no_lasting)
+        drop = drop_of(beyond_order)
+        return in_resamples(bootstrap, drop, event, event.before_and_lasting())
+
+    def number(name: str, compute: Callable, turns_after: np.ndarray, key: str) -> Number:
+        return Number(
+            label=f"{name}, as it happened minus reversed",
+            statistic=lambda: compute(forward) - compute(backward),
+            unit=DIFFERENCE,
+            method=f"{name} minus permuted order, turns as they came minus turns in reversed order",
+            rows=backward.turns[turns_after > 0],
+            key=key,
+            undefined=UNDEFINED,
         )
-        return first - second
 
-    def none_after(event: Event) -> str:
-        return event.reason or ("" if event.at(1)[:, 1].any() else NOT_THERE) or event.no_order
-
-    parts = (
-        (
-            "right after",
-            "recovery_after_1_minus_reversed",
-            lambda event: event.at(1),
-            none_after,
-            beyond_order,
-        ),
-        (
-            "lasting drop",
-            "lasting_drop_minus_reversed",
-            lambda event: event.around,
-            no_lasting,
-            partial(dropped, beyond_order),
-        ),
-    )
-    numbers = []
-    for name, key, values_of, why_not, statistic in parts:
-        after = values_of(backward)[..., 1]
-        rows = backward.turns[(after if after.ndim == 1 else after[:, -1]) > 0]
-        method = f"{name} minus permuted order, turns as they came minus turns in reversed order"
-        compute, row = (
-            partial(direction, values_of, why_not, statistic),
-            f"{name}, as it happened minus reversed",
-        )
-        numbers.append(Number(row, compute, DIFFERENCE, method, rows, key, UNDEFINED))
+    one_turn_after = backward.sums[1][:, 1]
+    some_turns_after = backward.at(LASTING)[:, 1]
+    numbers = [
+        number("right after", right_after, one_turn_after, "recovery_after_1_minus_reversed"),
+        number("lasting drop", lasting, some_turns_after, "lasting_drop_minus_reversed"),
+    ]
     return tabulate("order of the turns", numbers, bootstrap)
 
 
@@ -361,41 +414,55 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     """
     require_own(study, bootstrap)
     turns, words = turn_levels(study)
-    turns = turns.sort_values(["turn"], kind="stable")
+    turns = turns.sort_values("turn", kind="stable")
     groups = turns.groupby("conversation", sort=False)
-    z, follows = (
-        turns["level"] - groups["level"].transform("mean"),
-        groups["turn"].shift(-1) == turns["turn"] + 1,
+    z = turns["level"] - groups["level"].transform("mean")
+    next_z = z.groupby(turns["conversation"], sort=False).shift(-1)
+    has_neighbor = groups["turn"].shift(-1) == turns["turn"] + 1
+    columns = turns[["conversation", "participant"]].assign(
+        n=1.0,
+        K=has_neighbor.astype(float),
+        S=z**2,
+        products=(z * next_z).where(has_neighbor, 0.0),
     )
-    pair = (z * z.groupby(turns["conversation"], sort=False).shift(-1)).where(follows, 0.0)
-    frame = turns[["conversation", "participant"]].assign(
-        n=1.0, K=follows.astype(float), S=z**2, products=pair
-    )
-    talks = (
-        frame.groupby(["conversation", "participant"], sort=False).sum().reset_index("participant")
-    )
-    talks = talks[talks["K"] > 0]
-    square = talks["K"] * talks["S"] / talks["n"]
-    values = np.column_stack([talks["products"], -square / (talks["n"] - 1), square])
+    by_conversation = columns.groupby(["conversation", "participant"], sort=False)
+    conversations = by_conversation.sum().reset_index("participant")
+    conversations = conversations[conversations["K"] > 0]
+    squares = conversations["K"] * conversations["S"] / conversations["n"]
+    products_expected = -squares / (conversations["n"] - 1)
+    values = np.column_stack([conversations["products"], products_expected, squares])
 
-    def correlation(weights: tuple[int, int]):
-        need(len(talks), "no conversation has two rated turns after each other")
-        need(rounded(square.sum()) > 0, "the turns of each conversation are rated alike")
-        return resampled(
-            bootstrap,
-            lambda s: s[..., :2] @ np.array(weights) / s[..., 2],
-            values,
-            talks["participant"],
+    def observed(sums: np.ndarray) -> np.ndarray:
+        products, _, squares = np.moveaxis(sums, -1, 0)
+        return products / squares
+
+    def expected(sums: np.ndarray) -> np.ndarray:
+        _, products_expected, squares = np.moveaxis(sums, -1, 0)
+        return products_expected / squares
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        return observed(sums) - expected(sums)
+
+    def number(name: str, statistic: Callable, key: str = "") -> Number:
+        def correlation() -> np.ndarray:
+            need(len(conversations), "no conversation has two rated turns after each other")
+            need(rounded(squares.sum()) > 0, "the turns of each conversation are rated alike")
+            return resampled(bootstrap, statistic, values, conversations["participant"])
+
+        return Number(
+            label=name,
+            statistic=correlation,
+            unit="correlation",
+            method=f"lag-1 correlation of the {words} within conversations, {name}",
+            rows=turns[has_neighbor],
+            key=key,
         )
 
-    numbers = []
-    names = {"as rated": (1, 0), "permuted order": (0, 1), "as rated minus permuted order": (1, -1)}
-    for name, weights in names.items():
-        method = f"lag-1 correlation of the {words} within conversations, {name}"
-        key = "lag_1_minus_permuted_order" if "minus" in name else ""
-        numbers.append(
-            Number(name, partial(correlation, weights), "correlation", method, turns[follows], key)
-        )
+    numbers = [
+        number("as rated", observed),
+        number("permuted order", expected),
+        number("as rated minus permuted order", difference, "lag_1_minus_permuted_order"),
+    ]
     return tabulate("order of the turns", numbers, bootstrap)
 
 
@@ -403,36 +470,98 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
 # their own conversation, failures among them: to leave out the bad ones of these would make any turn look better or
 # worse than it is.
 
-CONTRASTED = "Relational"
-FEWEST = 2
+CONTINUITY = "Relational"
+"""The dimension whose failures stand for lost continuity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Loss of each turn that can be compared with others of its conversation, and the failures before it.
+
+    ``turns`` are those in which something may have failed; ``loss`` is that in the same turn or in the next; ``failed``
+    has one column per dimension, 1 where it failed; ``others`` names the other dimensions that failed often enough to
+    be part of a regression.
+    """
+
+    turns: pd.DataFrame
+    loss: np.ndarray
+    failed: pd.DataFrame
+    others: list[str]
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """Turns in which Relational failed."""
+        return self.turns[self.failed[CONTINUITY] == 1]
+
+    @property
+    def other_failures(self) -> pd.DataFrame:
+        """Turns in which any other dimension failed."""
+        return self.turns[self.failed[self.others].any(axis=1)]
+
+    def cross_products(self, dimensions: list[str]) -> np.ndarray:
+        """Cross products of the failures of some dimensions, a constant and the loss, for each turn."""
+        constant = np.ones(len(self.turns))
+        columns = np.column_stack([self.failed[dimensions], constant, self.loss])
+        return columns[:, :, None] * columns[:, None, :]
+
+
+def losses_in(study: Study, moment: str, rating: str, poor: int, first_turn: int) -> Losses:
+    """Loss in the same or in the next turn: the mean of the conversation's other rated turns minus that turn."""
+    turns = in_order_of_appearance(study.turns, "conversation", "turn")
+    level = turn_rating(turns, rating).astype(float)
+    groups = level.groupby(turns["conversation"])
+    next_number = turns.groupby("conversation")["turn"].shift(-1)
+    next_level = groups.shift(-1).where(next_number == turns["turn"] + 1)
+    # The turn itself and the next one are left out of what they are compared with.
+    number_of_others = groups.transform("count") - level.notna() - next_level.notna()
+    sum_of_others = groups.transform("sum") - level.fillna(0) - next_level.fillna(0)
+    mean_of_others = sum_of_others / number_of_others.where(number_of_others > 0)
+    losses = {"same": mean_of_others - level, "next": mean_of_others - next_level}
+    loss = losses[moment]
+    is_compared = loss.notna() & (turns["turn"] >= first_turn)
+    compared = turns[is_compared]
+    failed = pd.DataFrame(
+        {name: (labels(compared[name]) <= poor).astype(float) for name in DIMENSION_NAMES},
+        index=compared.index,
+    )
+    often = failed.columns[failed.sum() >= FEWEST]
+    return Losses(
+        turns=compared,
+        loss=loss[is_compared].to_numpy(),
+        failed=failed,
+        others=[name for name in often if name != CONTINUITY],
+    )
 
 
 @finding
-def continuity_contrasts(
+def continuity_losses(
     study: Study,
     bootstrap: ParticipantBootstrap,
     rating: str = "",
     poor: int = POOR,
     first_turn: int = 1,
 ) -> pd.DataFrame:
-    r"""Return how much more ratings fall with a failure of Relational than with one of any other dimension.
+    r"""Return how much lower turns are rated where, or right after, Relational failed.
 
-    Each turn t is compared with the other turns of its own conversation, and the failures of all seven dimensions in
-    it are analyzed together, so that a failure of Relational counts only beyond the other failures:
+    Each turn t is compared with R(t), the rated turns of its conversation other than t and t + 1. The plain loss is b
+    in a regression by least squares over turns:
 
-    .. math:: \bar y_{R(t)} - y_t = a + \sum_d b_d f_{td} + e_t \quad \text{(same turn)}
+    .. math:: \bar y_{R(t)} - y_{t+1} = a + b f_t + e_t
+
+    where :math:`f_t` is 1 where Relational is rated at most poor in turn t, and 0 where it is rated better or not
+    rated. If the order of a conversation's turns means nothing, turn t + 1 is like any turn of R(t), regardless of what
+    happened in t, so that b is zero.
+
+    Whether the loss is specific to continuity, the failures of all seven dimensions tell, analyzed together:
 
     .. math:: \bar y_{R(t)} - y_{t+1} = a + \sum_d b_d f_{td} + e_t \quad \text{(next turn)}
 
-    by least squares over turns. :math:`f_{td}` is 1 where dimension d is rated at most poor in turn t, and 0 where it
-    is rated better or not rated. R(t) are the rated turns of the conversation other than t and t + 1. The contrast is
-    :math:`b_{Relational}` minus the mean of the :math:`b_d` of the other six; a dimension that failed in fewer than two
-    of these turns is left out. The rating y is the overall rating in the same turn, and the mean of the rated
-    dimensions in the next turn: that has less noise, and none of it is of turn t.
+    .. math:: \bar y_{R(t)} - y_t = a + \sum_d b_d f_{td} + e_t \quad \text{(same turn)}
 
-    If the order of a conversation's turns means nothing, turn t + 1 is like any turn of R(t), regardless of what
-    happened in t, so that every :math:`b_d` of the next turn is zero. In the same turn they are not: all ratings of a
-    turn resemble each other.
+    The contrast is :math:`b_{Relational}` minus the mean of the :math:`b_d` of the other six; a dimension that failed
+    in fewer than two of these turns is left out. The rating y is the mean of the rated dimensions in the next turn,
+    which has less noise, and the overall rating in the same turn. In the same turn b is not zero by order alone: all
+    ratings of a turn resemble each other.
 
     Parameters
     ----------
@@ -446,65 +575,111 @@ def continuity_contrasts(
     Returns
     -------
     DataFrame
-        Relational minus the others in the same turn and in the next; and of the next turn Relational, and the mean of
-        the others: estimate (levels; positive: lower where it failed, or lower with Relational), low, high, n (failures
-        of Relational; of any other dimension), unit, method, reason. A turn without y, without a next turn (for the
-        next turn), or without another rated turn is left out.
+        Of the next turn: the plain loss, Relational minus the others, and its two parts; of the same turn: Relational
+        minus the others. For each: estimate (levels; positive: lower where it failed, or lower with Relational), low,
+        high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without a next
+        turn (for the next turn), or without another rated turn is left out.
     """
     require_own(study, bootstrap)
+    next_turn = losses_in(study, "next", rating or "dimensions", poor, first_turn)
+    same_turn = losses_in(study, "same", rating or "overall", poor, first_turn)
 
-    def losses(
-        columns: np.ndarray, people: pd.Series, others: int, failures: int, rating: str
-    ) -> np.ndarray:
+    def need_failures(losses: Losses, rating: str) -> None:
         never = "the overall rating was never given in this data set"
         need(rating != "overall" or study.turns["overall"].notna().any(), never)
-        need(
-            study.turns[CONTRASTED].notna().any(), f"{CONTRASTED} was never rated in this data set"
+        ever_rated = study.turns[CONTINUITY].notna().any()
+        need(ever_rated, f"{CONTINUITY} was never rated in this data set")
+        number_of_failures = count_of(len(losses.failures), "failure")
+        few = f"{number_of_failures} of {CONTINUITY} with what it can be compared with: too few"
+        need(len(losses.failures) >= FEWEST, few)
+
+    def plain_loss() -> np.ndarray:
+        need_failures(next_turn, rating or "dimensions")
+        cross = next_turn.cross_products([CONTINUITY])
+        return resampled(bootstrap, coefficient(0), cross, next_turn.turns["participant"])
+
+    def together(losses: Losses, rating: str) -> np.ndarray:
+        """Coefficients of Relational and of the others that failed: (1 + draws, dimensions)."""
+        need_failures(losses, rating)
+        need(losses.others, "no other dimension failed often enough")
+        cross = losses.cross_products([CONTINUITY, *losses.others])
+        without_constant = slice(None, -1)
+        return resampled(
+            bootstrap,
+            lambda sums: least_squares(sums)[0][..., without_constant],
+            cross,
+            losses.turns["participant"],
         )
-        few = f"{count_of(failures, 'failure')} of {CONTRASTED} with what it can be compared with: too few"
-        need(failures >= FEWEST, few)
-        need(others, "no other dimension failed often enough")
 
-        def contrast(cross: np.ndarray) -> np.ndarray:
-            b = least_squares(cross)[0]
-            relational, mean = b[..., 0], b[..., 1 : 1 + others].mean(axis=-1)
-            return np.stack([relational - mean, relational, mean], axis=-1)
+    def of_relational() -> np.ndarray:
+        return together(next_turn, rating or "dimensions")[:, 0]
 
-        return resampled(bootstrap, contrast, columns[:, :, None] * columns[:, None, :], people)
+    def mean_of_others() -> np.ndarray:
+        return together(next_turn, rating or "dimensions")[:, 1:].mean(axis=1)
 
-    turns, numbers = in_order_of_appearance(study.turns, "conversation", "turn"), []
-    for moment, usual in (("same", "overall"), ("next", "dimensions")):
-        level = turn_rating(turns, rating or usual).astype(float)
-        groups = level.groupby(turns["conversation"])
-        follows = turns.groupby("conversation")["turn"].shift(-1) == turns["turn"] + 1
-        following = groups.shift(-1).where(follows)
-        count = groups.transform("count") - level.notna() - following.notna()
-        rest = (groups.transform("sum") - level.fillna(0) - following.fillna(0)) / count.where(
-            count > 0
+    def contrast_of_same_turn() -> np.ndarray:
+        coefficients = together(same_turn, rating or "overall")
+        return coefficients[:, 0] - coefficients[:, 1:].mean(axis=1)
+
+    def number(
+        label: str, statistic: Callable, rows: pd.DataFrame, key: str, regressors: str
+    ) -> Number:
+        moment = label.partition(",")[0]
+        return Number(
+            label=label,
+            statistic=statistic,
+            unit=DIFFERENCE,
+            method=f"least squares of the loss in the {moment} on {regressors} in the turn",
+            rows=rows,
+            key=key,
+            undefined="the failures of the dimensions cannot be distinguished",
         )
-        loss = rest - (level if moment == "same" else following)
-        used = turns[loss.notna() & (turns["turn"] >= first_turn)]
-        failed = np.column_stack([labels(used[name]) <= poor for name in DIMENSION_NAMES]).astype(
-            float
-        )
-        own = DIMENSION_NAMES.index(CONTRASTED)
-        others = [i for i, count in enumerate(failed.sum(axis=0)) if count >= FEWEST and i != own]
-        columns = np.column_stack([failed[:, [own, *others]], np.ones(len(used)), loss[used.index]])
-        failures = used[failed[:, own] > 0], used[failed[:, others].any(axis=1)]
 
-        given = columns, used["participant"], len(others), len(failures[0]), rating or usual
-        contrasts = cache(partial(losses, *given))
-        method = f"least squares of the loss in the {moment} turn on the failures of all dimensions in the turn"
-        rows = [("Relational minus the others", f"continuity_contrast_{moment}_turn", failures[0])]
-        if moment == "next":
-            rows.append(("Relational", "continuity_failure_next_turn", failures[0]))
-            rows.append(("mean of the others", "other_failures_next_turn", failures[1]))
-        for place, (name, key, counted) in enumerate(rows):
-            undefined = "the failures of the dimensions cannot be distinguished"
-            statistic = partial(lambda contrasts, place: contrasts()[:, place], contrasts, place)
-            label = f"{moment} turn, {name}"
-            numbers.append(Number(label, statistic, DIFFERENCE, method, counted, key, undefined))
+    of_relational_alone = f"a failure of {CONTINUITY}"
+    of_all = "the failures of all dimensions"
+    numbers = [
+        number(
+            PLAIN_LOSS,
+            plain_loss,
+            next_turn.failures,
+            "continuity_loss_after_failure",
+            of_relational_alone,
+        ),
+        number(
+            CONTRAST,
+            lambda: of_relational() - mean_of_others(),
+            next_turn.failures,
+            "continuity_contrast_next_turn",
+            of_all,
+        ),
+        number(
+            "next turn, Relational with the others held equal",
+            of_relational,
+            next_turn.failures,
+            "continuity_failure_next_turn",
+            of_all,
+        ),
+        number(
+            "next turn, mean of the others",
+            mean_of_others,
+            next_turn.other_failures,
+            "other_failures_next_turn",
+            of_all,
+        ),
+        number(
+            "same turn, Relational minus the others",
+            contrast_of_same_turn,
+            same_turn.failures,
+            "continuity_contrast_same_turn",
+            of_all,
+        ),
+    ]
     return tabulate("loss", numbers, bootstrap)
+
+
+PLAIN_LOSS = "next turn, after a failure of Relational"
+CONTRAST = "next turn, Relational minus the others"
+"""Rows of :func:`continuity_losses`: by which the claim is judged, and whether that is specific to continuity."""
 
 
 # Unmet expectations
@@ -514,37 +689,41 @@ HIGH = 3
 LOW_BELOW = 3.5
 """A conversation is low in empathy if the mean level of its turns is below this: half-way between neutral and good."""
 
+MODEL = "mixed model (REML), participants random"
 
-def expectation_conversations(study: Study, low_below: float = LOW_BELOW) -> pd.DataFrame:
-    """Wish, mean rating and post-task empathy of each conversation that has all three.
 
-    participant; ``mean`` (mean level of its rated turns: overall rating or, if that was never given, mean of the rated
-    dimensions); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below a cut); ``high`` (highest desired empathy);
-    ``unmet`` (both); ``outcome`` (mean of the post-task ratings of empathy given, 1..5).
+def expectation_conversations(
+    study: Study, low_below: float = LOW_BELOW, rating: str = "dimensions"
+) -> pd.DataFrame:
+    """Desired empathy, mean rating and post-task empathy of each conversation that has all three.
+
+    participant; ``mean`` (mean over turns of the mean of the rated dimensions or, if ``rating`` is "overall", of the
+    overall rating); ``desired`` (1 minimal .. 3 high); ``low`` (``mean`` below a cut); ``high`` (highest desired
+    empathy); ``unmet`` (both); ``outcome`` (mean of the post-task ratings of empathy given, 1..5). Where no dimension
+    was ever rated, the overall rating is taken.
     """
+    if not study.rated_dimensions:
+        rating = "overall"
+    level = turn_rating(study.turns, rating).astype(float)
     conversations = study.conversations.set_index("conversation")
-    levels, _ = turn_levels(study)
-    means = (
-        levels.groupby("conversation")["level"].mean().reindex(conversations.index).astype(float)
-    )
+    means = level.groupby(study.turns["conversation"]).mean().reindex(conversations.index)
     frame = conversations[["participant"]].assign(
         mean=means,
         desired=conversations["desired_empathy"].astype(float),
         outcome=conversations[OUTCOMES["empathy"]].mean(axis=1),
     )
     frame = frame.dropna(subset=["mean", "desired", "outcome"])
-    low, high = rounded(frame["mean"]) < low_below, frame["desired"] == HIGH
+    low = rounded(frame["mean"]) < low_below
+    high = frame["desired"] == HIGH
     return frame.assign(low=low, high=high, unmet=low & high)
 
 
 def need_expectations(study: Study, frame: pd.DataFrame) -> None:
     """What every analysis of expectations needs."""
-    need(
-        study.conversations["desired_empathy"].notna().any(),
-        "desired empathy was never given in this data set",
-    )
-    rated = study.conversations[OUTCOMES["empathy"]].notna().any(axis=None)
-    need(rated, "post-task empathy was never rated in this data set")
+    ever_desired = study.conversations["desired_empathy"].notna().any()
+    need(ever_desired, "desired empathy was never given in this data set")
+    ever_rated = study.conversations[OUTCOMES["empathy"]].notna().any(axis=None)
+    need(ever_rated, "post-task empathy was never rated in this data set")
     need(len(frame), "no conversation has a rated turn, a desired empathy and a post-task rating")
 
 
@@ -555,16 +734,23 @@ def unmet_expectations(
     r"""Return how much lower conversations with an unmet expectation are rated afterwards.
 
     An expectation counts as unmet where the participant wished for high empathy before the conversation and rated its
-    turns, on the average, closer to neutral than to good, or lower. Minus the coefficient of ``unmet`` in a
-    least-squares regression of the outcome on it and on
+    turns, on the average, closer to neutral than to good, or lower. Minus the coefficient of ``unmet`` in a mixed model
+    of the outcome, with a random intercept of the participant (REML), on it and on
 
-    - nothing else (the plain difference of means);
+    - nothing else (the plain difference);
     - the mean level of the turns;
     - that, low ratings and high wishes: what an unmet expectation goes with beyond what low ratings
       go with where less was wished, and high wishes where ratings were not low.
 
+    .. math:: y = b_0 + b_1\,\mathrm{low} + b_2\,\mathrm{high} + b_3\,\mathrm{low} \times \mathrm{high}
+              + b_4\,\mathrm{mean} + u_p + e, \quad u_p \sim N(0, \sigma_p^2)
+
+    Intervals are the model's: t, with Satterthwaite's degrees of freedom.
+
     Parameters
     ----------
+    bootstrap : ParticipantBootstrap
+        Its confidence is that of the model's intervals.
     frame : DataFrame, optional
         Other rows than those of :func:`expectation_conversations`, with its columns.
 
@@ -575,37 +761,70 @@ def unmet_expectations(
         n (conversations), unit, method, reason.
     """
     require_own(study, bootstrap)
-    frame = expectation_conversations(study) if frame is None else frame
+    if frame is None:
+        frame = expectation_conversations(study)
     unmet = int(frame["unmet"].sum())
+    others = len(frame) - unmet
 
-    def loss(held_equal: tuple[str, ...]):
-        need_expectations(study, frame)
-        others = count_of(len(frame) - unmet, "other")
-        few = f"{count_of(unmet, 'conversation')} with an unmet expectation and {others}: too few"
-        need(min(unmet, len(frame) - unmet) >= FEWEST, few)
-        columns = frame[["unmet", *held_equal, "outcome"]].to_numpy(dtype=float)
-        z = np.column_stack([np.ones(len(frame)), columns])
-        minus_b = lambda cross: -least_squares(cross)[0][..., 1]  # noqa: E731
-        return resampled(bootstrap, minus_b, z[:, :, None] * z[:, None, :], frame["participant"])
+    def number(label: str, held_equal: list[str], key: str) -> Number:
+        def loss() -> Estimate:
+            need_expectations(study, frame)
+            few = (
+                f"{count_of(unmet, 'conversation')} with an unmet expectation and "
+                f"{count_of(others, 'other')}: too few"
+            )
+            need(min(unmet, others) >= FEWEST, few)
+            return _loss_in_model(frame, ["unmet", *held_equal], bootstrap.confidence)
 
-    comparisons = (
-        ("against all other conversations", "expectation_difference", ()),
-        ("at the same mean rating of turns", "expectation_difference_adjusted", ("mean",)),
-        (
-            "beyond low ratings and high wishes by themselves",
-            "expectation_loss",
-            ("low", "high", "mean"),
-        ),
-    )
-    numbers = []
-    for name, key, held_equal in comparisons:
-        method = f"least squares on unmet{''.join(f', {column}' for column in held_equal)}"
-        method += f"; {count_of(unmet, 'conversation')} with an unmet expectation"
-        undefined = "what is to be held equal can't be distinguished from the unmet expectation in these conversations"
-        numbers.append(
-            Number(name, partial(loss, held_equal), DIFFERENCE, method, frame, key, undefined)
+        regressors = ", ".join(["unmet", *held_equal])
+        return Number(
+            label=label,
+            statistic=loss,
+            unit=DIFFERENCE,
+            method=f"{MODEL}, on {regressors}; "
+            f"{count_of(unmet, 'conversation')} with an unmet expectation",
+            rows=frame,
+            key=key,
+            undefined="what is to be held equal can't be distinguished from the unmet expectation "
+            "in these conversations",
+            interval=f"{bootstrap.confidence:.0%} interval of the model (t), participants as "
+            "random effects",
         )
+
+    numbers = [
+        number("compared with all other conversations", [], "expectation_difference"),
+        number("at the same mean rating of turns", ["mean"], "expectation_difference_adjusted"),
+        number(
+            "beyond low ratings and high wishes by themselves",
+            ["low", "high", "mean"],
+            "expectation_loss",
+        ),
+    ]
     return tabulate("comparison", numbers, bootstrap)
+
+
+def _loss_in_model(frame: pd.DataFrame, regressors: list[str], confidence: float) -> Estimate:
+    """Minus the coefficient of the first regressor, with the model's interval."""
+    constant = np.ones(len(frame))
+    design = np.column_stack([constant, frame[regressors].astype(float)])
+    # Each conversation is a cell of its own, so that participants alone are random.
+    sums = nested_sums(
+        frame["outcome"].to_numpy(), design, frame["participant"], pd.Series(frame.index)
+    )
+    fit = fit_nested(sums)
+    if not np.isfinite(fit.coefficients).all():
+        return Estimate(np.nan)
+    estimate = -fit.coefficients[1]
+    if frame["participant"].nunique() < 2:
+        return Estimate(estimate, reason="no interval: only 1 participant")
+    error = np.sqrt(fit.covariance[1, 1])
+    if not error > 0:
+        return Estimate(estimate, reason="no interval: the model leaves nothing unexplained")
+    of_loss = np.zeros((1, design.shape[1]))
+    of_loss[0, 1] = 1
+    freedom = max(satterthwaite(sums, fit, of_loss)[0], 1)
+    reach = error * stats.t.ppf((1 + confidence) / 2, freedom)
+    return Estimate(estimate, estimate - reach, estimate + reach)
 
 
 @finding
@@ -633,19 +852,24 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     """
     require_own(study, bootstrap)
     frame = expectation_conversations(study)
-    m, w = (frame["mean"].to_numpy() - 3) / 2, frame["desired"].to_numpy() - 2.0
-    z = np.column_stack([np.ones(len(frame)), m, w, m**2, m * w, w**2, frame["outcome"]])
+    m = (frame["mean"].to_numpy() - 3) / 2
+    w = frame["desired"].to_numpy() - 2.0
+    constant = np.ones(len(frame))
+    columns = np.column_stack([constant, m, w, m**2, m * w, w**2, frame["outcome"]])
+    cross = columns[:, :, None] * columns[:, None, :]
 
-    def steeper():
+    def steeper() -> np.ndarray:
         need_expectations(study, frame)
         need(np.ptp(w) > 0, "all participants wished for the same level of empathy")
-        b_4 = lambda cross: least_squares(cross)[0][..., 4]  # noqa: E731
-        return resampled(bootstrap, b_4, z[:, :, None] * z[:, None, :], frame["participant"])
+        return resampled(bootstrap, coefficient(4), cross, frame["participant"])
 
-    how, undefined = (
-        "quadratic response surface by least squares",
-        "the wishes or the ratings take too few values",
+    number = Number(
+        label="mean rating by wish",
+        statistic=steeper,
+        unit="level per half scale",
+        method="quadratic response surface by least squares",
+        rows=frame,
+        key="response_surface_interaction",
+        undefined="the wishes or the ratings take too few values",
     )
-    key, unit = "response_surface_interaction", "level per half scale"
-    number = Number("mean rating by wish", steeper, unit, how, frame, key, undefined)
     return tabulate("part of the surface", [number], bootstrap)

@@ -1,5 +1,7 @@
 """How the ratings are spread, and how often each dimension is rated at all."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -251,7 +253,9 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     with :math:`a_j` the share of turns put to rating in which dimension j has a level, and
     :math:`v_j` the share of very poor among these. Relational is the lowest, or the highest, of all
-    if the distance is above zero.
+    if the distance is above zero. The share :math:`v_j` is conditional on being rated, which
+    Relational seldom is; the last row is the same distance with :math:`v_j` the share of very poor
+    among all turns put to rating.
 
     Returns
     -------
@@ -272,16 +276,20 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         states = turns[f"{name}_state"]
         return share(bootstrap, states == RATED, states != UNREADABLE, turns["participant"])
 
-    def very_poor_share(name: str) -> np.ndarray:
+    def very_poor_of_rated(name: str) -> np.ndarray:
         is_rated = turns[f"{name}_state"] == RATED
         return share(bootstrap, labels(turns[name]) == 1, is_rated, turns["participant"])
+
+    def very_poor_of_all(name: str) -> np.ndarray:
+        is_readable = turns[f"{name}_state"] != UNREADABLE
+        return share(bootstrap, labels(turns[name]) == 1, is_readable, turns["participant"])
 
     def below_nearest() -> np.ndarray:
         require_rivals()
         lowest = np.nanmin([rated_share(name) for name in rivals], axis=0)
         return lowest - rated_share(CLAIMED_DIMENSION)
 
-    def above_nearest() -> np.ndarray:
+    def above_nearest(very_poor_share: Callable[[str], np.ndarray]) -> np.ndarray:
         require_rivals()
         highest = np.nanmax([very_poor_share(name) for name in rivals], axis=0)
         return very_poor_share(CLAIMED_DIMENSION) - highest
@@ -300,10 +308,17 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
             **shared,
         ),
         Number(
-            label="very poor: Relational minus nearest other",
-            statistic=above_nearest,
+            label="very poor, of rated turns: Relational minus nearest other",
+            statistic=lambda: above_nearest(very_poor_of_rated),
             unit="share of rated turns",
             key="relational_very_poor_above_nearest",
+            **shared,
+        ),
+        Number(
+            label="very poor, of all turns put to rating: Relational minus nearest other",
+            statistic=lambda: above_nearest(very_poor_of_all),
+            unit="share of turns put to rating",
+            key="relational_very_poor_of_all_above_nearest",
             **shared,
         ),
     ]

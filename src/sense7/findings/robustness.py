@@ -27,7 +27,8 @@ from sense7.findings.context import CONTEXT
 from sense7.findings.core import Number, finding, need, require_own, resampled, share
 from sense7.findings.disrupted import (
     LOW_BELOW,
-    continuity_contrasts,
+    PLAIN_LOSS,
+    continuity_losses,
     expectation_conversations,
     unmet_expectations,
 )
@@ -158,8 +159,8 @@ HEADLINES = {
         {"rating": RATINGS, "missing": MISSING, "context": tuple(CONTEXTS), "participants": PEOPLE},
         NEVER_INCOMPLETE,
     ),
-    "continuity_contrast": Headline(
-        "loss with a failure of Relational minus that with another",
+    "continuity_loss": Headline(
+        "loss in the turn after a failure of Relational",
         "level, difference",
         0.0,
         "",
@@ -171,7 +172,7 @@ HEADLINES = {
         0.0,
         "",
         {
-            "turns rated by": RATINGS[::-1],
+            "turns rated by": RATINGS,
             "low is below": tuple(CUTS),
             "missing": COMPLETE,
             "exclusions": EXCLUSIONS,
@@ -220,8 +221,8 @@ def specifications(headline: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> {name: len(specifications(name)) for name in ("alpha", "participants_share", "continuity_contrast")}
-    {'alpha': 36, 'participants_share': 18, 'continuity_contrast': 8}
+    >>> {name: len(specifications(name)) for name in ("alpha", "participants_share", "continuity_loss")}
+    {'alpha': 36, 'participants_share': 18, 'continuity_loss': 8}
     """
     choices = HEADLINES[headline].choices
     rows = pd.DataFrame(list(itertools.product(*choices.values())), columns=list(choices))
@@ -242,7 +243,7 @@ def multiverse(
       all turns at once.
     - *participants_share*, *context_share*: see :func:`sense7.findings.individualized.variance_shares`; 200 resamples,
       as many as on the page for the first specification.
-    - *continuity_contrast*, *expectation_loss*: see :mod:`sense7.findings.disrupted`.
+    - *continuity_loss*, *expectation_loss*: see :mod:`sense7.findings.disrupted`.
     - *kappa_affective*, *empathy_satisfaction*: as on their pages.
 
     Parameters
@@ -455,15 +456,15 @@ def condition_difference(study: Study) -> Compute:
     return compute
 
 
-def continuity_contrast(study: Study) -> Compute:
-    """Loss in the next turn with a failure of Relational beyond that with another."""
+def continuity_loss(study: Study) -> Compute:
+    """Loss in the turn after a failure of Relational."""
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
         poor = POOR + FAILURES.index(choice["failure"])
         first_turn = 2 if choice["exclusions"] == EXCLUSIONS[2] else 1
-        table = continuity_contrasts(study, bootstrap, rating, poor, first_turn)
-        return table.loc["next turn, Relational minus the others"].to_dict()
+        losses = continuity_losses(study, bootstrap, rating, poor, first_turn)
+        return losses.loc[PLAIN_LOSS].to_dict()
 
     return compute
 
@@ -477,13 +478,13 @@ def expectation_loss(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         turns = kept(study, study.turns, choice["exclusions"])
-        if choice["turns rated by"] == RATINGS[0]:
-            turns = turns.assign(overall=np.nan)
+        rating = "dimensions" if choice["turns rated by"] == RATINGS[0] else "overall"
         after = conversations.copy()
         if choice["missing"] == COMPLETE[1]:
             after.loc[~is_complete, empathy] = np.nan
         other = replace(study, turns=turns, conversations=after)
-        frame = expectation_conversations(other, CUTS[choice["low is below"]])
+        low_below = CUTS[choice["low is below"]]
+        frame = expectation_conversations(other, low_below, rating)
         return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
 
     return compute
@@ -654,7 +655,7 @@ def _mean_of_asked(study: Study, names: Sequence[str], skip_missing: bool) -> np
 COMPUTE = {
     "participants_share": participants_share,
     "context_share": context_share,
-    "continuity_contrast": continuity_contrast,
+    "continuity_loss": continuity_loss,
     "expectation_loss": expectation_loss,
     "alpha": alpha,
     "relational_applicability": relational_applicability,

@@ -64,7 +64,7 @@ def claim():
             "asks": "It has to be near.",
             "why": "so",
         }
-        asked |= {"power": None, "null": None}
+        asked |= {"power": None, "null": None, "also": []}
         found = (
             None
             if check is None

@@ -14,6 +14,7 @@ DECIDED = {
     "why": None,
     "power": 0.28,
     "null": 0.035,
+    "also": [],
 }
 
 
@@ -205,7 +206,7 @@ def test_what_has_no_axis_is_not_drawn(claim):
     assert positions(claim(computed=None)) is None
     assert positions(claim(computed={"estimate": "a name"})) is None
     assert positions(claim(kind="check")) is None
-    assert positions(claim(value=None, compare={"significant": 0.05})) is None
+    assert positions(claim(value=None, compare={"counts": 5})) is None
 
 
 @given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from([0.9, 109.0, None]))

@@ -160,10 +160,13 @@ def _power(row: Mapping) -> str:
     """How often simulated studies meet a rule, with the effect and without."""
     rule = row["rule"]
     if rule["power"] is not None:
-        return (
+        words = [
             f"{rule['power']:.0%}; false positives {rule['null']:.1%} "
             "(simulated studies of this size)."
-        )
+        ]
+        for others in rule["also"]:
+            words.append(f"Met by {others['share']:.0%} of studies {others['like']}.")
+        return " ".join(words)
     if row["published"]["no_effect"] and rule["passed"] is not None:
         return "not known, since no studies like this one were simulated."
     return ""

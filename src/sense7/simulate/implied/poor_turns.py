@@ -89,33 +89,44 @@ def _within(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> t
 
 
 def _mixed(poor: np.ndarray, outcome: np.ndarray, participant: np.ndarray) -> tuple[float, float]:
-    """Minus the coefficient, and the model's sd, participants' intercepts random, by REML.
-
-    With t the participants' variance by the residual one, a participant's n rows have the inverse covariance
-    I - t / (1 + n t), so that sums by participant suffice.
-    """
+    """Minus the coefficient, and the model's sd, participants' intercepts random, by REML."""
     if min(poor.sum(), (~poor).sum()) < 2:
         return np.nan, np.nan
-    rows = arrays.with_ones(poor.astype(float), outcome - outcome.mean())
-    cross, group = rows.T @ rows, arrays.compact(participant)
+    design = arrays.with_ones(poor.astype(float))
+    coefficients, variance = _random_intercept(design, outcome, participant)
+    return -coefficients[1], np.sqrt(variance)
+
+
+def _random_intercept(
+    design: np.ndarray, outcome: np.ndarray, participant: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Coefficients, and the sum of both variances, participants' intercepts random, by REML.
+
+    With t the participants' variance by the residual one, a participant's n rows have the inverse covariance
+    I - t / (1 + n t), so that sums by participant suffice. NaN where the columns do not identify the coefficients.
+    """
+    width = design.shape[1]
+    if np.isnan(arrays.regression(design, outcome)[0]).any():
+        return np.full(width, np.nan), np.nan
+    rows = np.column_stack([design, outcome - outcome.mean()])
+    cross = rows.T @ rows
+    group = arrays.compact(participant)
     counts = np.bincount(group).astype(float)
     sums = np.column_stack([np.bincount(group, weights=column) for column in rows.T])
+    freedom = len(rows) - width
 
-    def fit(logarithm: float) -> tuple[float, float, float]:
+    def fit(logarithm: float) -> tuple[float, np.ndarray, float]:
         ratio = np.exp(logarithm)
         inside = cross - sums.T @ (sums * (ratio / (1 + counts * ratio))[:, None])
-        coefficients = np.linalg.solve(inside[:2, :2], inside[:2, 2])
-        residual = (inside[2, 2] - coefficients @ inside[:2, 2]) / (len(rows) - 2)
-        likelihood = np.log1p(counts * ratio).sum() + np.linalg.slogdet(inside[:2, :2])[1]
-        return (
-            likelihood + (len(rows) - 2) * np.log(residual),
-            coefficients[1],
-            residual * (1 + ratio),
-        )
+        of_design, with_outcome = inside[:width, :width], inside[:width, width]
+        coefficients = np.linalg.solve(of_design, with_outcome)
+        residual = (inside[width, width] - coefficients @ with_outcome) / freedom
+        likelihood = np.log1p(counts * ratio).sum() + np.linalg.slogdet(of_design)[1]
+        return likelihood + freedom * np.log(residual), coefficients, residual * (1 + ratio)
 
     best = minimize_scalar(lambda logarithm: fit(logarithm)[0], bounds=(-12, 6), method="bounded")
-    _, coefficient, variance = fit(best.x)
-    return -coefficient, np.sqrt(variance)
+    _, coefficients, variance = fit(best.x)
+    return coefficients, variance
 
 
 # Around the first poor turn -----------------------------------------------------------------------
@@ -190,7 +201,7 @@ def _compared(tables: Tables, level: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _contrasts(tables: Tables) -> dict[str, float]:
-    """Loss that a failure of Relational goes with beyond those of the others, the failures of a turn taken together."""
+    """Loss after a failure of Relational, and that beyond the others, the failures of a turn taken together."""
     failed = ((tables.seven > 0) & (tables.seven <= POOR)).astype(float)
     values = {}
     for moment, rating in (
@@ -200,34 +211,39 @@ def _contrasts(tables: Tables) -> dict[str, float]:
         level, following, others = _compared(tables, rating)
         outcome = level if moment == "same" else following
         rows = (outcome > 0) & ~np.isnan(others)
-        used = failed[rows]
-        used = used[:, used.sum(axis=0) >= 2] if used[:, _RELATIONAL].sum() >= 2 else used[:, :0]
-        if used.shape[1] < 2:
-            coefficients = np.full(3, np.nan)
-        else:
-            coefficients, _ = arrays.regression(
-                arrays.with_ones(used), others[rows] - outcome[rows]
-            )
+        used, loss = failed[rows], others[rows] - outcome[rows]
+        plain = coefficients = np.full(3, np.nan)
+        if used[:, _RELATIONAL].sum() >= 2:
+            plain, _ = arrays.regression(arrays.with_ones(used[:, _RELATIONAL]), loss)
+            used = used[:, used.sum(axis=0) >= 2]
+            if used.shape[1] > 1:
+                coefficients, _ = arrays.regression(arrays.with_ones(used), loss)
         own, rest = coefficients[-1], coefficients[1:-1].mean()
         values[f"continuity_contrast_{moment}_turn"] = own - rest
-    return values | {"continuity_failure_next_turn": own, "other_failures_next_turn": rest}
+    return values | {
+        "continuity_loss_after_failure": plain[1],
+        "continuity_failure_next_turn": own,
+        "other_failures_next_turn": rest,
+    }
 
 
 # Unmet expectations -------------------------------------------------------------------------------
 
 
 def _expectations(tables: Tables) -> dict[str, float]:
-    """How much lower the judgment is where the mean rating is low and high empathy was wished for, by least squares."""
-    rated = ~np.isnan(tables.overall_mean)
-    mean, outcome = tables.overall_mean[rated], tables.post[rated]
-    low, high = mean < _LOW_BELOW, tables.study.desired[rated] == _HIGH
+    """How much lower the judgment is where the mean rating is low and high empathy was wished for."""
+    rated = ~np.isnan(tables.truth)
+    mean, outcome = tables.truth[rated], tables.post[rated]
+    low, high = np.round(mean, 9) < _LOW_BELOW, tables.study.desired[rated] == _HIGH
+    person = tables.study.participant[rated]
     values = {}
     for key, held in (
         ("expectation_difference", ()),
         ("expectation_difference_adjusted", (mean,)),
         ("expectation_loss", (low, high, mean)),
     ):
-        coefficients, _ = arrays.regression(arrays.with_ones(low & high, *held), outcome)
+        design = arrays.with_ones(low & high, *held)
+        coefficients, _ = _random_intercept(design, outcome, person)
         values[key] = -coefficients[1]
     # Post-task empathy on mean rating and wish, both from -1 to 1, their squares and product.
     m, w = (mean - 3) / 2, tables.study.desired[rated] - 2.0

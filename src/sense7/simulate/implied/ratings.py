@@ -44,7 +44,10 @@ def _levels(tables: Tables) -> dict[str, float]:
         values[f"mean_{name}"] = arrays.mean(rated.astype(float))
     relational = tables.seven[:, _RELATIONAL]
     values["applicability_all_turns_Relational"] = arrays.mean(relational > 0)
-    values["relational_very_poor_of_all"] = arrays.mean(relational[put] == 1)
+    of_all = np.mean(tables.seven[put] == 1, axis=0)
+    values["relational_very_poor_of_all"] = of_all[_RELATIONAL]
+    nearest = np.delete(of_all, _RELATIONAL).max()
+    values["relational_very_poor_of_all_above_nearest"] = of_all[_RELATIONAL] - nearest
     others = [name for name in DIMENSION_NAMES if name != "Relational"]
     nearest = min(values[f"applicability_{name}"] for name in others)
     values["relational_applicability_below_nearest"] = nearest - values["applicability_Relational"]
