@@ -1,4 +1,4 @@
-// Lets a reader choose among the specifications of a figure: sentence, estimate and curve follow at once.
+// Lets a reader choose among the analysis variants of a figure: sentence, estimate and curve follow at once.
 //
 // All of them were computed when the book was built and stand in the figure as JSON (figures/specification.py). The
 // address keeps the choices, of every figure of the page: #specification-NAME.CHOICE=OPTION&...
@@ -40,7 +40,7 @@
         control.append(group);
         return inputs;
       });
-      this.back = element("button", { type: "button", textContent: this.data.default });
+      this.back = element("button", { type: "button", textContent: "Reset to main analysis" });
       this.back.addEventListener("click", () => {
         this.choose(this.codes.map(() => 0));
         this.inputs[0][0].focus();
@@ -95,9 +95,9 @@
       const { left_out: leftOut, agreement } = this.data;
       const lead = codes.every((code) => code === 0) ? this.data.default : "With these choices";
       const result = row ? row[5] : `not computed: ${leftOut}`;
-      const rank = row && row[6] !== null ? ` By its estimate it is number ${row[6] + 1} of ${this.known}, from the lowest.` : "";
+      const rank = row && row[7] ? ` (${row[7]})` : "";
       const strong = element("strong", { textContent: result });
-      this.figure.querySelector("output").replaceChildren(`${lead}: `, strong, `. ${agreement}${rank}`);
+      this.figure.querySelector("output").replaceChildren(`${lead}: `, strong, `${rank}. ${agreement}`);
     }
   }
 

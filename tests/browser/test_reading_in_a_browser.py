@@ -142,7 +142,7 @@ def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html)
     caption = page.locator("figure.sense7-figure figcaption").first
     expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
     figure = page.locator(f"#specification-{NAME}")
-    expect(said(figure)).to_contain_text("As on the other pages:")
+    expect(said(figure)).to_contain_text("Main analysis:")
     expect(figure.locator("svg:visible")).to_be_visible()
     assert page.locator("figure.sense7-figure").locator("input, button, select").count() == 0
     page.context.close()
@@ -302,7 +302,7 @@ def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
     row = next(row for row in data["rows"] if row[0] == [2, 0, 0, 0])
     expect(said(figure)).to_contain_text(f"With these choices: {row[5]}.")
-    expect(said(figure)).to_contain_text(f"number {row[6] + 1} of ")
+    expect(said(figure)).to_contain_text(row[7])
 
 
 def test_the_address_keeps_the_choice_and_forgets_it(figure):
@@ -313,7 +313,7 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
     expect(said(figure)).to_contain_text("With these choices")
     expect(figure).to_be_in_viewport()
-    figure.get_by_role("button", name="As on the other pages").click()
+    figure.get_by_role("button", name="Reset to main analysis").click()
     assert "#" not in page.url
     expect(figure.get_by_role("radio").first).to_be_focused()
 

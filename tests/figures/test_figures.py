@@ -375,12 +375,12 @@ def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_
     table = multiverse_of([0.3, 0.1, np.nan, 0.2])
     figure, page = curve_of(table)
     assert {picture["aria-label"] for picture in page.select("svg[role=img]")} == {figure.alt}
-    assert ". 3 of 4 specifications could be computed: from 10.0% to 30.0%" in figure.alt
+    assert ". 3 of 4 analysis variants could be computed: from 10.0% to 30.0%" in figure.alt
     content = content_of(page)
     options = {name: given for name, _, given in content["choices"]}
     assert list(options) == CHOICES
     assert len(content["rows"]) == len(table)
-    for (codes, *numbers, n, words, place), (_, row) in zip(
+    for (codes, *numbers, n, words, place, _), (_, row) in zip(
         content["rows"], table.iterrows(), strict=True
     ):
         assert [options[name][code] for name, code in zip(options, codes, strict=True)] == row[
@@ -399,8 +399,8 @@ def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_
 def test_the_first_specification_stands_there_without_a_script():
     _, page = curve_of(multiverse_of([0.3, 0.1, np.nan, 0.2]))
     assert page.output.get_text() == (
-        "As on the other pages: 30.0% [20.0%, 40.0%], n = 1,234. 2 of 3 specifications have an interval that holds the "
-        "published value, 25.0%. By its estimate it is number 3 of 3, from the lowest."
+        "Main analysis: 30.0% [20.0%, 40.0%], n = 1,234 (3rd smallest of 3). Interval contains the published value, "
+        "25.0%: 2 of 3 analysis variants."
     )
     assert page.output["aria-live"] == "polite"
     assert len(page.select("svg .sense7-here")) == 2, "on a wide page and on a phone"
@@ -411,7 +411,7 @@ def test_the_first_specification_stands_there_without_a_script():
 
 def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
     _, page = curve_of(multiverse_of([0.3, 0.05], "continuity_loss"), None, "continuity_loss")
-    assert "1 of 2 specifications have an interval that lies above zero." in page.output.get_text()
+    assert "Interval lies above zero: 1 of 2 analysis variants." in page.output.get_text()
     assert content_of(page)["left_out"] == HEADLINES["continuity_loss"].left_out
 
 
@@ -456,7 +456,7 @@ def test_the_table_of_all_headlines_has_their_ranges_or_the_reason():
         "30.0% [20.0%, 40.0%], n = 1,234",
         "10.0%",
         "30.0%",
-        "2 of 3 hold the published 25.0%",
+        "2 of 3 contain the published 25.0%",
     ]
     assert frame.loc[HEADLINES["judge_spearman"].title].tolist()[1:] == [""] * 3
 

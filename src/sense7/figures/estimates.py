@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import COLUMNS, require_estimates
 from sense7.figures.source import GRAY, INK, Shown, Sources
-from sense7.figures.style import MARKS, Figure, drawn, figure_of, legend_above, styled
+from sense7.figures.style import MARKS, Figure, drawn, figure_of, legend_above, range_of, styled
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.terminal import plain
@@ -52,16 +52,10 @@ def with_sizes(caption: str, table: pd.DataFrame) -> str:
             if "interval" in method:
                 interval_kinds.append(method.rpartition("; ")[2])
         kinds = "; ".join(dict.fromkeys(interval_kinds)) or "no interval"
-        caption = f"{caption.rstrip('. ')}. n = {range_of_sizes(estimated['n'])}; {kinds}."
+        caption = f"{caption.rstrip('. ')}. n = {range_of(estimated['n'])}; {kinds}."
     if not np.isfinite(table["low"].astype(float)).any():
         caption += " No interval could be computed."
     return caption
-
-
-def range_of_sizes(n: pd.Series) -> str:
-    """The smallest and the largest n, or the one that all have."""
-    sizes = dict.fromkeys((n.min(), n.max()))
-    return " to ".join(f"{size:,}" for size in sizes)
 
 
 def published_values(values: Mapping[str, float], name: str, unit: str) -> pd.DataFrame:

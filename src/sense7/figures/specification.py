@@ -16,15 +16,14 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
 from sense7.errors import UserError
-from sense7.figures.estimates import range_of_sizes
 from sense7.figures.source import GRAY, INK, Shown, Sources
-from sense7.figures.style import Figure, drawn, figure_of, rounded, styled
+from sense7.figures.style import Figure, drawn, figure_of, range_of, rounded, styled
 from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
 from sense7.terminal import count_of
 
-DEFAULT = "As on the other pages"
+DEFAULT = "Main analysis"
 _QUESTIONS = {
     "averaging": "order of averaging",
     "coding": "coding of the levels",
@@ -74,7 +73,7 @@ class SpecificationCurve(Figure):
         line = ""
         interval = ""
         point = ""
-        _, estimate, low, high, _, _, position = self.content["rows"][0]
+        _, estimate, low, high, _, _, position, _ = self.content["rows"][0]
         if position is not None:
             x = x0 + dx * position
             line = f"M{x:g} {top}V{bottom}"
@@ -218,7 +217,7 @@ def specification_curve(
                 tick.label1.set_weight("bold")
                 tick.tick1line.set_visible(False)
         below.set_ylim(len(option_rows) - 0.5, -0.5)
-        below.set(xticks=[], xlabel="one column per specification")
+        below.set(xticks=[], xlabel="one column per analysis variant")
         axes.grid(visible=False, axis="x")
         below.grid(visible=False)
         return drawing
@@ -231,18 +230,20 @@ def specification_curve(
             _rounded_or_none(row[column]) for column in ("estimate", "low", "high")
         )
         result = _result(row, headline.unit)
-        rows.append([options, estimate, low, high, int(row["n"]), result, position_of.get(number)])
+        position = position_of.get(number)
+        rank = ""
+        if position is not None:
+            rank = f"{_ordinal(position + 1)} smallest of {len(estimated)}"
+        rows.append([options, estimate, low, high, int(row["n"]), result, position, rank])
 
     agrees = agreement(table, name, published)
     agreed = ""
     if reference is not None and len(agrees):
         relation = "lies above"
         if headline.claim:
-            relation = "holds the published value,"
-        specifications = count_of(len(agrees), "specification")
-        agreed = (
-            f"{agrees.sum()} of {specifications} have an interval that {relation} {compared_with}."
-        )
+            relation = "contains the published value,"
+        variants = count_of(len(agrees), "analysis variant")
+        agreed = f"Interval {relation} {compared_with}: {agrees.sum()} of {variants}."
     choices = []
     for choice, options in headline.choices.items():
         choices.append([choice, _QUESTIONS.get(choice, choice), list(options)])
@@ -255,21 +256,20 @@ def specification_curve(
         "rows": rows,
     }
 
-    _, default_estimate, _, _, _, default_result, position = rows[0]
-    sentence = f"{DEFAULT}: <strong>{html.escape(default_result)}</strong>. {html.escape(agreed)}"
-    if position is not None:
-        sentence += (
-            f" By its estimate it is number {position + 1} of {len(estimated)}, from the lowest."
-        )
+    _, default_estimate, _, _, _, default_result, _, rank = rows[0]
+    sentence = f"{DEFAULT}: <strong>{html.escape(default_result)}</strong>"
+    if rank:
+        sentence += f" ({rank})"
+    sentence += f". {html.escape(agreed)}"
 
     estimates = estimated["estimate"]
     lowest = format_number(float(estimates.min()), headline.unit)
     highest = format_number(float(estimates.max()), headline.unit)
     median = format_number(float(estimates.median()), headline.unit)
-    alt = f"Specification curve of {headline.title}. {len(estimated)} of {count_of(len(table), 'specification')} "
+    alt = f"Specification curve of {headline.title}. {len(estimated)} of {count_of(len(table), 'analysis variant')} "
     alt += f"could be computed: from {lowest} to {highest}, median {median}"
     if default_estimate is not None:
-        alt += f"; as on the other pages {default_result}"
+        alt += f"; main analysis {default_result}"
     medians = []
     for choice in headline.choices:
         for option, estimates_of_option in estimated.groupby(choice, sort=False)["estimate"]:
@@ -277,8 +277,8 @@ def specification_curve(
             medians.append(f"{choice} {option} {median}")
     alt += f". Medians by option: {'; '.join(medians)}."
     caption = (
-        "Each dot is one combination of choices with its interval; the line through them marks the one above. "
-        f"n = {range_of_sizes(estimated['n'])}, by specification; {caption}"
+        "Each dot is one way to run the analysis, with its interval; the vertical line is the one selected above. "
+        f"n = {range_of(estimated['n'])}; {caption}"
     )
     return figure_of(
         draw,
@@ -291,6 +291,14 @@ def specification_curve(
         sentence=sentence,
         content=content,
     )
+
+
+def _ordinal(number: int) -> str:
+    """A number in a row: 1st, 2nd, 3rd, 4th, 11th, 21st."""
+    ending = "th"
+    if number % 100 not in (11, 12, 13):
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _rounded_or_none(number: float) -> float | None:
@@ -343,7 +351,7 @@ def specification_table(
     rows = {}
     for name, table in tables.items():
         headline = HEADLINES[name]
-        row = {"as on the other pages": _result(table.iloc[0], headline.unit)}
+        row = {"main analysis": _result(table.iloc[0], headline.unit)}
         rows[headline.title] = row
         estimates = table["estimate"].dropna()
         if estimates.empty:
@@ -354,7 +362,7 @@ def specification_table(
         _, compared_with = _reference(headline, published.get(name))
         relation = "above"
         if headline.claim:
-            relation = "hold the published"
+            relation = "contain the published"
         row["intervals that agree"] = ""
         if compared_with:
             row["intervals that agree"] = (
@@ -363,5 +371,5 @@ def specification_table(
     frame = pd.DataFrame.from_dict(rows, orient="index").fillna("").rename_axis("headline")
     return Table(
         frame,
-        "Every headline over all combinations of its choices; intervals by resampled participants",
+        "Each result over all its analysis variants; intervals by resampled participants",
     )
