@@ -132,6 +132,7 @@ def plain(book, text):
         ("[out](https://example.org/a)", "[out](https://example.org/a)"),
         ("(a-target)=\n## Heading", "## Heading"),
         ("```{math}\na^2\n```", "$$\na^2\n$$"),
+        ("so {math}`-1/n`", "so $-1/n$"),
         (":::{planted}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
         (
             "```{picture} notebooks/02-b drawn\n```",

@@ -236,6 +236,8 @@ class Prose:
                 return f"**{answer_in_words(edition, text)}**"
             if name == "edition":
                 return as_markdown(fact_in_words(edition, text))
+            if name == "math":
+                return f"${text}$"
             if name == "term":
                 return text.partition("<")[0].strip()
             if name == "cite:p":
