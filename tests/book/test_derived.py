@@ -62,7 +62,15 @@ def row(name, passed, figure=None):
         "release": None,
     }
     state = "met" if passed else "not met"
-    rule = {"state": state, "passed": passed, "asks": "", "why": None, "power": 0.8, "null": 0.05}
+    rule = {
+        "state": state,
+        "passed": passed,
+        "asks": "",
+        "why": None,
+        "power": 0.8,
+        "null": 0.05,
+        "also": [],
+    }
     return {
         "id": name,
         "published": published,
