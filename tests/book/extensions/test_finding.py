@@ -45,6 +45,13 @@ def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, record
     ]
 
 
+def test_the_power_is_followed_by_other_simulated_studies_that_a_claim_names(page, claim, recorded):
+    also = [{"like": "in which any bad turn carries over", "share": 0.16}]
+    html, _ = page(BOX, DIRECTIVES, [claim(rule=DECIDED | {"also": also})], [recorded()])
+    power = marks(html)[0]["Power"]
+    assert power.endswith("Met by 16% of studies in which any bad turn carries over.")
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
