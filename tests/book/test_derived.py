@@ -13,12 +13,17 @@ from sense7.book.derived import (
     Prose,
     as_markdown,
     derive,
-    plain_outputs,
     read_citations,
     same_but_pictures,
+    write_derived,
 )
 from sense7.book.extensions.values import Edition
-from sense7.book.notebooks import find_notebooks, installable_from
+from sense7.book.notebooks import (
+    cells_digest,
+    find_notebooks,
+    installable_from,
+    plain_outputs,
+)
 from sense7.errors import BuildError
 from sense7.outputs import OUTPUTS
 
@@ -175,12 +180,8 @@ def test_the_box_at_the_head_gives_the_answer_and_for_each_claim_its_state_and_p
     said = plain(book, "```{finding} yes no\n{answer}`yes`: {value}`a.estimate`.\n```")
     assert said == (
         "**Yes, in these simulated data**: 0.961.\n\n"
-        "- **Claim:** Title of yes: 0.5 (abstract)\n"
-        "- **Answer:** met by simulated data.\n"
-        f"- {power}\n\n"
-        "- **Claim:** Title of no (abstract)\n"
-        "- **Answer:** not met by simulated data.\n"
-        f"- {power}"
+        f"- **Claim:** Title of yes: 0.5 (abstract). **Answer:** met by simulated data. {power}\n\n"
+        f"- **Claim:** Title of no (abstract). **Answer:** not met by simulated data. {power}"
     )
 
 
@@ -302,15 +303,35 @@ def test_the_library_comes_from_the_commit_that_a_page_was_made_from():
     assert installable_from(repository, "1a2b") == "git+https://example.org/me/book@1a2b"
 
 
-def notebook_with(picture, text="a"):
+def notebook_with(picture, text="a", library="matplotlib 3.11"):
     data = {"image/png": picture, "text/plain": text}
-    return json.dumps({"cells": [{"outputs": [{"data": data, "metadata": {}}], "source": "x"}]})
+    cell = {"cell_type": "code", "outputs": [{"data": data, "metadata": {}}], "source": "x"}
+    metadata = {"sense7": {"derived": cells_digest([cell]), "pictures": library}}
+    return json.dumps({"cells": [cell], "metadata": metadata})
 
 
 def test_a_picture_of_another_library_makes_no_notebook_stale_but_its_text_does():
-    assert same_but_pictures(notebook_with("aaaa"), notebook_with("bbbb"))
+    assert same_but_pictures(notebook_with("aaaa"), notebook_with("bbbb", library="matplotlib 4"))
     assert not same_but_pictures(notebook_with("aaaa"), notebook_with("aaaa", "b"))
     assert not same_but_pictures("no notebook", notebook_with("aaaa"))
+
+
+@pytest.mark.parametrize(
+    ("derived", "is_written"),
+    [
+        (notebook_with("aaaa"), False),
+        (notebook_with("bbbb"), True),
+        (notebook_with("bbbb", library="matplotlib 4"), False),
+        (notebook_with("bbbb", "b", library="matplotlib 4"), True),
+    ],
+)
+def test_a_picture_is_written_again_where_the_same_library_draws_it_otherwise(
+    tmp_path, derived, is_written
+):
+    path = tmp_path / "01-a.ipynb"
+    path.write_text(notebook_with("aaaa"), "utf-8")
+    assert write_derived(tmp_path, {"01-a": derived}) == [path] * is_written
+    assert (path.read_text("utf-8") == derived) == (is_written or derived == notebook_with("aaaa"))
 
 
 # The verb, and builds, in a small checkout

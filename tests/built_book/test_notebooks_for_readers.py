@@ -1,14 +1,26 @@
 """The notebooks that are committed, and those that pages offer, as viewers show them that know nothing of the book."""
 
+import ast
+import json
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from IPython.core.inputtransformer2 import TransformerManager
+from nbconvert import HTMLExporter
 
 from sense7.book.derived import Addresses, derive_all, same_but_pictures
 from sense7.book.inputs import declared_configuration
-from sense7.book.notebooks import installable_from
+from sense7.book.notebooks import find_notebooks, installable_from
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LARGEST, LARGEST_TOGETHER = 250_000, 3_000_000
+LINK = "a[href]:not(.anchor-link)"  # nbconvert gives each heading a link to itself
+MARKUP_OF_THE_BOOK = re.compile(r"\{[\w:-]+\}\s*`|\{[a-z:-]+\}|:::|\(\S+\)=")
 
 
 def test_the_committed_notebooks_are_those_of_their_texts_and_of_the_synthetic_workbook(synthetic):
@@ -27,3 +39,78 @@ def test_the_committed_notebooks_are_small_enough_for_a_repository_and_a_preview
     sizes = {path.stem: path.stat().st_size for path in COMMITTED}
     assert [name for name, size in sizes.items() if size > LARGEST] == []
     assert sum(sizes.values()) <= LARGEST_TOGETHER
+
+
+def rendered(path):
+    """What nbconvert shows of a notebook: the parts that are Markdown, and the parts that are outputs."""
+    page = BeautifulSoup(
+        HTMLExporter(template_name="basic").from_filename(str(path))[0], "html.parser"
+    )
+    return page.select(".text_cell_render, .jp-RenderedMarkdown"), page.select(
+        ".output_area, .jp-OutputArea-child"
+    )
+
+
+def folders(edition):
+    return {"committed": ROOT / "notebooks", "downloads": edition.html / "_sources" / "notebooks"}
+
+
+@pytest.fixture(params=["committed", "downloads"], scope="module")
+def folder(request, synthetic):
+    """Where notebooks for readers lie: in the repository, and among the pages of the book."""
+    return folders(synthetic)[request.param]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
+def test_a_viewer_shows_plain_text_pictures_and_no_dead_link(folder, name):
+    texts, outputs = rendered(folder / f"{name}.ipynb")
+    assert texts
+    for text in texts:
+        for code in text.find_all("code"):
+            code.decompose()
+        words = re.sub(r"\$\$.*?\$\$", "", text.get_text(), flags=re.DOTALL)
+        assert not MARKUP_OF_THE_BOOK.search(words), words
+    for link in [link["href"] for part in (*texts, *outputs) for link in part.select(LINK)]:
+        parts = urlsplit(link)
+        if parts.scheme not in {"https", "data"}:
+            assert parts.scheme == "", link
+            assert (folder / parts.path).is_file(), f"{link} leads nowhere"
+    for picture in [image for part in outputs for image in part.find_all("img")]:
+        assert picture["alt"].strip()
+        assert "No description" not in picture["alt"]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
+def test_the_first_cell_says_which_data_it_shows_how_to_run_it_and_where_it_stands(folder, name):
+    texts, _ = rendered(folder / f"{name}.ipynb")
+    first = texts[0].get_text()
+    (notebook,) = [one for one in find_notebooks(ROOT) if one.name == name]
+    data = (
+        "Real ratings that other studies released" if notebook.released_alone else "Synthetic data"
+    )
+    assert data in first
+    assert ("set data in the first code cell" in first) == ("data" in notebook.defaults)
+    assert "Where it stands" in first
+    assert f"{name}.md" in first
+
+
+def shows_something(source):
+    """Whether a cell's last statement is a value that is shown, or a line of it prints."""
+    statements = ast.parse(TransformerManager().transform_cell(source)).body
+    last = statements[-1] if statements else None
+    prints = "print(" in source
+    if not isinstance(last, ast.Expr):
+        return prints
+    called = ast.unparse(last.value).partition("(")[0]
+    return prints or called not in {"record.table", "record.value", "np.testing.assert_allclose"}
+
+
+@pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
+def test_an_output_stands_below_each_cell_that_shows_something(folder, name):
+    cells = nbformat.read(folder / f"{name}.ipynb", as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    silent = [cell.source for cell in code if shows_something(cell.source) and not cell.outputs]
+    assert silent == []
+    assert any(cell.outputs for cell in code)
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert str(ROOT) not in json.dumps(cells)

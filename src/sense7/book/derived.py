@@ -5,7 +5,6 @@ the words that the page shows, each directive a sentence or a formula, and each 
 a reader has to know first stands in the first cell: whose data these are, and how to run it on others.
 """
 
-import copy
 import html
 import json
 import re
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from sense7.book.code import installed_packages
 from sense7.book.extensions.finding import answer_in_words, lines_of_claim
 from sense7.book.extensions.values import (
     Edition,
@@ -30,13 +30,16 @@ from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
     ipynb_text,
+    plain_outputs,
     refuse_edited,
     to_ipynb,
 )
 from sense7.book.pages import banner
 from sense7.errors import BuildError
 from sense7.files import write_whole
-from sense7.outputs import OUTPUTS
+
+_PICTURES = "pictures"
+"""In a notebook's metadata: what drew its pictures."""
 
 _INSTALL = '''# Only where the companion isn't installed, as on Colab: once, from its repository.
 import importlib.util
@@ -214,7 +217,9 @@ class Prose:
         parts.append(answer.strip())
         for claim in claims:
             lines = lines_of_claim(edition.claims[claim], edition.facts).items()
-            parts.append("\n".join(f"- **{name}:** {as_markdown(words)}" for name, words in lines))
+            parts.append(
+                "- " + " ".join(f"**{name}:** {as_markdown(words)}" for name, words in lines)
+            )
         return "\n\n".join(parts)
 
     def _words_of_role(self, match: re.Match) -> str:
@@ -342,7 +347,7 @@ def derive(
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
         # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
-        DECLARED: {DERIVED: cells_digest(cells)},
+        DECLARED: {DERIVED: cells_digest(cells), _PICTURES: _libraries_of_pictures()},
     }
     nbformat.validate(node)
     return ipynb_text(node)
@@ -392,28 +397,26 @@ def _executed_cell(cell: Mapping) -> dict:
     return nbformat.v4.new_code_cell(source, outputs=outputs, metadata=metadata)
 
 
-def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
-    """Outputs of a build's kernel as any other kernel gives them."""
-    plain = []
-    for shown in outputs:
-        listed = shown.get("data", {}).get(OUTPUTS)
-        if listed is None:
-            plain.append(copy.deepcopy(dict(shown)))
-            continue
-        plain += [{"output_type": "display_data", **copy.deepcopy(part)} for part in listed]
-    return plain
-
-
 def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
     """Write derived notebooks beside their texts where those that are there are out of date, and return these."""
     refuse_edited([folder / f"{name}.md" for name in derived])
     written = []
     for name, text in derived.items():
         path = folder / f"{name}.ipynb"
-        if not path.exists() or not same_but_pictures(path.read_text(encoding="utf-8"), text):
+        if not path.exists() or _is_stale(path.read_text(encoding="utf-8"), text):
             write_whole(path, text, replace=True)
             written.append(path)
     return written
+
+
+def _is_stale(present: str, derived: str) -> bool:
+    """Whether a notebook is to be written again; pictures are compared with those of the same libraries alone."""
+    if not same_but_pictures(present, derived):
+        return True
+    libraries = [
+        json.loads(text)["metadata"][DECLARED].get(_PICTURES) for text in (present, derived)
+    ]
+    return libraries[0] in (None, libraries[1]) and present != derived
 
 
 def same_but_pictures(first: str, second: str) -> bool:
@@ -424,11 +427,17 @@ def same_but_pictures(first: str, second: str) -> bool:
 def _without_pictures(text: str) -> object:
     try:
         node = json.loads(text)
+        node["metadata"][DECLARED].pop(_PICTURES, None)
         for cell in node["cells"]:
             for shown in cell.get("outputs", ()):
                 if "image/png" in shown.get("data", {}):
                     shown["data"]["image/png"] = ""
-                    shown["metadata"] = {}
     except (ValueError, LookupError, TypeError, AttributeError):
         return text
     return node
+
+
+def _libraries_of_pictures() -> str:
+    """Versions of what draws, on which the bytes of a picture depend."""
+    installed = installed_packages()
+    return ", ".join(f"{name} {installed[name]}" for name in ("matplotlib", "pillow"))

@@ -31,6 +31,7 @@ from sense7.book.notebooks import (
     TextNotebook,
     find_notebooks,
     ipynb_text,
+    plain_outputs,
     refuse_edited,
     skip_unfit,
     to_ipynb,
@@ -378,6 +379,15 @@ def _require_unedited(out: Path, results: Path) -> None:
     require_as_written(files, results)
 
 
+def _shown_anywhere(executed: str) -> str:
+    """An executed notebook with the outputs of any kernel, in the place of those of a page."""
+    node = json.loads(executed)
+    for cell in node["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = plain_outputs(cell["outputs"])
+    return ipynb_text(node)
+
+
 def rerun(
     root: Path, notebook: str, parameters: Mapping | None = None, *, out: str | Path | None = None
 ) -> Rerun:
@@ -432,6 +442,7 @@ def rerun(
                 (left := scratch / f"{one.name}.left").mkdir()
                 settings |= {key: value for key, value in own.items() if key in one.defaults}
                 executed = kernels.executed_copy(Job(one, settings), scratch, left, failed)
+            executed = _shown_anywhere(executed)
             values = [path for path in making.iterdir() if path.is_file()]
             written = {path.name: digest_of_file(path) for path in values}
             written[f"../{out.name}"] = hashlib.sha256(executed.encode()).hexdigest()

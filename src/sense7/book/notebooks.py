@@ -17,6 +17,7 @@ from pathlib import Path
 
 from sense7 import paper
 from sense7.errors import UserError
+from sense7.outputs import OUTPUTS
 
 NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
@@ -195,6 +196,18 @@ def to_ipynb(notebook: TextNotebook) -> str:
 def ipynb_text(node: Mapping) -> str:
     """Return a notebook in Jupyter's format as text, the same for equal notebooks."""
     return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
+    """Outputs of a build's kernel as any other kernel gives them."""
+    plain = []
+    for shown in outputs:
+        listed = shown.get("data", {}).get(OUTPUTS)
+        if listed is None:
+            plain.append(copy.deepcopy(dict(shown)))
+            continue
+        plain += [{"output_type": "display_data", **copy.deepcopy(part)} for part in listed]
+    return plain
 
 
 # --- cells by hand -------------------------------------------------------------------

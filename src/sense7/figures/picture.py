@@ -2,6 +2,7 @@
 
 import base64
 import io
+from collections.abc import Callable
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -15,25 +16,30 @@ COLOURS = 32
 """Colours of a picture; more of them only smooth edges, and double the size of the file."""
 
 
-def png_of(drawing: MatplotlibFigure, box: Bbox) -> str:
-    """What lies in the box of a drawing that is laid out, as PNG in base64.
+def png_of(drawing: MatplotlibFigure, lay_out: Callable[[MatplotlibFigure], Bbox]) -> str:
+    """A drawing as PNG in base64; ``lay_out`` gives the box of all that is drawn.
 
     The bytes are the same for equal drawings and libraries: the file names no time and no program.
     """
     canvas = drawing.canvas
+    dots_per_inch = drawing.dpi
     stream = io.BytesIO()
     try:
         FigureCanvasAgg(drawing)
+        drawing.set_dpi(
+            DOTS_PER_INCH
+        )  # the width of letters, in whole dots, is that of the picture
         drawing.savefig(
             stream,
             format="png",
             dpi=DOTS_PER_INCH,
             facecolor="white",
-            bbox_inches=box,
+            bbox_inches=lay_out(drawing),
             metadata={"Software": None},
         )
     finally:
         drawing.set_canvas(canvas)
+        drawing.set_dpi(dots_per_inch)
     picture = Image.open(stream).convert("RGB")
     small = io.BytesIO()
     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(small, format="png", optimize=True)

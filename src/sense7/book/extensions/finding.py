@@ -115,9 +115,9 @@ def lines_of_claim(row: Mapping, facts: Mapping) -> dict[str, str]:
     answer = f"{row['rule']['state']} {shown['here']}"
     if shown["here"][:1].isupper():
         answer = f"{row['rule']['state']}. {shown['here']}"
-    lines = {"Claim": f"{shown['words']} ({claim['source']}{of})", "Answer": answer.strip()}
+    lines = {"Claim": f"{shown['words']} ({claim['source']}{of}).", "Answer": answer.strip()}
     if shown["power_words"]:
-        lines["Power"] = f"{shown['effect_words']} {shown['power_words']}".strip()
+        lines["Power"] = f"{shown['power_words']} {shown['effect_words']}".strip()
     return lines
 
 
