@@ -74,6 +74,30 @@ CURVE = pd.DataFrame({"spearman_untied": [0.0, 0.6, 1.0]}, index=[0.0, 0.5, 1.0]
 BOUND = table_of(["bound"], "share of the variance", 0.45).iloc[0]
 JUDGES = {HOSTILE[0]: 0.3, "too good": 1.2, "below": -0.1, "none": np.nan}
 
+STEPS = pd.DataFrame({"n": [1200, 7], "left_out": ["", HOSTILE[1]]}, index=HOSTILE[:2])
+TALK = pd.DataFrame(
+    {
+        "who": ["user", "assistant", "user", "assistant"],
+        "text": HOSTILE[:4],
+        "overall": [np.nan, 4.0, np.nan, 2.0],
+        HOSTILE[2]: [np.nan, np.nan, np.nan, 1.0],
+    }
+)
+DIMENSIONS = pd.DataFrame(
+    {"group": ["one", "other", "one"], "definition": HOSTILE[2:5]}, index=HOSTILE[:3]
+)
+TILES = pd.DataFrame(
+    {
+        "row": [HOSTILE[0], HOSTILE[0], HOSTILE[1]],
+        "column": [HOSTILE[2], HOSTILE[3], HOSTILE[2]],
+        "verdict": ["not seen", "was not asked", "seen here too"],
+        "text": ["", "", "0.5"],
+    }
+)
+CONFUSION = pd.DataFrame(
+    np.arange(25).reshape(5, 5) * (np.arange(5) > 0)[:, None], range(1, 6), range(1, 6)
+)
+
 DRAWN = {
     "intervals": lambda: figures.intervals(
         {"a": table_of(HOSTILE), "b": table_of(HOSTILE)}, label="share", **COMMON
@@ -109,6 +133,14 @@ DRAWN = {
         table_of([2, 4], "level, 1 to 5", 3.5), **COMMON
     ),
     "ceiling": lambda: figures.ceiling_curves(CURVE, JUDGES, bound=BOUND, **COMMON),
+    "flow": lambda: figures.study_flow(STEPS, **COMMON),
+    "conversation": lambda: figures.rated_conversation(TALK, **COMMON),
+    "taxonomy": lambda: figures.taxonomy_tree(DIMENSIONS, **COMMON),
+    "verdicts": lambda: figures.verdict_map(TILES, label="it", looks=figures.VERDICTS, **COMMON),
+    "confusion": lambda: figures.confusion_matrix(CONFUSION, **COMMON),
+    "ranges": lambda: figures.specification_ranges(
+        {"alpha": multiverse_of([0.3, 0.1], "alpha")}, {"alpha": 0.961}, **COMMON
+    ),
 }
 SAID = {
     "intervals": "a: <script>alert(1)</script>: 50.0% (40.0% to 60.0%)",
@@ -125,7 +157,12 @@ SAID = {
     "scree": "noise, as many rows as participants: 1.30, 0.80",
     "calibration": "Predicted 4: 3.50 (0.40 to 0.60), n = 11",
     "ceiling": "0.300, which takes a content share of 25.0% at least. too good: 1.200, above the whole curve.",
-    "distances": "1 of them beyond 1.96",
+    "flow": "1,200 <script>alert(1)</script>; 7 $\\frac{1}$ (left out: $\\frac{1}$)",
+    "conversation": "assistant: {value}`x` (overall 2, a & b -- c 1)",
+    "taxonomy": "one: <script>alert(1)</script> (a & b -- c), a & b -- c (",
+    "verdicts": "$\\frac{1}$: a & b -- c 0.5 seen here too",
+    "confusion": "Rated 2 poor: judged 1 5 (14%), 2 6 (17%)",
+    "ranges": "Cronbach's alpha per turn: 0.100 to 0.300 (2 analyses); published 0.961",
 }
 
 
@@ -206,6 +243,16 @@ def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
             lambda: figures.ceiling_curves(CURVE * np.nan, {}, **COMMON),
             "No figure of the ceiling: it takes at least",
         ),
+        (lambda: figures.study_flow(STEPS[:0], **COMMON), "No flow of the study"),
+        (lambda: figures.rated_conversation(TALK[:0], **COMMON), "No picture of a conversation"),
+        (
+            lambda: figures.verdict_map(TILES[:0], label="it", looks={}, **COMMON),
+            "No figure of it: there is nothing",
+        ),
+        (
+            lambda: figures.confusion_matrix(CONFUSION * 0, **COMMON),
+            "No confusion matrix: nothing was predicted.",
+        ),
     ],
 )
 def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, sentence):
@@ -249,7 +296,9 @@ def test_of_many_participants_some_are_drawn_and_the_caption_says_so():
 # Two layouts of one drawing, whose texts are real
 
 
-@pytest.fixture(params=["intervals", "panels", "lines", "counts", "shares"])
+@pytest.fixture(
+    params=["intervals", "panels", "lines", "counts", "shares", "conversation", "taxonomy"]
+)
 def figure(request):
     return DRAWN[request.param]()
 
@@ -438,6 +487,18 @@ def test_the_data_come_down_in_the_order_of_the_drawing():
     assert data.index.tolist() == [2, 4, 1, 3]
     assert data["estimate"].tolist()[:3] == [0.1, 0.2, 0.3]
     assert data[CHOICES].loc[4].tolist() == table[CHOICES].loc[4].tolist()
+
+
+def test_the_ranges_are_of_the_specifications_that_could_be_computed():
+    tables = {
+        "alpha": multiverse_of([0.3, np.nan, 0.1], "alpha"),
+        "judge_spearman": multiverse_of([np.nan]),
+    }
+    figure = figures.specification_ranges(tables, {}, **COMMON)
+    assert figure.data["estimate"].tolist() == [0.3, 0.1]
+    assert "judge" not in figure.alt
+    shown = figures.specification_ranges({"alpha": multiverse_of([np.nan], "alpha")}, {}, **COMMON)
+    assert isinstance(shown, Sentence)
 
 
 def test_an_unknown_headline_is_refused():

@@ -1,5 +1,7 @@
 """What a data set holds: counts by hand, examples by their rule, people's choices, and the authors' ground truth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from sense7.findings.ground_truth import (
     labels,
     other_ground_truths,
 )
+from sense7.loading import load
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -423,3 +426,41 @@ def test_a_value_equal_but_for_rounding_is_no_other_label():
     study = Study("made up", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
     others = other_ground_truths(study).loc["C0", ["all ratings pooled", "complete turns only"]]
     assert others.tolist() == ground_truth(turns, conversations["conversation"]).tolist() * 2
+
+
+def test_the_steps_of_the_flow_add_up_with_what_was_left_out():
+    study = load("synthetic")
+    steps = dataset.flow(study)
+    left_out = (
+        steps["left_out"]
+        .str.findall(r"[\d,]+")
+        .map(lambda numbers: sum(int(number.replace(",", "")) for number in numbers))
+    )
+    participants, conversations, turns, shown, ratings, rated = steps["n"]
+    assert (participants, conversations) == (109, len(study.conversations))
+    assert shown + left_out.iloc[3] == turns == len(study.turns)
+    assert ratings + left_out.iloc[4] == shown * len(study.asked)
+    assert rated + left_out.iloc[5] == conversations
+
+
+def test_the_conversation_of_the_picture_is_short_complete_and_moves_most():
+    study = load("synthetic")
+    talk = examples.short_conversation(study)
+    answers = talk[talk["who"] == "assistant"]
+    assert len(answers) <= examples.MOST_TURNS
+    assert (talk["text"].str.strip() != "").all()
+    assert answers[study.asked].notna().any(axis=1).all()
+    overall = study.turns.groupby("conversation")["overall"].agg(["min", "max", "size"])
+    short = overall[overall["size"] <= examples.MOST_TURNS]
+    assert np.ptp(answers["overall"]) == (short["max"] - short["min"]).max()
+    assert talk["who"].iloc[0] == "user"
+
+
+def test_without_a_text_or_a_rating_there_is_no_conversation_for_the_picture():
+    study = load("synthetic")
+    silent = study.messages.assign(content=None)
+    assert examples.short_conversation(replace(study, messages=silent)).empty
+    unrated = study.turns.copy()
+    for name in study.asked:
+        unrated[name] = np.nan
+    assert examples.short_conversation(replace(study, turns=unrated)).empty

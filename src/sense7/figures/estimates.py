@@ -1,5 +1,6 @@
 """Estimates with their intervals, one row for each: in one panel or several, with the lines that they are judged by."""
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -311,7 +312,8 @@ def _draw(
     has_legend = any(len(panel.tables) > 1 for panel in panels)
     room_for_rows = [_room_for_rows(panel) for panel in panels]
     # A line of a title begins where the rows' names end.
-    longest_row = max(len(drawn(row)) for panel in panels for row in panel.first.index)
+    row_names = list(itertools.chain.from_iterable(panel.first.index for panel in panels))
+    longest_row = max(len(drawn(row)) for row in row_names)
     letters = max(34, 82 - longest_row)
     titles = [textwrap.fill(_title(panel), letters) for panel in panels]
     lines_of_titles = sum(title.count("\n") for title in titles)

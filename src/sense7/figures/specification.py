@@ -13,11 +13,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from sense7.errors import UserError
 from sense7.figures.source import GRAY, INK, Shown, Sources
-from sense7.figures.style import Figure, drawn, figure_of, range_of, rounded, styled
+from sense7.figures.style import (
+    WIDE,
+    Figure,
+    drawn,
+    figure_for_widths,
+    figure_of,
+    range_of,
+    rounded,
+    styled,
+)
 from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
@@ -329,6 +338,102 @@ def _result(row: pd.Series, unit: str) -> str:
     else:
         interval = f"({row['reason']})"
     return f"{estimate} {interval}, n = {row['n']:,}"
+
+
+def specification_ranges(
+    tables: Mapping[str, pd.DataFrame],
+    published: Mapping[str, float],
+    *,
+    name: str,
+    caption: str,
+    source: Shown = None,
+) -> Figure | Sentence:
+    """Draw all estimates of every headline as strokes, each headline on an axis of its own.
+
+    Parameters
+    ----------
+    tables : mapping
+        Headline -> its specifications, the first of which is that of the other pages.
+    published : mapping
+        Headline -> its published value, where it has one.
+    name : str
+        Name of the figure's data file.
+    caption : str
+        What to see, n, and that no interval is drawn.
+    source : Study or Source, optional
+        Whose data they are, see :func:`sense7.figures.intervals`.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence if no specification can be computed. Headlines without an estimate are left out of the drawing.
+    """
+    drawn_tables = {}
+    for headline, table in tables.items():
+        estimated = table[np.isfinite(table["estimate"].astype(float))]
+        if len(estimated):
+            drawn_tables[headline] = estimated
+    if not drawn_tables:
+        return Sentence("No figure of the ranges: no specification could be computed.")
+    color = Sources.of(source).of_all.colors[0]
+    ranges = []
+    for headline, table in drawn_tables.items():
+        ranges.append(_range_in_words(HEADLINES[headline], table, published.get(headline)))
+
+    @styled()
+    def draw(width: float) -> MatplotlibFigure:
+        letters = 38
+        ticks = 6
+        height = 0.56
+        if width < WIDE:
+            letters = 20
+            ticks = 3
+            height = 0.72
+        size = (width, 0.3 + height * len(ranges))
+        drawing = MatplotlibFigure(figsize=size, layout="constrained")
+        grid = drawing.subplots(len(ranges), squeeze=False)[:, 0]
+        for axes, (headline, table) in zip(grid, drawn_tables.items(), strict=True):
+            scale = 1
+            if HEADLINES[headline].unit.startswith("share"):
+                scale = 100
+            estimates = scale * table["estimate"].to_numpy(dtype=float)
+            axes.plot(estimates, np.zeros(len(estimates)), "|", color=color, markersize=14)
+            if table.index[0] == tables[headline].index[0]:
+                axes.plot(estimates[:1], [0], "o", color=INK, markersize=7)
+            reference, _ = _reference(HEADLINES[headline], published.get(headline))
+            if reference is not None:
+                look = {"color": INK, "linewidth": 0.9}
+                if HEADLINES[headline].claim:
+                    look = {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
+                axes.axvline(scale * reference, **look)
+            axes.set_yticks([0], [textwrap.fill(_title(HEADLINES[headline]), letters)])
+            axes.set_ylim(-1, 1)
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+            axes.grid(visible=False, axis="y")
+            axes.xaxis.set_major_locator(MaxNLocator(ticks))
+        return drawing
+
+    alt = f"Estimates under all combinations of choices. {'; '.join(ranges)}."
+    data = pd.concat(drawn_tables, names=["headline", "specification"])
+    data = data[["estimate", "low", "high", "n"]]
+    return figure_for_widths(draw, name, alt, caption, data, source)
+
+
+def _range_in_words(headline: Headline, table: pd.DataFrame, published: float | None) -> str:
+    """A headline with its smallest and largest estimate, and with what they are compared with."""
+    lowest = format_number(float(table["estimate"].min()), headline.unit)
+    highest = format_number(float(table["estimate"].max()), headline.unit)
+    words = f"{_title(headline)}: {lowest} to {highest} ({count_of(len(table), 'analysis', 'analyses')})"
+    _, compared_with = _reference(headline, published)
+    if headline.claim and compared_with:
+        words += f"; published {compared_with}"
+    return words
+
+
+def _title(headline: Headline) -> str:
+    """The title of a headline as the beginning of a line."""
+    return headline.title[0].upper() + headline.title[1:]
 
 
 def specification_table(

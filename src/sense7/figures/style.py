@@ -63,6 +63,11 @@ STYLE = {
 }
 
 
+WIDE = 7
+NARROW = 4.1
+"""Widths of a drawing for a page and for a phone, in inches; 360 pixels there make ten points about eleven pixels."""
+
+
 def range_of(numbers: Iterable[float]) -> str:
     """Smallest and largest of some numbers for a caption; one number if they are the same.
 
@@ -72,8 +77,11 @@ def range_of(numbers: Iterable[float]) -> str:
     ('34 to 1,200', '600')
     """
     numbers = list(numbers)
-    lowest, highest = f"{min(numbers):,.0f}", f"{max(numbers):,.0f}"
-    return lowest if lowest == highest else f"{lowest} to {highest}"
+    lowest = f"{min(numbers):,.0f}"
+    highest = f"{max(numbers):,.0f}"
+    if lowest == highest:
+        return lowest
+    return f"{lowest} to {highest}"
 
 
 @contextlib.contextmanager
@@ -308,7 +316,9 @@ def figure_of(
     again = draw_for_phones() if for_phones else draw()
     with styled():
         for picture in (drawing, again):
-            picture.supxlabel(sources.label, x=0.995, ha="right", fontsize=8)
+            letters = int(15 * picture.get_figwidth())
+            label = textwrap.fill(sources.label, letters)
+            picture.supxlabel(label, x=0.995, ha="right", fontsize=8)
     labels = [sources.label] * len(data)
     if row_sources is not None:
         labels = [row_source.label for row_source in row_sources]
@@ -316,6 +326,25 @@ def figure_of(
     data.insert(data.shape[1], "data", labels, allow_duplicates=True)
     alt = f"{alt} {sources.label}."
     return make(drawing, again, name, alt, caption, data, sources, for_phones, **more)
+
+
+def figure_for_widths(
+    draw: Callable[[float], MatplotlibFigure],
+    name: str,
+    alt: str,
+    caption: str,
+    data: pd.DataFrame,
+    source: Shown,
+) -> Figure:
+    """Draw a figure for a page and for a phone by a function of the width, where one can't be laid out as the other."""
+
+    def draw_wide() -> MatplotlibFigure:
+        return draw(WIDE)
+
+    def draw_narrow() -> MatplotlibFigure:
+        return draw(NARROW)
+
+    return figure_of(draw_wide, name, alt, caption, data, source, draw_for_phones=draw_narrow)
 
 
 @dataclass(frozen=True, eq=False)
@@ -533,8 +562,7 @@ def _narrow(drawing: MatplotlibFigure) -> None:
         for row, axes in enumerate(panels):
             axes.set_subplotspec(grid[row])
             axes.tick_params(axis="y", labelleft=True)
-    # On a phone 360 pixels wide, ten points are about eleven pixels.
-    drawing.set_size_inches(4.1, height)
+    drawing.set_size_inches(NARROW, height)
     for axes in drawing.axes:
         _fill_lines(axes.xaxis.label, 36)
         _fill_lines(axes.yaxis.label, max(12, int(axes.get_position().height * height / _LETTER)))

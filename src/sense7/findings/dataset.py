@@ -20,7 +20,7 @@ from sense7.findings.individualized import (
     characteristic_columns,
 )
 from sense7.segmentation import words_in
-from sense7.study import Study
+from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name, as_number
@@ -38,6 +38,7 @@ __all__ = [
     "diagnostics_table",
     "disturbance_shares",
     "durations",
+    "flow",
     "ground_truth_mean",
     "ground_truth_sd",
     "in_words",
@@ -212,6 +213,69 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         )
     return estimate_table(rows, "count")
 
+
+def flow(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
+    """Return how many there are at each step of the study, and what was left out on the way, for a figure.
+
+    Parameters
+    ----------
+    truth : Series, optional
+        Ground truth of the conversations in their order, if it is available.
+
+    Returns
+    -------
+    DataFrame
+        One row per step, by what is counted: n, and left_out (in words; "" for nothing). Participants, their
+        conversations, turns of the assistant, turns shown for rating, ratings with a level, and conversations with a
+        mean rating.
+
+    Examples
+    --------
+    >>> from sense7 import load
+    >>> flow(load("synthetic"))["n"].iloc[:2].tolist()
+    [109, 672]
+    """
+    shown = study.turns_put_to_rating
+    never_shown = len(study.turns) - len(shown)
+    cells = shown[[f"{name}_state" for name in study.asked]]
+    number_of = {state: int((cells == state).to_numpy().sum()) for state in WITHOUT_LEVEL}
+    with_level = int((cells == RATED).to_numpy().sum())
+    has_truth = _truth(study, truth).notna()
+    without_truth = int((~has_truth).sum())
+
+    turns_left_out = ""
+    if never_shown:
+        turns_left_out = f"{count_of(never_shown, 'turn')} never shown for rating"
+    answers_left_out = []
+    for state, words in WITHOUT_LEVEL.items():
+        if number_of[state]:
+            answers_left_out.append(f"{number_of[state]:,} {words}")
+    conversations_left_out = ""
+    if without_truth:
+        conversations_left_out = (
+            f"{count_of(without_truth, 'conversation')} without a rated dimension"
+        )
+    rows = {
+        "participants": (study.conversations["participant"].nunique(), ""),
+        "conversations": (len(study.conversations), ""),
+        "turns of the assistant": (len(study.turns), ""),
+        "turns shown for rating": (len(shown), turns_left_out),
+        f"ratings with a level ({len(study.asked)} asked per turn)": (
+            with_level,
+            ", ".join(answers_left_out),
+        ),
+        "conversations with a mean rating": (int(has_truth.sum()), conversations_left_out),
+    }
+    steps = pd.DataFrame.from_dict(rows, orient="index", columns=["n", "left_out"])
+    return steps.rename_axis("step")
+
+
+WITHOUT_LEVEL = {
+    NOT_RATED: "unknown or not applicable",
+    ABSENT: "left blank",
+    UNREADABLE: "that can't be read",
+}
+"""States of an answer without a level, in words."""
 
 NO_CHARACTERISTICS = {"an identifier", "a running number"}
 """Reasons for which a column of the participants' sheet is left out that make it no characteristic."""

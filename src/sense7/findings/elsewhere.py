@@ -53,7 +53,6 @@ from sense7.study import Study
 
 __all__ = [
     "acknowledgements",
-    "distances_from_lines",
     "felt_heard",
     "felt_heard_resampling",
     "felt_heard_tables",
@@ -853,33 +852,3 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
             key=f"elsewhere_count_{key}",
         )
     return estimate_table(rows, "verdict")
-
-
-def distances_from_lines(table: pd.DataFrame) -> pd.DataFrame:
-    """Return on which side of the line that judges it each value of the matrix lies, for a figure.
-
-    Value minus line, with the ends of its interval, each row on a scale of its own: the end that is further from the
-    line is at one. One row for each finding and data set, named with the value in its own unit.
-    """
-    rows = {}
-    for claimed in FINDINGS:
-        is_asked = (table["finding"] == claimed.name) & (table["key"] != "")
-        for row in table[is_asked].to_dict("records"):
-            _, _, rule = claimed.asked[row["data_set"]]
-            estimate = row["estimate"] - rule.line
-            low = row["low"] - rule.line
-            high = row["high"] - rule.line
-            furthest = max(abs(low), abs(high))
-            value = f"{row['estimate']:.3f}"
-            if row["unit"].startswith("share"):
-                value = f"{row['estimate']:.1%}"
-            label = f"{claimed.title} ({DATA_SETS[row['data_set']]}: {value})"
-            rows[label] = estimate_row(
-                estimate / furthest,
-                low / furthest,
-                high / furthest,
-                n=row["n"],
-                unit="of the further end",
-                method=row["method"],
-            )
-    return estimate_table(rows, "finding, data set and value")

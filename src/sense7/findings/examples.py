@@ -17,6 +17,7 @@ __all__ = [
     "dimensions_with_examples",
     "plain_examples",
     "rated_examples",
+    "short_conversation",
     "taxonomy",
 ]
 
@@ -184,6 +185,57 @@ def turns_with_texts(study: Study) -> pd.DataFrame:
     has_user_text = turns["user"].astype(object).fillna("").str.strip() != ""
     has_own_text = turns["assistant"].astype(object).fillna("").str.strip() != ""
     return turns[has_user_text & has_own_text].reset_index(drop=True)
+
+
+MOST_TURNS = 6
+"""Answers of a conversation that a picture can hold."""
+
+
+def short_conversation(study: Study) -> pd.DataFrame:
+    """Return one short conversation with its ratings, chosen by rule, for a picture.
+
+    Among the conversations of at most ``MOST_TURNS`` answers whose messages all have texts and whose answers all have a
+    rating, those in which the rating that was asked first, as a rule the overall one, moves most from one answer to
+    another; of these the one with the fewest answers, and of equally short ones the first in file order. Nothing is
+    drawn by chance, and no text decides.
+
+    Returns
+    -------
+    DataFrame
+        One row per message, by its place in the conversation: who (user or assistant), text, and a column for each
+        rating that was asked (1..5; NaN if there is none). No row if there is no such conversation.
+    """
+    ratings = study.asked
+    empty = pd.DataFrame(columns=["who", "text", *ratings])
+    if not ratings:
+        return empty
+    messages = study.messages.merge(
+        study.turns[["conversation", "position", *ratings]],
+        on=["conversation", "position"],
+        how="left",
+        indicator="of_turns",
+    )
+    is_answer = messages["of_turns"] == "both"
+    has_text = messages["content"].astype(object).fillna("").str.strip() != ""
+    has_rating = messages[ratings].notna().any(axis=1)
+    messages = messages.assign(answers=is_answer, complete=has_text & (has_rating | ~is_answer))
+    by_conversation = messages.groupby("conversation", sort=False)
+    candidates = pd.DataFrame(
+        {
+            "answers": by_conversation["answers"].sum(),
+            "complete": by_conversation["complete"].all(),
+            "range": by_conversation[ratings[0]].max() - by_conversation[ratings[0]].min(),
+        }
+    )
+    candidates = candidates[candidates["complete"] & candidates["answers"].between(1, MOST_TURNS)]
+    if candidates.empty:
+        return empty
+    candidates = candidates[candidates["range"] >= candidates["range"].max()]
+    chosen = candidates["answers"].idxmin()
+    shown = messages[messages["conversation"] == chosen].sort_values("position")
+    who = np.where(shown["answers"], "assistant", "user")
+    shown = shown.assign(who=who, text=shown["content"]).set_index("position")
+    return shown[["who", "text", *ratings]]
 
 
 def _why_none(study: Study, name: str, end: str, candidates: int) -> str:
