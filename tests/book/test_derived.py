@@ -95,6 +95,7 @@ def book_of(checkout, kind="synthetic", addresses=None):
     (folder / "data").mkdir()
     facts = {
         "kind": kind,
+        "name": "synthetic" if kind == "synthetic" else "my_study",
         "file": "mine_1.xlsx",
         "sha256": "0" * 64,
         "warnings": {},
@@ -204,7 +205,20 @@ def test_what_has_no_plain_form_is_refused_by_name(book, text):
         plain(book, text)
 
 
-@pytest.mark.parametrize("text", ["<b>", "a_b*c", "[x](javascript:1)", "`x`", "$x$", "# x", "| a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<b>",
+        "a_b*c",
+        "[x](javascript:1)",
+        "0.9 [0.8, 1.0] [x](y:1)",
+        "[1, 2](y:1)",
+        "`x`",
+        "$x$",
+        "# x",
+        "| a",
+    ],
+)
 def test_a_text_of_a_workbook_is_no_markup(text):
     from markdown_it import MarkdownIt
 
@@ -273,6 +287,17 @@ def test_settings_take_the_place_of_the_parameters(checkout):
     book = book_of(checkout)
     derived = derive(book, book.notebooks[0], executed(), {"data": "mine.xlsx", "seed": 7})
     assert "".join(json.loads(derived)["cells"][1]["source"]) == "data = 'mine.xlsx'\nseed = 7"
+
+
+def test_a_download_names_its_edition_and_the_workbook_that_it_reads(checkout):
+    checkout.notebook("01-a", "shown")
+    book = book_of(checkout, kind="own")
+    settings = {"data": "mine_1.xlsx", "seed": 7}
+    first = json.loads(derive(book, book.notebooks[0], executed(), settings))["cells"][0]
+    text = "".join(first["source"])
+    assert "> **Workbook mine&#95;1.xlsx**: not the SENSE-7 release." in text
+    assert "lay the workbook mine&#95;1.xlsx beside it" in text
+    assert "edition my&#95;study" in text
 
 
 def test_a_cell_that_these_data_cannot_run_says_why_and_runs_nothing(checkout):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from sense7 import paper
 from sense7.book.code import installed_packages
 from sense7.book.extensions.finding import answer_in_words, lines_of_claim
 from sense7.book.extensions.values import (
@@ -55,16 +56,16 @@ _OPTION = re.compile(r"^:(?P<name>[\w-]+):[ ]*(?P<value>.*)\n", re.MULTILINE)
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]+)`")
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?P<address>[^()\s]+)(?=\))")
-_INTERVAL = re.compile(r"\[[-\d.,% <]+\]")
+_SPECIAL = re.compile(r"[\\`*_<>&|~$#{}\[\]]")
+_INTERVAL = re.compile(r"&#91;([-\d.,% ]+, [-\d.,% ]+)&#93;(?![(\[:])")
 
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where links of a derived notebook lead: folders of other notebooks, of texts, and of the checkout."""
+    """Where links of a derived notebook lead: to other notebooks beside it, to texts, and to pages of the checkout."""
 
     checkout: str
     texts: str
-    notebooks: str = ""
 
     @classmethod
     def beside(cls) -> "Addresses":
@@ -85,7 +86,7 @@ class Addresses:
         page = page.removesuffix(".md").removesuffix(".ipynb")
         if page.startswith("../"):
             return f"{self.checkout}{page.removeprefix('../')}.md"
-        return f"{self.notebooks}{page}.ipynb"
+        return f"{page}.ipynb"
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,9 @@ def as_markdown(text: str) -> str:
     >>> as_markdown("0.9 [0.8, 1.0]"), as_markdown("my_file*.xlsx"), as_markdown("[a](b)")
     ('0.9 [0.8, 1.0]', 'my&#95;file&#42;.xlsx', '&#91;a&#93;(b)')
     """
-    special = r"[\\`*_<>&|~$#{}]" if _INTERVAL.search(text) else r"[\\`*_<>&|~$#{}\[\]]"
-    return re.sub(special, lambda match: f"&#{ord(match[0])};", text)
+    escaped = _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text)
+    # Brackets of an interval are common, and no markup.
+    return _INTERVAL.sub(r"[\1]", escaped)
 
 
 @dataclass
@@ -266,11 +268,13 @@ def title_of(notebook: TextNotebook) -> str:
     return heading[1] if heading else notebook.name
 
 
-def _preface(book: Book, notebook: TextNotebook) -> str:
-    """What a reader has to know first, in a block below the title."""
+def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
+    """What a reader has to know first, in a block below the title; ``data`` is what the notebook reads."""
     facts = book.edition.facts
     released = bool(notebook.released_alone)
     parts = [_markdown_of_html(banner(facts, released=released))]
+    if "data" in notebook.defaults and data not in paper.DATA_SETS:
+        parts.append(f"**To run it**, lay the workbook {as_markdown(data)} beside it.")
     if "data" in notebook.defaults:
         parts.append(
             '**To run it on other data**, set `data` in the first code cell, such as `data = "mine.xlsx"`, and run all '
@@ -288,6 +292,8 @@ def _preface(book: Book, notebook: TextNotebook) -> str:
             neighbours.append(f"{words} [{title_of(page)}]({address})")
     text = f"[{notebook.path.name}]({book.addresses.texts}{notebook.path.name})"
     place = f"a page of [{book.title}]({book.addresses.checkout}README.md)"
+    if facts["name"] != "synthetic":
+        place = f"{place}, edition {as_markdown(facts['name'])}"
     if neighbours:
         place = f"{place}; {', '.join(neighbours)}"
     parts.append(f"**Where it stands:** {place}. It is made from {text}: edits belong there.")
@@ -321,7 +327,9 @@ def derive(
             text = prose.plain("".join(cell["source"]))
             if not cells:
                 title, _, rest = text.partition("\n")
-                text = f"{title}\n\n{_preface(book, notebook)}\n\n{rest.strip()}".strip()
+                data = {**notebook.defaults, **(settings or {})}.get("data", "")
+                preface = _preface(book, notebook, data)
+                text = f"{title}\n\n{preface}\n\n{rest.strip()}".strip()
             if text:
                 cells.append(nbformat.v4.new_markdown_cell(text))
             continue
