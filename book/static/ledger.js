@@ -1,29 +1,48 @@
-// Filters the picture of the ledger by the state of a claim: the key becomes a group of buttons. Without a script all rows are shown.
+// Filters the claims of the ledger by their state, in the picture and in the tables: the key becomes a group of buttons.
+// The address keeps the choice: #state=met. Without a script all rows are shown.
 (() => {
   "use strict";
-  for (const picture of document.querySelectorAll(".sense7-ledger-picture")) {
-    const rows = [...picture.querySelectorAll(":scope > section li")];
-    const buttons = [];
-    const choose = (rule) => {
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.rule === rule));
-      for (const row of rows) row.hidden = rule !== "" && row.dataset.rule !== rule;
-      for (const part of picture.querySelectorAll(":scope > section")) part.hidden = !part.querySelector("li:not([hidden])");
-    };
-    const add = (item, rule) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.dataset.rule = rule;
-      button.append(...item.childNodes);
-      button.addEventListener("click", () => choose(button.getAttribute("aria-pressed") === "true" ? "" : rule));
-      item.append(button);
-      buttons.push(button);
-    };
-    const key = picture.querySelector(".sense7-verdicts");
-    for (const item of [...key.children]) add(item, item.dataset.rule);
-    const all = document.createElement("li");
-    all.append(`all (${rows.length})`);
-    key.prepend(all);
-    add(all, "");
-    choose("");
+  const picture = document.querySelector(".sense7-ledger-picture");
+  if (picture === null) return;
+  const claims = [...picture.querySelectorAll(":scope > section li")];
+  const rows = [...claims, ...document.querySelectorAll(".sense7-ledger tr[data-rule]")];
+  const parts = [...picture.querySelectorAll(":scope > section")];
+  const buttons = [];
+
+  function show(state) {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.rule === state));
+    for (const row of rows) row.hidden = state !== "" && row.dataset.rule !== state;
+    for (const part of parts) part.hidden = !part.querySelector("li:not([hidden])");
   }
+
+  function choose(state) {
+    show(state);
+    const { pathname, search } = document.location;
+    history.replaceState(history.state, "", state === "" ? pathname + search : `#state=${state}`);
+  }
+
+  function add(item, state) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.rule = state;
+    button.append(...item.childNodes);
+    button.addEventListener("click", () => choose(button.getAttribute("aria-pressed") === "true" ? "" : state));
+    item.append(button);
+    buttons.push(button);
+  }
+
+  // A place on the page that is asked for is shown, whatever was chosen before.
+  function follow() {
+    const state = new URLSearchParams(document.location.hash.slice(1)).get("state") ?? "";
+    show(buttons.some((button) => button.dataset.rule === state) ? state : "");
+  }
+
+  const key = picture.querySelector(".sense7-verdicts");
+  for (const item of [...key.children]) add(item, item.dataset.rule);
+  const all = document.createElement("li");
+  all.append(`all (${claims.length})`);
+  key.prepend(all);
+  add(all, "");
+  follow();
+  window.addEventListener("hashchange", follow);
 })();

@@ -76,21 +76,58 @@ def test_a_switch_shows_one_variant_at_a_time_by_keyboard(reader, html):
 HEAVIEST = 1.5e6  # bytes of a page with all that it loads to be seen, not compressed
 
 
-def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(reader):
+def test_a_state_filters_picture_and_tables_by_keyboard_and_stands_in_the_address(reader):
     ledger = reader.open("book/ledger.html")
-    rows = ledger.locator(".sense7-ledger-picture > section li:visible")
+    rows = ledger.locator(
+        ":is(.sense7-ledger-picture > section li, .sense7-ledger tr[data-rule]):visible"
+    )
     every = rows.count()
-    button = ledger.get_by_role("button", name="not met")
+    button = ledger.get_by_role("button", name="waiting")
     button.focus()
     ledger.keyboard.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
-    assert 0 < rows.count() < every
-    assert set(rows.evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"not-met"}
+    left = rows.count()
+    assert 0 < left < every
+    assert set(rows.evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"waiting"}
+    assert ledger.url.endswith("#state=waiting")
+    ledger.reload()
+    assert rows.count() == left
+    button.focus()
     ledger.keyboard.press("Enter")
     assert rows.count() == every
-    ledger.get_by_role("button", name="waiting").click()
+    assert "#" not in ledger.url
+    ledger.get_by_role("button", name=re.compile(r"^\W*met")).click()
     ledger.get_by_role("button", name="all").click()
     assert rows.count() == every
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("cronbach alpha", "notebooks/03-reliability.html"),
+        ("kappa", "notebooks/04-agreement.html"),
+        ("who rates", "notebooks/02-ratings.html"),
+        ("what is ground truth", "notebooks/12-judge.html"),
+        ("how many participants", "notebooks/01-dataset.html"),
+        ("empathy prompt", "notebooks/10-conditions.html"),
+        ("how do I cite", "book/cite.html"),
+    ],
+)
+def test_a_question_finds_its_page_first(reader, query, page):
+    shown = reader.open(f"search.html?q={query}")
+    first = shown.locator("#search-results li > a").first
+    assert page in first.get_attribute("href")
+
+
+def test_how_a_value_was_computed_is_reached_by_keyboard(reader):
+    page = reader.open("notebooks/03-reliability.html")
+    value = page.locator(".sense7-value[tabindex]").first
+    note = value.get_attribute("aria-description")
+    assert note.startswith("n = ")
+    value.focus()
+    shown = value.evaluate("node => getComputedStyle(node, '::after').display")
+    assert shown != "none"
+    assert "n = " in value.evaluate("node => getComputedStyle(node, '::after').content")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 import yaml
 from jinja2 import Environment, PackageLoader
@@ -219,12 +220,24 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = REVISION
     sphinx["sense7_edition"] = str(edition)
+    address = _published_address(facts["name"])
+    if address:
+        sphinx["html_baseurl"] = sphinx["ogp_site_url"] = address
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     own = {"defer": "defer", "data-edition": facts["name"]}
     sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", own]]
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
+
+
+def _published_address(name: str) -> str:
+    """Where GitHub's Pages show an edition that is built on GitHub Actions; "" elsewhere."""
+    owner, _, repository = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
+    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    if not repository or server != "https://github.com":
+        return ""
+    return f"https://{owner.lower()}.github.io/{repository}/editions/{quote(name)}/html/"
 
 
 def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:

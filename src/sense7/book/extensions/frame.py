@@ -1,9 +1,16 @@
-"""What stands around the content of every page: what data it shows, how it was made, and the scripts that it uses.
+"""What stands around the content of every page: its data, how it was made, scripts, words to search for.
 
 A Sphinx extension. The head itself is written by ``book/templates/layout.html``.
+``book/keywords.yml`` says what pages are about: a search finds a page by these words, too, and shows it
+first (``book/templates/search-scorer.js``).
 """
 
 import re
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.search.en import SearchEnglish
 
 from sense7 import paper
 from sense7.book.extensions.values import edition_of
@@ -19,7 +26,15 @@ SCRIPTS = {
 }
 """Script of the book -> what a page holds that uses it."""
 
-_VIEWPORT = re.compile(r'<meta[^>]*name="viewport"[^>]*>')
+UNUSED = ("design-tabs.js",)
+"""Scripts of other extensions for what no page has."""
+
+KEYWORDS = "book/keywords.yml"
+
+_LEFT_OUT = re.compile(
+    r'<meta[^<>]*name="(?:viewport|keywords)"[^<>]*>|<meta property="og:url" content="(?!http)[^<>]*>'
+)
+"""What the layout has already, what only the index of the search needs, and addresses that are none."""
 
 
 def _finish_page(app, page, template, context, doctree) -> None:
@@ -33,18 +48,48 @@ def _finish_page(app, page, template, context, doctree) -> None:
     context["data_label"] = label(facts, released=released)
     simulated = paper.KINDS[facts["kind"]].has_truth and not released
     context["data_kind"] = "simulated" if simulated else "real"
-    # The frame has one viewport already.
-    context["metatags"] = _VIEWPORT.sub("", context.get("metatags", ""))
+    context["metatags"] = _LEFT_OUT.sub("", context.get("metatags", ""))
     body = context.get("body", "")
     for script, mark in SCRIPTS.items():
         if mark in body:
             app.add_js_file(script, loading_method="defer")
+    context["script_files"] = [
+        script
+        for script in context["script_files"]
+        if Path(script.filename or "").name not in UNUSED
+    ]
+    if page == "search":
+        context["search_keywords"] = _keywords(app)
     if body:
         # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+def _keywords(app) -> dict[str, list[str]]:
+    """Page -> what it is about, in phrases; {} in a book without such a list."""
+    path = Path(app.srcdir, KEYWORDS)
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _add_keywords(app, tree) -> None:
+    """Have a page found by what it is about."""
+    phrases = _keywords(app).get(app.env.docname)
+    if phrases:
+        # Sphinx takes each keyword as one word of its index.
+        words = dict.fromkeys(" ".join(phrases).split())
+        tree.insert(0, nodes.meta("", name="keywords", content=", ".join(words)))
+
+
+class Questions(SearchEnglish):
+    """English, in which a search leaves out what only makes a question of it."""
+
+    stopwords = SearchEnglish.stopwords | {"can", "do", "does", "how", "i", "many", "my", "what"}
+    stopwords |= {"when", "where", "which", "who", "whose", "why"}
+
+
 def setup(app):
     """Have pages finished before they are written."""
-    app.connect("html-page-context", _finish_page)
+    app.add_search_language(Questions)
+    app.connect("doctree-read", _add_keywords)
+    app.connect("html-page-context", _finish_page, priority=900)  # after others have added theirs
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,6 +12,7 @@ A key that does not exist is a warning, and warnings end the build. All texts en
 as text: nothing that a workbook holds is markup.
 """
 
+import html
 import json
 import pickle
 from collections.abc import Callable
@@ -96,6 +97,31 @@ def marks(edition: Edition, key: str) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
+class Explained(nodes.inline):
+    """A text with a note, which is seen while a pointer or the keyboard is on it, or a finger has touched it."""
+
+
+def _visit_explained(writer, node: Explained) -> None:
+    if _is_in_link(node):  # which is reached by itself
+        writer.body.append("<span>")
+        return
+    classes = " ".join(node["classes"])
+    note = html.escape(node["explanation"])
+    writer.body.append(f'<span class="{classes}" tabindex="0" aria-description="{note}">')
+
+
+def _depart_explained(writer, node: Explained) -> None:
+    writer.body.append("</span>")
+
+
+def _is_in_link(node: nodes.Node) -> bool:
+    while node is not None:
+        if isinstance(node, nodes.reference):
+            return True
+        node = node.parent
+    return False
+
+
 class TextRole(SphinxRole):
     """A role that becomes plain text, which ``lookup`` gives of environment and text, with its long form, if any."""
 
@@ -110,11 +136,9 @@ class TextRole(SphinxRole):
             return [], []
         # Typographic quotes and dashes would change names that come from a workbook.
         attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
-        if explanation:
-            return [
-                nodes.abbreviation(self.rawtext, words, explanation=explanation, **attributes)
-            ], []
-        return [nodes.inline(self.rawtext, words, **attributes)], []
+        if not explanation:
+            return [nodes.inline(self.rawtext, words, **attributes)], []
+        return [Explained(self.rawtext, words, explanation=explanation, **attributes)], []
 
 
 def published_in_words(edition: Edition, text: str) -> str:
@@ -201,6 +225,10 @@ def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.No
     return [raw(f"<details{mark}><summary>{summary}</summary>"), *content, raw("</details>")]
 
 
+_AS_TEXT = (lambda writer, node: None, lambda writer, node: None)
+"""Elsewhere than on pages the text stands alone."""
+
+
 def _anchor_cells(app, tree) -> None:
     """Give every code cell an anchor by its execution count, for links from the ledger."""
     for node in tree.findall(nodes.container):
@@ -229,6 +257,13 @@ def setup(app):
     app.add_config_value("sense7_edition", "", "env", types=[str])
     for name, lookup in (("value", _value), ("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
+    app.add_node(
+        Explained,
+        override=False,
+        html=(_visit_explained, _depart_explained),
+        latex=_AS_TEXT,
+        text=_AS_TEXT,
+    )
     app.connect("doctree-read", _anchor_cells)
     app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
