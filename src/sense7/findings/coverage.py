@@ -249,18 +249,23 @@ def rules_before_and_after() -> pd.DataFrame:
             now = claim["compare"]["number"].rstrip(",")
             power = _passed_of(rates[claim["id"]]["planted"])
             false_positives = _passed_of(rates[claim["id"]]["null"])
-        rows.append(
-            {
-                "claim": claim["short"],
-                "earlier rule": before["rule"],
-                "power, earlier": _passed_of(before["with_effect"]),
-                "false positives, earlier": _passed_of(before["without_effect"]),
-                "rule": now,
-                "power": power,
-                "false positives": false_positives,
-                "why changed": before["why"],
-            }
-        )
+        row = {
+            "claim": claim["short"],
+            "earlier rule": before["rule"],
+            "power, earlier": _passed_of(before["with_effect"]),
+            "false positives, earlier": _passed_of(before["without_effect"]),
+            "rule": now,
+            "power": power,
+            "false positives": false_positives,
+            "power, more studies": "",
+            "false positives, more studies": "",
+            "why changed": before["why"],
+        }
+        more = before.get("more_studies")
+        if more:
+            row["power, more studies"] = _passed_of(more["with_effect"])
+            row["false positives, more studies"] = _passed_of(more["without_effect"])
+        rows.append(row)
     return pd.DataFrame(rows).set_index("claim")
 
 
