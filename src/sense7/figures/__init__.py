@@ -6,7 +6,15 @@ from sense7.figures.estimates import forest, intervals, published_values, revers
 from sense7.figures.lines import ceiling_curves, lines_by_turn, reliability_diagram, scree
 from sense7.figures.maps import VERDICTS, confusion_matrix, verdict_map
 from sense7.figures.people import ratings_by_participant, score_pairs
-from sense7.figures.source import DEFINITIONS, PUBLISHED, RELEASED, SIMULATED, Source, source_of
+from sense7.figures.source import (
+    DEFINITIONS,
+    PUBLISHED,
+    RELEASED,
+    SIMULATED,
+    Source,
+    source_of,
+    source_of_origin,
+)
 from sense7.figures.specification import (
     specification_curve,
     specification_ranges,
@@ -40,6 +48,7 @@ __all__ = [
     "score_pairs",
     "scree",
     "source_of",
+    "source_of_origin",
     "specification_curve",
     "specification_ranges",
     "specification_table",

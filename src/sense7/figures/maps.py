@@ -94,11 +94,10 @@ def verdict_map(
                 va="center",
                 fontsize=9,
             )
-        for (
-            verdict
-        ) in verdicts_in_map:  # the legend explains the marks by tiles of the first column's color
+        for verdict in verdicts_in_map:
             mark, darkness = looks[verdict]
-            fill, _ = _shade(sources.source(columns[0]), darkness)
+            column = cells.loc[cells["verdict"] == verdict, "column"].iloc[0]
+            fill, _ = _shade(sources.source(column), darkness)
             axes.scatter(
                 [],
                 [],
@@ -107,7 +106,7 @@ def verdict_map(
                 facecolor=fill,
                 edgecolor=INK,
                 linewidth=0.5,
-                label=f"{mark} {verdict}",
+                label=f"{mark} {verdict}".strip(),
             )
         axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
         longest = 44 // len(columns)

@@ -77,20 +77,30 @@ def source_of(study: Study) -> Source:
     """
     if synthetic_marks(study) is not None:  # a part of a simulated study is simulated, too
         return SIMULATED
-    provenance = study.provenance
-    if provenance is None:
+    origin = study.provenance
+    if origin is None:
         return Source(f"Data of {plain(study.name)}", "source-not-stated", _OF_REAL)
-    if provenance.kind == "synthetic":
+    return source_of_origin(origin.kind, origin.label, origin.file, is_verified=origin.verified)
+
+
+def source_of_origin(kind: str, label: str, file: str, *, is_verified: bool) -> Source:
+    """What data of a known origin are: its kind, label and file as a provenance has them.
+
+    Examples
+    --------
+    >>> source_of_origin("own", "", "mine.xlsx", is_verified=False).label
+    'Workbook mine.xlsx, not the SENSE-7 release'
+    """
+    if kind == "synthetic":
         return SIMULATED
-    if provenance.kind == "official":
-        if provenance.verified:
-            return Source("Real ratings: the official SENSE-7 workbook", "sense7", _OF_REAL)
-        label = "Unverified copy of the SENSE-7 workbook, no reproduction"
-        return Source(label, "unverified", _OF_REAL)
-    if provenance.kind == "third-party":
-        return Source(f"Real ratings: {plain(provenance.label)}", "real", _OF_REAL)
-    label = f"Workbook {plain(provenance.file)}, not the SENSE-7 release"
-    return Source(label, "own-workbook", _OF_REAL)
+    if kind == "official" and is_verified:
+        return Source("Real ratings: the official SENSE-7 workbook", "sense7", _OF_REAL)
+    if kind == "official":
+        words = "Unverified copy of the SENSE-7 workbook, no reproduction"
+        return Source(words, "unverified", _OF_REAL)
+    if kind == "third-party":
+        return Source(f"Real ratings: {plain(label)}", "real", _OF_REAL)
+    return Source(f"Workbook {plain(file)}, not the SENSE-7 release", "own-workbook", _OF_REAL)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ __all__ = [
     "tally",
     "values_of",
     "verdict",
+    "verdicts_of_claim",
     "why_not_asked",
 ]
 
@@ -821,6 +822,26 @@ def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
     reasons = names.reset_index()
     reasons = reasons.set_index(reasons["finding"].map(titles).rename("finding"))
     return reasons[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
+
+
+def verdicts_of_claim(claim: str, values: Mapping[str, Mapping]) -> list[str]:
+    """Return the verdicts of the data sets that could answer a claim, from recorded values.
+
+    Parameters
+    ----------
+    claim : str
+        Its id in ``data/claims.yml``.
+    values : mapping
+        Key -> recorded value. Data sets whose value is not among them are left out.
+    """
+    verdicts = []
+    for claimed in FINDINGS:
+        if claimed.claim != claim:
+            continue
+        for key, _, rule in claimed.asked.values():
+            if key in values:
+                verdicts.append(verdict(values[key], rule))
+    return verdicts
 
 
 @finding

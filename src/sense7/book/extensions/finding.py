@@ -8,6 +8,8 @@ A Sphinx extension with directives that read the folder of the edition:
   value. Each row is a link to the cell that computed the value, and a reader filters rows by their state. Published
   figures share one axis: the value as a multiple of the published one. Claims in words have an axis each, with the
   value that the claim excludes in its middle;
+- ``claims-map``: one tile for each claim and for what was published, what this edition gives and what real ratings of
+  other studies say;
 - ``finding``: the head of a finding's page, below its title::
 
     ```{finding} finding_individualized
@@ -271,6 +273,14 @@ class LedgerPictureDirective(SphinxDirective):
         ]
 
 
+class ClaimsMapDirective(SphinxDirective):
+    """One tile for each claim: published, in this edition, and in real ratings of other studies."""
+
+    def run(self):
+        edition = looked_up(self.env, "ledger.json", "edition.json")
+        return [raw(paper.claims_map(edition.ledger, edition.values, edition.facts, MARKS))]
+
+
 class FindingDirective(SphinxDirective):
     """The sentence that answers, and the box with the claims and their states."""
 
@@ -343,6 +353,7 @@ def setup(app):
     """Register the directives and the role with Sphinx."""
     app.add_directive("ledger", LedgerDirective)
     app.add_directive("ledger-picture", LedgerPictureDirective)
+    app.add_directive("claims-map", ClaimsMapDirective)
     app.add_directive("finding", FindingDirective)
     app.add_role("answer", AnswerRole())
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
