@@ -290,6 +290,8 @@ def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, 
 # --- the map of all claims ----------------------------------------------------------------
 
 IN_SOME = "seen in some"
+"""What the map says of a claim that some of the data sets that could answer it show, and others do not."""
+
 DARKNESS = {"met": 0.9, "not met": 0.5, "waiting for the official workbook": 0.2}
 """State of a claim -> how dark its tile is; other states have none."""
 
