@@ -1,5 +1,6 @@
 """The ledger: no verdict says more than the data allow, and which truth is known of simulated data."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -824,3 +825,22 @@ def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content)
     path.write_text(content)
     with pytest.raises(UserError, match=r"implied\.json: can't be read"):
         load_implied(path)
+
+
+# Frozen rules
+
+WORDS_OF_A_RULE = ("number", "reason")
+FROZEN_RULES = Path(__file__).parent / "reference" / "frozen_rules.json"
+
+
+def digest_of_rule(claim):
+    """Digest of what decides a claim: the published value, where its number is recorded, and the rule without words."""
+    rule = {name: value for name, value in claim.compare.items() if name not in WORDS_OF_A_RULE}
+    decides = [claim.key, claim.value, rule, claim.release, claim.elsewhere]
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def test_rules_are_frozen(all_claims):
+    """A rule is not changed any more, since official ratings may have been seen. That of a new claim is added."""
+    digests = {name: digest_of_rule(claim) for name, claim in all_claims.items() if claim.compare}
+    assert digests == json.loads(FROZEN_RULES.read_text("utf-8"))
