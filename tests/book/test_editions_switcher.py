@@ -100,6 +100,7 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     assert page.find("meta", attrs={"http-equiv": "refresh"})["content"] == f"0; url={links[0]}"
     assert all((front.parent / unquote(link)).is_file() for link in links)
     assert page.select("script") == []
+    assert "no such page" in (front.parent / "404.html").read_text("utf-8")
     assert HOSTILE in page.get_text()
     assert [entry["name"] for entry in listed(tmp_path / "site" / "editions")] == ["one", "two (b)"]
     assert sorted(path.name for path in (tmp_path / "site" / "editions" / "one").iterdir()) == [

@@ -192,6 +192,9 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
                 editions=[(name, quote(name), labels[name]) for name in order], first=quote(first)
             )
             (site / "index.html").write_text(front, encoding="utf-8")
+            # What GitHub's Pages, and many other servers, show in the place of a page that is none.
+            missing = Path(__file__).with_name("missing.html").read_text(encoding="utf-8")
+            (site / "404.html").write_text(missing, encoding="utf-8")
             # Else GitHub's Pages leave out folders such as _static, where a branch is published.
             (site / ".nojekyll").touch()
     except OSError as error:
