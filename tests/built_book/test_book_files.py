@@ -218,6 +218,7 @@ def test_the_edition_holds_its_data_and_nothing_unknown(edition):
     assert {path.name for path in edition.folder.iterdir()} == {
         "data",
         "edition.json",
+        "example.json",
         "html",
         "ledger.json",
         "manifest.json",
