@@ -165,7 +165,7 @@ def test_what_is_implied_stands_on_simulated_data_alone(edition):
     for name in edition.notebooks:
         (table,) = edition.page(name).select("table.sense7-values")
         heads = [text(head) for head in table.thead.find_all("th")]
-        assert simulated or "Implied" not in heads, name
+        assert simulated or "Expected in the simulation" not in heads, name
         page = text(edition.page(name))
         assert simulated or (
             "On simulated data" not in page and "no value that is known" not in page

@@ -152,9 +152,7 @@ def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synt
     for name in ("notebooks/12-judge", "notebooks/13-baselines"):
         article = synthetic.page(name).find("article")
         assert "simulated judge: no model was asked" in text(article), name
-        assert "tuned to the published figures, so that nearness is no evidence" in text(article), (
-            name
-        )
+        assert "calibrated to the paper, so that agreement is no evidence" in text(article), name
     page = synthetic.page("notebooks/12-judge").find("article")
     for figure in page.select("figure.sense7-figure"):
         assert "simulated" in text(figure.figcaption), figure.figcaption

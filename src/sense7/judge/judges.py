@@ -70,8 +70,8 @@ if TYPE_CHECKING:
     from sense7.simulate import Simulation
 
 ABOUT_SIMULATED = (
-    "no model was asked. Correlation and accuracy were tuned to the published figures, "
-    "so that nearness is no evidence."
+    "no model was asked. Correlation and accuracy were calibrated to the paper, "
+    "so that agreement is no evidence."
 )
 """What a reader has to know of every figure of a simulated judge."""
 

@@ -123,11 +123,11 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
     ]
 
 
-def test_claims_that_these_data_decide_stand_first_and_are_not_folded(page, claim, recorded):
+def test_the_first_claim_is_shown_at_once_and_the_others_are_folded(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
     rows = [claim("beta", rule=DECIDED), claim(), claim("gamma", rule=DECIDED)]
     html, _ = page(source, DIRECTIVES, rows, [recorded()])
-    assert [one["Claim"].split()[2] for one in marks(html)] == ["<beta>:", "<gamma>:", "<alpha>:"]
+    assert [one["Claim"].split()[2] for one in marks(html)] == ["<alpha>:", "<beta>:", "<gamma>:"]
     assert len(html.select(".sense7-finding > .sense7-marks")) == 1
 
 

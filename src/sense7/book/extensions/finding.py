@@ -16,12 +16,12 @@ A Sphinx extension with directives that read the folder of the edition:
     {answer}`finding_individualized`: the person explains more than ..., by {value}`participant_share_beyond_...`.
     ```
 
-  Its argument names claims. The content is the sentence that answers for this edition; it stands above the box. In the
-  box each claim has three lines: the claim with its source; its state; and, where simulated studies of this size exist,
-  the effect that they have and how often they meet the rule. The decision rule and, on simulated data, the recovery of
-  the true value are folded below. A page on which no claim is judged says with the option ``claim`` what it asks. The
-  role ``answer`` is the first word of an answer: Yes, Not shown or Can't be decided. It stands only where the claim's
-  rule answers the question of the page.
+  Its argument names claims; the first is shown at once, the others are folded. The content is the sentence that answers
+  for this edition; it stands above the box. In the box each claim has three lines: the claim with its source, its
+  state, and, where simulated studies of this size exist, how often they meet the rule and the effect that they have.
+  The decision rule and, on simulated data, the recovery of the true value are folded below. A page on which no claim is
+  judged says with the option ``claim`` what it asks. The role ``answer`` is the first word of an answer: Yes, Not shown
+  or Can't be decided. It stands only where the claim's rule answers the question of the page.
 """
 
 import math
@@ -304,10 +304,8 @@ class FindingDirective(SphinxDirective):
         if "claim" in self.options:
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
             box += _part("Question", nodes.paragraph("", "", *inline, *messages))
-        judged = sorted(
-            (edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None
-        )
-        boxes = [raw(_SHOWN.box(shown_row(row, edition.facts))) for row in judged]
+        rows = [edition.claims[name] for name in claims]
+        boxes = [raw(_SHOWN.box(shown_row(row, edition.facts))) for row in rows]
         box += boxes[:SHOWN_AT_ONCE]
         if folded := boxes[SHOWN_AT_ONCE:]:
             box += fold(count_of(len(folded), "further claim"), *folded)
