@@ -106,11 +106,12 @@ def test_the_code_still_gives_the_first_study(claims, notebooks, left_out):
 
 
 def test_every_claim_in_words_names_the_parameters_without_its_effect(claims):
-    lacking = [
-        claim.id
-        for claim in claims
-        if claim.key and not claim.release and claim.kind in IN_WORDS and not claim.no_effect
-    ]
+    lacking = []
+    for claim in claims:
+        states_an_effect = claim.key and not claim.release and claim.kind in IN_WORDS
+        # What a flag decides describes the data, as that they have ratings of turns.
+        if states_an_effect and "flag" not in claim.compare and not claim.no_effect:
+            lacking.append(claim.id)
     assert lacking == []
 
 
