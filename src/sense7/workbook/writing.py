@@ -22,7 +22,7 @@ from sense7.terminal import count_of
 from sense7.workbook.diagnostics import Diagnostics, refusal
 from sense7.workbook.ids import as_text
 from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
-from sense7.workbook.sheets import KEY_COLUMNS, locate_sheet
+from sense7.workbook.table import KEY_COLUMNS, locate_sheet
 from sense7.workbook.tables import as_typed
 from sense7.workbook.xlsx import Sheet, new_workbook
 

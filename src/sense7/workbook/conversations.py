@@ -1,0 +1,69 @@
+"""The pass over sheet Tasks: one row per conversation."""
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import compress
+
+import numpy as np
+
+from sense7.taxonomy import normalise_word
+from sense7.workbook import ids
+from sense7.workbook.repeats import report_repeated_conversations
+from sense7.workbook.scales import NO_ID
+from sense7.workbook.table import Table
+
+Columns = dict[str, list | np.ndarray]
+"""Name -> column: texts and other cells as a list (None if blank), numbers as an array (NaN if there is none)."""
+
+NAMES = {
+    "conversation": "TaskId",
+    "participant": "PID",
+    "condition": "Model",
+    "topic": "PreTaskChoice",
+}
+"""Columns of names: in the frame, and in the sheet."""
+
+
+def read_conversations(tasks: Table, answers: Mapping) -> Columns:
+    """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
+    names = {name: tasks.names(official) for name, official in NAMES.items()}
+    rows = np.arange(2, len(tasks.sheet.rows) + 2)
+    named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
+    again = report_repeated_conversations(tasks, names["conversation"])
+    without_id = np.array(tasks.filled, dtype=bool) & ~named
+    tasks.add("missing-id/conversation", "TaskId", rows[without_id])
+    named[list(again)] = False
+    columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
+    for name, (levels, _) in answers.items():
+        columns[name] = levels[named]
+    columns["row"] = rows[named]
+    numbers = columns["row"].tolist()
+    if not numbers:
+        tasks.add("no-conversation")
+    repeated = Counter(columns["conversation"])
+    for identifier, row in zip(columns["conversation"], numbers, strict=True):
+        if repeated[identifier] > 1:
+            tasks.add("duplicate-id", "TaskId", [row], identifier)
+    for name, official in NAMES.items():
+        ids.report_similar(tasks, official, columns[name], numbers, name)
+    _name_the_nameless(tasks, columns, numbers)
+    blank = [
+        row
+        for condition, row in zip(columns["condition"], numbers, strict=True)
+        if condition is None
+    ]
+    if "Model" in tasks.positions and len(blank) < len(numbers):
+        tasks.add("missing-condition", "Model", blank)
+    return columns
+
+
+def _name_the_nameless(tasks: Table, columns: Columns, rows: list[int]) -> None:
+    """Give conversations without a PID a participant of their own, and report them."""
+    people = columns["participant"]
+    nameless = []
+    for index, person in enumerate(people):
+        if person is None or normalise_word(person) in NO_ID or ids.is_error(person):
+            nameless.append(index)
+    tasks.add("missing-participant", "PID", [rows[index] for index in nameless])
+    for index in nameless:  # a made-up name that no PID can equal, since ids are trimmed
+        people[index] = f" (no PID) {columns['conversation'][index]}"

@@ -1,0 +1,158 @@
+"""The pass over the sheet with one row per participant, which may have any name."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from sense7 import taxonomy
+from sense7.taxonomy import normalise_name
+from sense7.workbook import ids
+from sense7.workbook.conversations import Columns
+from sense7.workbook.diagnostics import Diagnostics
+from sense7.workbook.ids import as_names, as_number, is_blank
+from sense7.workbook.options import ReadingOptions, is_scales_sheet
+from sense7.workbook.scales import stands_for
+from sense7.workbook.table import KEY_COLUMNS, Table, is_word, leave_out
+from sense7.workbook.xlsx import Sheet
+
+
+def find_participants(
+    sheets: Mapping[str, Sheet], tables: Mapping[str, Table], diagnostics: Diagnostics
+) -> Sheet | None:
+    """The sheet with one row per participant, found by its PID column; reports every sheet that is not used."""
+    used = {table.sheet.name: official for official, table in tables.items()}
+    candidates: list[tuple[tuple, Sheet]] = []
+    for sheet in sheets.values():
+        of_the_project = {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET}
+        if sheet.name in used or sheet.name in of_the_project or is_scales_sheet(sheet):
+            continue
+        columns = set(sheet.names) - {""}
+        original = _original_of(sheet, columns, sheets, used)
+        if original is not None:
+            diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=original)
+            continue
+        people = []
+        if "pid" in columns:
+            people = [name for name in as_names(sheet.column(sheet.names.index("pid"))) if name]
+        is_once = len(people) == len(set(people))
+        # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
+        if "pid" in columns and ("taskid" not in columns or is_once):
+            is_copy = any(
+                normalise_name(other.name) in normalise_name(sheet.name) for _, other in candidates
+            )
+            fitness = ("taskid" not in columns, is_once, not is_copy, len(set(people)))
+            candidates.append((fitness, sheet))
+        else:
+            diagnostics.add("unknown-sheet", {"sheet": sheet.name})
+    if not candidates:
+        return None
+    _, chosen = max(candidates, key=lambda candidate: candidate[0])
+    for _, candidate in candidates:
+        if candidate is not chosen:
+            place = {"sheet": candidate.name}
+            diagnostics.add("further-participants-sheet", place, chosen=chosen.name)
+    return chosen
+
+
+def _original_of(
+    sheet: Sheet, columns: set[str], sheets: Mapping[str, Sheet], used: Mapping[str, str]
+) -> str | None:
+    """Name of the sheet that this is a copy of: it has all its columns, or its name and its key columns."""
+    for name, official in used.items():
+        has_keys = set(map(normalise_name, KEY_COLUMNS[official])) <= columns
+        has_name = normalise_name(official) in normalise_name(sheet.name)
+        has_all = columns == set(sheets[name].names) - {""}
+        if has_keys and (has_name or has_all):
+            return name
+    return None
+
+
+def read_participants(
+    sheet: Sheet,
+    tasks: Table | None,
+    conversations: Columns | None,
+    explained: bool,
+    options: ReadingOptions,
+    diagnostics: Diagnostics,
+) -> Columns:
+    """Columns of the sheet with one row per participant; ``explained`` as :func:`leave_out` takes it."""
+    active = set(conversations["participant"]) if conversations else set()
+    position = sheet.names.index("pid")
+    table = Table("Participants", sheet, diagnostics, {"PID": position})
+    leave_out(table, "PID", active, explained)
+
+    people, filled = table.names("PID", active, "participant"), table.filled
+    columns: Columns = {"participant": people}
+    for index, header in enumerate(sheet.header):
+        cells = table.sheet.column(index)
+        if index == position or (not header.strip() and all(cell is None for cell in cells)):
+            continue
+        name = header if header.strip() else f"column {index + 1}"
+        while name in columns or name == "row":
+            name += "'"
+        columns[name] = _characteristic(table, index, options.missing_of(header))
+    columns["row"] = np.arange(2, len(people) + 2)
+    first: dict[str | None, int] = {}
+    for index, name in enumerate(people):
+        first.setdefault(name, index)
+    without_id = [index + 2 for index, name in enumerate(people) if name is None and filled[index]]
+    repeated = [
+        index + 2 for index, name in enumerate(people) if name is not None and first[name] != index
+    ]
+    table.add("missing-id/participant", "PID", without_id)
+    table.add("duplicate-participant", "PID", repeated)
+    kept = [index for name, index in first.items() if name is not None]
+    for name, column in columns.items():
+        if isinstance(column, list):
+            columns[name] = [column[index] for index in kept]
+        else:
+            columns[name] = column[kept]
+    if conversations is not None:
+        is_idle = [name not in active for name in columns["participant"]]
+        table.add("participant-without-conversation", "PID", columns["row"][is_idle])
+        is_unknown = [name not in first for name in conversations["participant"]]
+        rows = conversations["row"][is_unknown]
+        tasks.add("participant-without-characteristics", "PID", rows, chosen=sheet.name)
+    return columns
+
+
+def _characteristic(table: Table, position: int, declared: tuple | None) -> list | np.ndarray:
+    """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
+    cells = [
+        None if stands_for(cell, declared or ()) else cell for cell in table.sheet.column(position)
+    ]
+    numbers = np.full(len(cells), np.nan)
+    for index, cell in enumerate(cells):
+        number = as_number(cell)
+        if number is not None:
+            numbers[index] = ids.as_shown(number)
+    odd = [
+        index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])
+    ]
+    count = int(np.isfinite(numbers).sum())
+    if count and all(isinstance(cells[index], str) and not is_word(cells[index]) for index in odd):
+        for index in odd:
+            table.add("mixed-column/number", position, [index + 2], cells[index])
+        if declared is None:
+            _without_codes(table, position, numbers)
+        return numbers
+    for index in odd:
+        if len(odd) < count or ids.looks_like_number(cells[index]):
+            entry = "mixed-column/text" if len(odd) < count else "number-as-text"
+            table.add(entry, position, [index + 2], cells[index])
+    names = as_names(cells)
+    ids.report_replaced_signs(table, position, cells, names, joined_only=True)
+    ids.report_similar(table, position, names, list(range(2, len(names) + 2)), "group")
+    # A date among ages such as 18-24 was one of them.
+    if any(name is not None and re.fullmatch(r"\d{1,3} ?[-/] ?\d{1,3}", name) for name in names):
+        ids.report_retyped(table, position, cells, names)
+    return names
+
+
+def _without_codes(table: Table, position: int, numbers: np.ndarray) -> None:
+    """Have NaN in the place of known codes for a missing answer, and report them."""
+    for code in ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())):
+        places, column = np.flatnonzero(numbers == code), table.sheet.header[position]
+        table.add("missing-number", position, places + 2, code, column=column, code=f"{code:g}")
+        numbers[places] = np.nan

@@ -1,0 +1,273 @@
+"""The first two passes over a sheet: its columns are found, and rows that hold no data are made blank."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from itertools import dropwhile
+
+from sense7 import taxonomy
+from sense7.taxonomy import DIMENSIONS, normalise_name, normalise_word
+from sense7.terminal import count_of
+from sense7.workbook import ids
+from sense7.workbook.diagnostics import Diagnostics
+from sense7.workbook.ids import as_name, as_names, as_number, is_blank
+from sense7.workbook.scales import TOTALS, is_answer, says_nothing
+from sense7.workbook.xlsx import Sheet
+
+KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
+"""Columns without which a sheet can't be read."""
+
+KNOWN_ROLES = ("user", "assistant", "error")
+
+_AFTER_TASK = "PostTaskEmpathy"
+"""How the columns begin that rate a dimension of a whole conversation."""
+
+_FIRST_ROWS = 4
+"""Rows among which a survey program writes further names of the columns."""
+
+_TEXTS_ABOVE = 5
+"""Fewer texts than this stand above a column of numbers."""
+
+_IMPORT_ID = re.compile(r"\s*+\{\s*+.?ImportId.?\s*+:", re.IGNORECASE)
+
+
+def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
+    """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
+    alike = [
+        sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)
+    ]
+    sheet = sheets.get(official, alike[0] if alike else None)
+    if sheet is None:
+        present = ", ".join(sheets) or "none"
+        diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=present)
+    elif official not in sheets:
+        diagnostics.add("renamed-sheet", {"sheet": sheet.name}, official=official)
+    return sheet
+
+
+class Table:
+    """A sheet with its columns found, and where to report what is strange in it.
+
+    ``positions`` are given of a sheet that the format does not describe.
+    """
+
+    def __init__(
+        self, official: str, sheet: Sheet, diagnostics: Diagnostics, positions: dict | None = None
+    ):
+        self.official, self.sheet, self.diagnostics = official, sheet, diagnostics
+        self.columns = taxonomy.CORE_COLUMNS.get(official, ())
+        self.positions = positions or {}
+        self._cells = list(zip(*sheet.rows, strict=True))
+        if not sheet.visible:
+            self.add("hidden-sheet")
+        self.add("hidden-rows", "", sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
+        for position, row in sheet.errors:
+            self.add("error-cell", position, [row])
+        for position, row in sheet.formulas:
+            self.add("formula-without-value", position, [row])
+        if positions is None:
+            self.positions = _find_columns(self)
+        missing = [key for key in KEY_COLUMNS.get(official, ()) if key not in self.positions]
+        present = ", ".join(filter(None, sheet.header)) or "none"
+        for key in missing:
+            self.add("missing-key-column", key, key=key, present=present)
+        self.has_keys = not missing
+
+    def cells(self, official: str) -> tuple:
+        """Cells of a column; all None where the column is missing."""
+        position, length = self.positions.get(official), len(self.sheet.rows)
+        return (None,) * length if position is None or not length else self._cells[position]
+
+    def cells_at(self, position: int) -> tuple:
+        """Cells of a column by its position."""
+        return self._cells[position]
+
+    @property
+    def filled(self) -> list[bool]:
+        """Whether each row has any cell."""
+        blank = [None] * len(self.sheet.header)
+        return [row != blank for row in self.sheet.rows]
+
+    def make_blank(self, indices: Collection[int]) -> None:
+        """Have rows without any cell in the place of some."""
+        blank = [None] * len(self.sheet.header)
+        rows = [blank if index in indices else row for index, row in enumerate(self.sheet.rows)]
+        self.sheet = replace(self.sheet, rows=rows)
+        self._cells = list(zip(*rows, strict=True))
+
+    def add(
+        self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object
+    ) -> None:
+        """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its official name or position."""
+        position = column if isinstance(column, int) else self.positions.get(column)
+        if position is not None:
+            header = self.sheet.header[position] if position < len(self.sheet.header) else ""
+            letters = ids.cell_name(position, 1).rstrip("1")
+            column = header if header.strip() else f"{letters} (no name)"
+        place = {"sheet": self.sheet.name, "column": column, "position": position}
+        self.diagnostics.add(entry, place, rows, value, **words)
+
+    def names(
+        self, official: str, known: set[str] | None = None, noun: str = ""
+    ) -> list[str | None]:
+        """A column as names; as ``known`` spells them, if these are given and one alone is alike."""
+        cells = self.cells(official)
+        names = as_names(cells)
+        ids.report_replaced_signs(self, official, cells, names)
+        ids.report_rounded(self, official, cells, names)
+        respelt = {} if known is None else ids.respelt(names, known)
+        for row, name in enumerate(names, 2):
+            if name in respelt:
+                self.add(f"respelt-id/{noun}", official, [row], name)
+        return [respelt.get(name, name) for name in names]
+
+
+# --- columns ---
+
+
+def _find_columns(table: Table) -> dict[str, int]:
+    """Official name -> position: exact names, then alike ones and titles, then dimensions that one column names."""
+    header, names = table.sheet.header, table.sheet.names
+    officials = {column.official for column in table.columns}
+    after = normalise_name(_AFTER_TASK)
+    alike = {normalise_name(official): official for official in officials}
+    for dimension in DIMENSIONS:
+        if dimension.name in officials:
+            alike[normalise_name(dimension.title)] = dimension.name
+    positions = {}
+    for column in table.columns:
+        if column.official in header:
+            positions[column.official] = header.index(column.official)
+    naming: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        official = alike.get(name)
+        if official in officials - positions.keys():
+            positions[official] = place
+            table.add("renamed-column", place, official=official)
+        elif name.startswith(after) and place not in positions.values():
+            naming[_dimension_named(name.removeprefix(after))].append(place)
+    # Of several columns that name a dimension, such as one with a comment, nobody knows which is meant.
+    for official in naming.keys() & officials - positions.keys():
+        if len(naming[official]) == 1:
+            positions[official] = naming[official][0]
+    for place, name in enumerate(names):
+        is_empty = not name and all(row[place] is None for row in table.sheet.rows)
+        if place in positions.values() or is_empty:
+            continue
+        entry = "unmatched-column" if name.startswith(after) else "unknown-column"
+        if alike.get(name) in positions:
+            entry = "duplicate-column"
+        dimensions = ", ".join(taxonomy.DIMENSION_NAMES)
+        table.add(entry, place, official=alike.get(name), dimensions=dimensions)
+    return positions
+
+
+def _dimension_named(text: str) -> str:
+    """Official name of the column of the one dimension that a text names; "" if it names none or several."""
+    named = [dimension.name for dimension in DIMENSIONS if normalise_name(dimension.name) in text]
+    return f"{_AFTER_TASK}_{named[0]}" if len(named) == 1 else ""
+
+
+# --- rows without data ---
+
+
+def leave_out(table: Table, key: str, known: Collection[str], explained: bool) -> bool:
+    """Make rows without data blank, and report them; whether any of them names the columns.
+
+    Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
+    repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not ``known``. One of
+    the first four rows is such a row if it holds nothing but texts, its role or id is not known, and one of its
+    texts stands above a column of numbers, or is no answer on the scale of its column, or other sheets have such
+    rows, too (``explained``).
+    """
+    first = _rows_of_names(table, key, known, explained)
+    headers = set(range(first)) | _repeated_names(table, key, first)
+    totals = _totals(table, key, known, first) - headers
+    table.add("further-header", "", [index + 2 for index in sorted(headers)])
+    table.add("totals", "", [index + 2 for index in sorted(totals)])
+    if headers or totals:
+        table.make_blank(headers | totals)
+    return bool(headers)
+
+
+def _rows_of_names(table: Table, key: str, known: Collection[str], explained: bool) -> int:
+    """How many of the first rows explain the columns."""
+    role, id_place = table.positions.get("Role"), table.positions[key]
+    names_column = _naming(table, id_place)
+    first = 0
+    for number, row in enumerate(table.sheet.rows[:_FIRST_ROWS]):
+        filled = [cell for cell in row if not is_blank(cell)]
+        if any(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled):
+            first = number + 1
+            continue
+        if role is not None:
+            is_data = isinstance(row[role], str) and normalise_word(row[role]) in KNOWN_ROLES
+        else:
+            is_data = as_name(row[id_place]) in known
+        is_text = bool(filled) and all(isinstance(cell, str) for cell in filled)
+        if first != number or is_data or not is_text:
+            continue
+        if explained or any(names_column(place, cell) for place, cell in enumerate(row)):
+            first = number + 1
+    return first
+
+
+def _naming(table: Table, id_place: int) -> Callable[[int, object], bool]:
+    """Tell whether a cell names its column."""
+    scales = {}
+    for column in table.columns:
+        if column.scale:
+            scales[table.positions.get(column.official)] = column.scale
+
+    def names_column(place: int, cell: object) -> bool:
+        if place in scales:
+            return is_word(cell) and not is_answer(scales[place], cell)
+        # Above numbers alone, but for texts in the first rows.
+        numbers = [as_number(cell) for cell in table.cells_at(place) if not is_blank(cell)]
+        below = list(dropwhile(lambda number: number is None, numbers))
+        texts = len(numbers) - len(below)
+        is_above = texts < _TEXTS_ABOVE and len(below) >= max(2, texts) and None not in below
+        return place != id_place and is_above and is_word(cell)
+
+    return names_column
+
+
+def _repeated_names(table: Table, key: str, first: int) -> set[int]:
+    """Rows from ``first`` that repeat the names of the columns."""
+    names, id_place = table.sheet.names, table.positions[key]
+    # Each different cell once: nearly all rows have an id.
+    naming_id = {
+        cell
+        for cell in set(table.cells(key))
+        if isinstance(cell, str) and normalise_name(cell) == names[id_place]
+    }
+    repeated = set()
+    for index, row in enumerate(table.sheet.rows[first:], first):
+        if row[id_place] in naming_id and all(
+            is_blank(cell) or normalise_name(str(cell)) == name
+            for cell, name in zip(row, names, strict=True)
+        ):
+            repeated.add(index)
+    return repeated
+
+
+def _totals(table: Table, key: str, known: Collection[str], first: int) -> set[int]:
+    """Rows from ``first`` that begin with the word for a total, and have no known id."""
+    id_place, rows = table.positions[key], table.sheet.rows
+    begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in rows]
+    sums = {
+        cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS
+    }
+    totals = set()
+    for index, row in enumerate(rows[first:], first):
+        if begins[index] in sums and as_name(row[id_place]) not in known:
+            totals.add(index)
+    return totals
+
+
+def is_word(cell: object) -> bool:
+    """Whether a cell is a text that is no number, and does not say that there is none."""
+    return (
+        isinstance(cell, str) and as_number(cell) is None and not says_nothing(normalise_word(cell))
+    )
