@@ -19,6 +19,7 @@ from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge import judges as available_judges
+from sense7.judge import performance
 from sense7.judge.baselines import baseline_predictions
 from sense7.judge.ceiling import content_shares, judge_results, study_thresholds
 from sense7.judge.few_shot import chosen_examples
@@ -27,11 +28,7 @@ from sense7.judge.judges import (
     ABOUT_SIMULATED,
     ABSENT,
     Judges,
-    assistant_words,
-    detail,
-    facts,
     is_planted,
-    judge_multiverse,
     read_runs,
     simulated_files,
     simulated_folder,
@@ -39,6 +36,7 @@ from sense7.judge.judges import (
     write_simulated,
 )
 from sense7.judge.metrics import run_metrics
+from sense7.judge.performance import assistant_words, facts, judge_multiverse
 from sense7.judge.report import evaluate
 from sense7.judge.requests import chats
 from sense7.loading import load
@@ -50,6 +48,17 @@ from sense7.workbook.xlsx import read_sheets
 DATA = Path(__file__).resolve().parents[2] / "data"
 SMALL = Parameters(participants=12, conversations=48, unrated_conversations=1)
 JUDGE = "simulated-judge"
+TABLES = (
+    performance.metrics_over_runs,
+    performance.spread_over_runs,
+    performance.metrics_by_authors_rule,
+    performance.reply_counts,
+    performance.accuracy_bounds,
+    performance.truth_by_predicted_level,
+    performance.agreement_between_runs,
+    performance.level_and_length,
+    performance.youden_by_level,
+)
 
 
 @pytest.fixture(scope="module")
@@ -146,32 +155,25 @@ def test_predictions_for_other_conversations_or_from_before_the_workbook_changed
         read_runs(few, write(tmp_path / "p", frame))
 
 
-def test_the_detail_holds_both_policies_and_what_became_of_the_replies(tmp_path, few, frame):
+def test_the_tables_hold_both_policies_and_what_became_of_the_replies(tmp_path, few, frame):
     judges = read_runs(few, write(tmp_path / "p", frame))
-    found = detail(judges, "judge-empathy", bootstrap_of(few))
+    shown = performance.shown_judge(judges, "judge-empathy", bootstrap_of(few))
+    over_runs = performance.metrics_over_runs(shown)
+    by_authors_rule = performance.metrics_by_authors_rule(shown)
     n = int(frame["ground_truth"].notna().sum())
-    assert found.mean.loc["accuracy", "estimate"] == run_metrics(frame).loc["accuracy", "estimate"]
-    assert (found.mean.loc["accuracy", "n"], found.authors.loc["accuracy", "n"]) == (n - 1, n)
-    assert found.coverage.loc["refusal", "estimate"] == 1
-    assert found.confusion.to_numpy().sum() == n - 1
+    assert over_runs.loc["accuracy", "estimate"] == run_metrics(frame).loc["accuracy", "estimate"]
+    assert (over_runs.loc["accuracy", "n"], by_authors_rule.loc["accuracy", "n"]) == (n - 1, n)
+    assert performance.reply_counts(shown).loc["refusal", "estimate"] == 1
+    assert shown.strict.confusion.to_numpy().sum() == n - 1
 
 
 def test_without_predictions_every_table_says_so(few, study, judges):
-    found = detail(read_runs(few), "", bootstrap_of(few))
-    for name in (
-        "mean",
-        "spread",
-        "authors",
-        "coverage",
-        "bounds",
-        "calibration",
-        "stability",
-        "recognition",
-    ):
-        table = getattr(found, name)
+    nobody = performance.shown_judge(read_runs(few), "", bootstrap_of(few))
+    for table_of in TABLES:
+        table = table_of(nobody)
         assert set(table["reason"]) == {ABSENT}
         assert table[["estimate", "low", "high"]].isna().all(axis=None)
-    assert {(fact["estimate"], fact["reason"]) for fact in facts({}, found)} == {(None, ABSENT)}
+    assert {(fact["estimate"], fact["reason"]) for fact in facts({}, nobody)} == {(None, ABSENT)}
     table = judge_multiverse(few, {}, "", bootstrap_of(few))
     assert set(table["reason"]) == {ABSENT}
     assert robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
@@ -194,7 +196,7 @@ def test_levels_are_comparable_with_the_authors_prompt_and_where_all_five_are_co
         {"ground_truth": truth, "score": truth, "participant": people, "status": "ok"}
     )
     frame["conversation"] = [f"C{row}" for row in range(len(truth))]
-    shown = detail(
+    shown = performance.shown_judge(
         {f"model-{prompt}": {"one": frame}}, f"model-{prompt}", ParticipantBootstrap(people, 50)
     )
     found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
@@ -208,12 +210,15 @@ def test_levels_are_comparable_with_the_authors_prompt_and_where_all_five_are_co
 
 def test_level_and_length_without_words_or_scores_say_why(few, frame):
     known = frame.assign(score=4.0, status="ok", ground_truth=3.5)
-    found = detail(Judges({"a": {"a": known}}, {}), "a", bootstrap_of(few)).level_and_length
+
+    def tables_of(predictions):
+        judges = Judges({"a": {"a": predictions}}, {})
+        return performance.level_and_length(performance.shown_judge(judges, "a", bootstrap_of(few)))
+
+    found = tables_of(known)
     assert found.loc["level_bias", "estimate"] == 0.5
     assert found.loc["length_spearman", "reason"] == "scores or lengths are all the same"
-    found = detail(
-        Judges({"a": {"a": known.assign(score=np.nan)}}, {}), "a", bootstrap_of(few)
-    ).level_and_length
+    found = tables_of(known.assign(score=np.nan))
     assert set(found["reason"]) == {"no conversation has both a score and a ground truth"}
 
 
@@ -323,17 +328,11 @@ def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_s
     judges = read_runs(few, folder)
     assert (list(judges), list(judges.simulated)) == ([JUDGE, "simulated-user-empathy"], [JUDGE])
     for judge in judges:
-        found = detail(judges, judge, bootstrap_of(few), assistant_words(few))
-        tables = (
-            found.mean,
-            found.spread,
-            found.authors,
-            found.coverage,
-            found.bounds,
-            found.calibration,
-        )
-        for table in (*tables, found.stability, found.level_and_length):
-            assert set(table["method"].str.startswith("simulated judge: ")) == {judge == JUDGE}
+        shown = performance.shown_judge(judges, judge, bootstrap_of(few))
+        for table_of in TABLES:
+            assert set(table_of(shown)["method"].str.startswith("simulated judge: ")) == {
+                judge == JUDGE
+            }
     assert simulated_files(folder) == []
 
 
@@ -415,7 +414,8 @@ def test_every_specification_equals_scipys_and_the_first_is_that_of_the_page(stu
     assert table["method"].str.startswith(SIMULATED_WORDS).all()
     summary = robustness.summary(table, "judge_spearman", 0.369)
     assert summary["method"].str.startswith(SIMULATED_WORDS).all()
-    page = detail(judges, JUDGE, bootstrap_of(study, 40)).mean.loc["spearman"]
+    shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 40))
+    page = performance.metrics_over_runs(shown).loc["spearman"]
     for name in ("estimate", "low", "high", "n"):
         assert table.loc[1, name] == pytest.approx(page[name], abs=1e-12)
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +10,11 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import not_written, replacing_folder
-from sense7.findings.core import finding
-from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
+from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import (
     UNSTATED,
     Predictions,
-    counted_scores,
     prediction_files,
     prediction_path,
     read_predictions,
@@ -27,25 +22,11 @@ from sense7.judge.files import (
     without_repeats,
     write_predictions,
 )
-from sense7.judge.metrics import (
-    LEVEL_NUMBERS,
-    METRICS,
-    Metric,
-    OverRuns,
-    calibration,
-    coverage,
-    level_and_length,
-    levels_recognized,
-    missing_bounds,
-    recognition,
-    stability,
-)
 from sense7.judge.reply import read_reply
 from sense7.loading import synthetic_marks
-from sense7.segmentation import words_in
 from sense7.sources import resolve
 from sense7.study import Study
-from sense7.taxonomy import LEVELS, SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
+from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import Sheet, read_sheets
@@ -54,16 +35,9 @@ __all__ = [
     "ABSENT",
     "HOW_TO_MAKE_THEM",
     "Judges",
-    "assistant_words",
     "chosen_judge",
-    "defined",
-    "detail",
-    "facts",
-    "judge_multiverse",
     "read_runs",
-    "recall_and_false_positive_rate",
     "simulated_note",
-    "with_row_labels",
 ]
 
 if TYPE_CHECKING:
@@ -204,9 +178,6 @@ def simulated_note(names: Collection[str]) -> str:
     return f"{' and '.join(sorted(names))} {what}: {ABOUT_SIMULATED}"
 
 
-AUTHORS_PROMPT = "empathy_judge"
-"""Name of the authors' prompt file, which stands in the names of prediction files made with it."""
-
 ABSENT = "no predictions of a judge are available"
 
 HOW_TO_MAKE_THEM = (
@@ -216,30 +187,7 @@ HOW_TO_MAKE_THEM = (
 )
 
 
-_KEYS = {
-    "mean": {name: f"judge_{name}" for name in ("coverage", *METRICS)},
-    "spread": {name: f"judge_spread_{name}" for name in ("accuracy", "spearman")},
-    "authors": {name: f"judge_authors_{name}" for name in ("accuracy", "spearman")},
-    "coverage": {
-        name: f"judge_count_{name}"
-        for name in ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
-    },
-    "bounds": {name: f"judge_bound_{name}" for name in ("accuracy_worst", "accuracy_best")},
-    "calibration": {level: f"judge_calibration_{level}" for level in LEVEL_NUMBERS},
-    "stability": {"same_label": "judge_same_label"},
-    "level_and_length": {name: f"judge_{name}" for name in ("level_bias", "length_spearman")},
-    "recognition": {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS},
-}
-"""Table of :func:`detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""
-
 _SAME = 1e-9
-_NOTHING = pd.DataFrame(
-    {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
-    | {
-        name: pd.Series(dtype=object)
-        for name in ("conversation", "participant", "status", "doubtful")
-    }
-)
 
 
 class Judges(dict[str, dict[str, pd.DataFrame]]):
@@ -365,268 +313,3 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
             f"judge = {name!r}: no predictions of it are available ({', '.join(judges) or 'of none'})."
         )
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
-
-
-@dataclass(frozen=True)
-class JudgeTables:
-    """What is shown of one judge: tables of estimates, the confusion of its levels, and facts about its files.
-
-    ``frequent_levels`` counts the levels given by enough participants. With ``prefix`` the methods of a simulated
-    judge's values begin.
-    """
-
-    judge: str
-    mean: pd.DataFrame
-    spread: pd.DataFrame
-    authors: pd.DataFrame
-    coverage: pd.DataFrame
-    bounds: pd.DataFrame
-    calibration: pd.DataFrame
-    stability: pd.DataFrame
-    level_and_length: pd.DataFrame
-    recognition: pd.DataFrame
-    confusion: pd.DataFrame
-    frequent_levels: int
-    prefix: str
-
-
-@finding
-def detail(
-    judges: Mapping[str, Mapping[str, pd.DataFrame]],
-    judge: str,
-    bootstrap: ParticipantBootstrap,
-    words: pd.Series | None = None,
-) -> JudgeTables:
-    """Every table about one judge, with the keys of its rows.
-
-    Parameters
-    ----------
-    judges : mapping
-        As :func:`read_runs` gives it.
-    judge : str
-        One of them; "" if there is none.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants.
-    words : Series, optional
-        Of :func:`assistant_words`; without it there is no correlation of the scores with the length.
-
-    Returns
-    -------
-    JudgeTables
-        The tables whose rows are recorded have keys.
-
-    Examples
-    --------
-    >>> detail({}, "", ParticipantBootstrap(["a", "b"])).mean.loc["accuracy", "reason"]
-    'no predictions of a judge are available'
-    """
-    runs = judges.get(judge, {"": _NOTHING})
-    strict, authors = (OverRuns(runs, bootstrap, policy) for policy in ("strict", "authors"))
-    pooled = pd.concat(runs.values(), ignore_index=True)
-    tables = {
-        "mean": strict.mean,
-        "spread": strict.spread,
-        "authors": authors.mean,
-        "coverage": coverage(pooled, bootstrap),
-        "bounds": missing_bounds(pooled, bootstrap),
-        "calibration": calibration(strict),
-        "stability": stability(strict),
-        "level_and_length": level_and_length(strict, words),
-        "recognition": recognition(strict),
-    }
-    prefix, nothing = (
-        simulated_prefix(runs),
-        {} if judge else dict.fromkeys(("estimate", "low", "high"), np.nan),
-    )
-    nothing |= {} if judge else {"n": 0, "reason": ABSENT}
-    for name, table in tables.items():
-        keys = [_KEYS[name].get(row, "") for row in table.index]
-        tables[name] = table.assign(**nothing, method=prefix + table["method"], key=keys)
-    pairs = pooled[["participant", "ground_truth", "score"]].dropna()
-    often = (
-        pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
-    )
-    return JudgeTables(
-        judge=judge,
-        **tables,
-        confusion=strict.confusion,
-        frequent_levels=int(often.sum()),
-        prefix=prefix,
-    )
-
-
-def assistant_words(study: Study) -> pd.Series:
-    """Number of words that the assistant wrote in each conversation; 0 where it wrote none.
-
-    Examples
-    --------
-    >>> import sense7 as s7
-    >>> assistant_words(s7.load("synthetic")).loc[["T0001", "T0002"]].tolist()
-    [657.0, 511.0]
-    """
-    said = study.messages[study.messages["role"] == "assistant"]
-    # Message by message: the words of all of them at once would be many times as large as the study.
-    words = pd.Series(
-        [len(words_in(text)) for text in said["content"].fillna("")], index=said.index, dtype=int
-    )
-    counts = words.groupby(said["conversation"], sort=False).sum()
-    return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
-
-
-@finding
-def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Recall and false positive rate of each level, to be drawn side by side.
-
-    Parameters
-    ----------
-    mean : DataFrame
-        Metrics of a judge, such as ``mean`` of :func:`detail`; the second share is one minus the specificity.
-
-    Returns
-    -------
-    dict
-        Name of a series -> table of estimates, rows 1..5.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
-    >>> tables = recall_and_false_positive_rate(OverRuns([run]).mean)
-    >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
-    [1.0, 0.5]
-    """
-
-    def rows(kind: str) -> pd.DataFrame:
-        chosen = mean[mean.index.str.startswith(kind)]
-        return chosen.rename(index=lambda name: name.removeprefix(kind)).rename_axis("level")
-
-    others = rows("specificity_")
-    turned = {
-        name: 1 - others[of]
-        for name, of in (("estimate", "estimate"), ("low", "high"), ("high", "low"))
-    }
-    method = "1 minus " + others["method"]
-    return {
-        "conversations of this level (recall)": rows("sensitivity_"),
-        "all other conversations": others.assign(**turned, method=method),
-    }
-
-
-@finding
-def facts(judges: Mapping[str, object], detail: JudgeTables) -> list[dict]:
-    """What is said of the judge that is shown in words and counts, as arguments of ``Recorder.value``.
-
-    ``judge_shown``; ``judge_used_authors_prompt`` (by the names of its files: the text of the authors' prompt is not
-    known here); ``levels_recognized``; and ``levels_are_comparable``: whether this number can be compared with the
-    published one, which it can if the authors' prompt was used and each of the five levels is that of conversations of
-    at least ``FEWEST_PARTICIPANTS`` participants, since of a rarer level no judge could be shown to recognize it.
-
-    Examples
-    --------
-    >>> [row["estimate"] for row in facts({}, detail({}, "", ParticipantBootstrap(["a", "b"])))]
-    [None, None, None, None]
-    """
-    judge, often = detail.judge, detail.frequent_levels
-    used = "yes" if judge.endswith(f"-{AUTHORS_PROMPT}") else "no"
-    comparable = "yes" if used == "yes" and often == len(LEVELS) else "no"
-    prompt = f"by the name of its files: {AUTHORS_PROMPT}"
-    rule = (
-        "authors' prompt by the name of the files, and each of the five levels given by at least "
-        f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are"
-    )
-    recognized, n = levels_recognized(detail.recognition), int(detail.mean.loc["accuracy", "n"])
-    rows = [
-        ("judge_shown", judge, len(judges), "judges", "the one with most runs"),
-        ("judge_used_authors_prompt", used, int(bool(judge)), "prompts", prompt),
-        ("levels_are_comparable", comparable, often, "levels", rule),
-    ]
-    columns, absent = (
-        ("key", "estimate", "n", "unit", "method"),
-        {} if judge else {"estimate": None, "reason": ABSENT},
-    )
-    found = [dict(zip(columns, row, strict=True)) for row in rows]
-    found.insert(
-        2,
-        recognized
-        | {"key": "levels_recognized", "n": n, "method": detail.prefix + recognized["method"]},
-    )
-    return [row | absent for row in found]
-
-
-def defined(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a table of estimates that have a value, such as those of the levels that occur; all rows if none has.
-
-    Examples
-    --------
-    >>> defined(pd.DataFrame({"estimate": [np.nan, 3.5]}, index=[1, 2])).index.tolist()
-    [2]
-    """
-    valued = table[table["estimate"].notna()]
-    return valued if len(valued) else table
-
-
-def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of :func:`detail` whose rows have names for readers.
-
-    Examples
-    --------
-    >>> list(with_row_labels(pd.DataFrame({"n": [1, 1]}, index=["macro_f1", "accuracy_worst"])).index)
-    ['macro F1', 'accuracy worst']
-    """
-    return table.rename(
-        index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " ")
-    )
-
-
-def judge_multiverse(
-    study: Study,
-    judges: Mapping[str, Mapping[str, pd.DataFrame]],
-    judge: str,
-    bootstrap: ParticipantBootstrap,
-) -> pd.DataFrame:
-    """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
-    from sense7.findings.robustness import (
-        REPLIES,
-        RUNS,
-        TRUTHS,
-        specifications,
-    )  # all findings, and scipy.stats
-
-    chosen, unit, prefix = (
-        specifications("judge_spearman"),
-        METRICS["spearman"].unit,
-        simulated_prefix(judges.get(judge, {})),
-    )
-    known = study.conversations[["conversation", "participant"]]
-    truth, others = (
-        ground_truth(study.turns, known["conversation"]).to_numpy(),
-        other_ground_truths(study),
-    )
-    truths = dict(
-        zip(
-            TRUTHS,
-            (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])),
-            strict=True,
-        )
-    )
-    rows = {}
-    for number, choice in chosen.iterrows():
-        metric = Metric("", unit, f"{prefix}Spearman's rho, {choice['runs']}")
-        if not judge:
-            rows[number] = estimate_row(n=0, unit=unit, method=metric.method, reason=ABSENT)
-            continue
-        policy = "strict" if choice["replies without a score"] == REPLIES[0] else "authors"
-        scores = pd.DataFrame(
-            {run: counted_scores(frame, policy) for run, frame in judges[judge].items()}
-        )
-        if choice["runs"] == RUNS[2]:  # each conversation's median over the runs that have one
-            scores = scores.median(axis=1).to_frame()
-        elif choice["runs"] == RUNS[1]:
-            scores = scores.iloc[:, :1]
-        rated = known.assign(ground_truth=truths[choice["ground truth"]])
-        over = OverRuns(
-            {run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}, bootstrap
-        )
-        drawn = over.over(lambda run: run.spearman(run.truth, run.score))
-        undefined = "fewer than two conversations have both, or one of the two does not vary"
-        rows[number] = metric.number(number, drawn, over.people, undefined).row(bootstrap)
-    return chosen.join(estimate_table(rows, "specification"))
