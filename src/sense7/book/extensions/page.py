@@ -207,13 +207,11 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class _MathML(SphinxTransform):
-    """Before the domains look for any formula: else the page would ask for a library from the network."""
+    """Before the domains look for any formula: else an HTML page would ask for a library from the network."""
 
     default_priority = 800
 
     def apply(self, **kwargs) -> None:
-        if self.app.builder.format != "html":
-            return  # LaTeX has formulas of its own
         for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
             block = isinstance(node, nodes.math_block)
             try:
@@ -285,6 +283,11 @@ def _entries(module) -> Iterator[str]:
             yield f"- `{name}({needed})`: {said}"
 
 
+def _write_formulas(app) -> None:
+    if app.builder.format == "html":  # LaTeX has formulas of its own
+        app.add_transform(_MathML)
+
+
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
@@ -292,5 +295,7 @@ def setup(app):
         app.connect("doctree-read", change, priority=priority)
     app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
-    app.add_transform(_MathML)
+    app.connect("builder-inited", _write_formulas)
+    # Jupyter Book sets it for sphinx-comments, which _config.yml leaves out.
+    app.add_config_value("comments_config", {}, "")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

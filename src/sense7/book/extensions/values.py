@@ -71,10 +71,10 @@ class Edition:
 
 def edition_of(app_or_env) -> Edition:
     """The edition that the pages are made of, read once, when it is complete."""
-    app = getattr(app_or_env, "app", app_or_env)
-    if not hasattr(app, "_sense7_edition"):
-        app._sense7_edition = Edition(Path(app.config.sense7_edition))
-    return app._sense7_edition
+    config = app_or_env.config  # what both have; it is kept without what begins with an underscore
+    if not hasattr(config, "_sense7_edition"):
+        config._sense7_edition = Edition(Path(config.sense7_edition))
+    return config._sense7_edition
 
 
 def looked_up(env, *files: str) -> Edition:
