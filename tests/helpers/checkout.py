@@ -132,9 +132,9 @@ class Checkout:
         for folder in ("book/static", "notebooks", "data"):
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
-        shutil.copyfile(
-            ROOT / "book" / "static" / "companion.css", root / "book" / "static" / "companion.css"
-        )
+        shutil.copytree(ROOT / "book" / "templates", root / "book" / "templates")
+        for name in ("companion.css", "favicon.svg"):  # _config.yml names the second
+            shutil.copyfile(ROOT / "book" / "static" / name, root / "book" / "static" / name)
         shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
         (root / "requirements.lock").write_text("a==1\n", encoding="utf-8")
         self.claims(CLAIMS)

@@ -44,7 +44,7 @@ def _levels(tables: Tables) -> dict[str, float]:
         values[f"mean_{name}"] = arrays.mean(rated.astype(float))
     relational = tables.seven[:, _RELATIONAL]
     values["applicability_all_turns_Relational"] = arrays.mean(relational > 0)
-    of_all = np.mean(tables.seven[put] == 1, axis=0)
+    of_all = np.array([arrays.mean(levels == 1) for levels in tables.seven[put].T])
     values["relational_very_poor_of_all"] = of_all[_RELATIONAL]
     nearest = np.delete(of_all, _RELATIONAL).max()
     values["relational_very_poor_of_all_above_nearest"] = of_all[_RELATIONAL] - nearest
