@@ -92,7 +92,11 @@ class Kernels:
                 modules = set(STATISTICS if len(waiting) > 1 else ())
                 modules = modules.union(*(job.modules for job in waiting))
                 kernels.start_fork_server(modules, without_keys() | ENVIRONMENT | inline)
-            except (OSError, AttributeError, TypeError) as error:  # the last two: another Python's fork server
+            except (
+                OSError,
+                AttributeError,
+                TypeError,
+            ) as error:  # the last two: another Python's fork server
                 self.fall_back(error)
 
     def fall_back(self, error: Exception) -> None:
