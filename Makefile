@@ -125,11 +125,15 @@ bench: setup ## measure against what a user would use otherwise (hours); ONLY=re
 
 .PHONY: coverage
 coverage: setup ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
-	@$(BIN)/python evidence/coverage/run.py $${MAKE_PART:+--part "$$MAKE_PART"} $${MAKE_STUDIES:+--studies "$$MAKE_STUDIES"}
+	@$(BIN)/python -m evidence.coverage.run $${MAKE_PART:+--part "$$MAKE_PART"} $${MAKE_STUDIES:+--studies "$$MAKE_STUDIES"}
+
+.PHONY: few-people
+few-people: setup ## how many people a condition needs for an interval of a contrast (a quarter of an hour; can be interrupted)
+	@$(BIN)/python -m evidence.coverage.few_people $${MAKE_STUDIES:+--studies "$$MAKE_STUDIES"}
 
 .PHONY: simulated-studies
 simulated-studies: setup ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)
-	@$(BIN)/python evidence/coverage/simulated_studies.py
+	@$(BIN)/python -m evidence.coverage.simulated_studies
 
 # R is no part of the environment: where it is absent the verb says so, and its values stay as they are committed.
 .PHONY: reference

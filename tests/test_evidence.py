@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from evidence import bench
+from evidence.coverage import asked_again, few_people
 from evidence.coverage import run as proof
 from evidence.coverage import simulated_studies as many
 from scipy import stats
@@ -14,6 +15,7 @@ from scipy.stats import binomtest
 
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
+from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP
 from sense7.findings import coverage as stored_coverage
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
@@ -338,3 +340,31 @@ def test_wilsons_interval_is_that_of_the_formula(count, n):
     assert (row["estimate"], row["low"], row["high"]) == pytest.approx(
         (count / n, *expected), abs=1e-9
     )
+
+
+# Few people in a condition, and judges that are asked again
+
+
+def test_contrasts_need_as_many_people_as_was_measured():
+    assert stored_coverage.fewest_people() == FEWEST_IN_A_GROUP
+    assert list(stored_coverage.few_people_coverage()["needed"]) == list(FEWEST_IN_A_GROUP.values())
+
+
+@pytest.mark.parametrize("design", ["between", "within"])
+def test_the_code_still_gives_what_was_counted_of_few_people(design):
+    stored = json.loads((ROOT / "data" / "few_people.json").read_text("utf-8"))
+    assert few_people.one_study(design, 0) == stored["first_study"][design]
+
+
+def test_the_same_judge_asked_again_is_nearer_than_another(claims):
+    assert {claim.id for claim in claims if asked_again.is_of_a_judge(claim)} == {
+        "judge_spearman",
+        "judge_accuracy",
+    }
+    of_seconds = asked_again.differences(many.SEED, 0, ["judge_spearman", "judge_accuracy"])
+    for key in ("judge_spearman", "judge_accuracy"):
+        again = abs(of_seconds[asked_again.SAME][key])
+        assert 0 < again < abs(of_seconds[asked_again.ANOTHER][key])
+    for name in ("judge_spearman", "judge_accuracy"):
+        rates = POWER["claims"][name]
+        assert rates["planted"]["passed"] > rates["also"][0]["passed"]

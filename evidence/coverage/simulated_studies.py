@@ -28,6 +28,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import numpy as np
+from evidence.coverage.asked_again import rates_of_judges
 from tqdm import tqdm
 
 import sense7
@@ -403,6 +404,8 @@ def main() -> None:
     }
     write_json(arguments.out / "implied.json", head | found)
     rates = rates_of(claims, with_effect, others, kept)
+    for name, on_same_conversations in rates_of_judges(claims, SEED, STUDIES).items():
+        rates[name] |= on_same_conversations
     write_json(arguments.out / "claims_power.json", head | {"studies": STUDIES, "claims": rates})
 
 

@@ -10,7 +10,7 @@ from statsmodels.multivariate.factor import Factor
 import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP, ParticipantBootstrap
 from sense7.findings import conditions, context, measures
 from sense7.findings.conditions import largest_loading_difference
 from sense7.findings.measures import turn_rating
@@ -60,8 +60,8 @@ def rated_by(minimal_sheets, levels):
     return replace(parse_sheets(sheets), prompted_condition="prompted")
 
 
-@pytest.mark.parametrize("people", [1, 4, 5])
-def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minimal_sheets, people):
+@pytest.mark.parametrize("people", [1, 4, 9, 10])
+def test_a_share_of_resamples_needs_participants_as_an_interval_does(minimal_sheets, people):
     study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
     best = conditions.best_condition(study, bootstrap_of(study))
     assert best["best"]["estimate"] == "prompted"
@@ -72,6 +72,9 @@ def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minima
             share["reason"]
             == f"no share: only {people} participant{'s' if people > 1 else ''} to resample"
         )
+    elif people < FEWEST_IN_A_GROUP["difference of means"]:
+        assert np.isnan(share["estimate"])
+        assert share["reason"].startswith(f"no share: {people} participants in one group")
     else:
         assert (share["estimate"], share["reason"]) == (1, "")
 
@@ -340,3 +343,94 @@ def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(st
         for each in (plain, shifted)
     ]
     assert gaps[0]["low"] > 0 > gaps[1]["high"]
+
+
+# Without noise, and with few people
+
+
+def exact(minimal_sheets, higher=1):
+    """Ten people of different level, each of whom rates the prompted condition higher by the same."""
+    levels = [1, 2, 3, 4, 1, 2, 3, 4, 2, 3]
+    prompted = [level + higher for level in levels]
+    return rated_by(minimal_sheets, {"prompted": prompted, "plain": levels})
+
+
+@pytest.mark.parametrize("higher", [0, 1])
+def test_without_noise_a_difference_has_no_error_and_no_test(minimal_sheets, higher):
+    study = exact(minimal_sheets, higher)
+    found = conditions.mixed_contrasts(study, bootstrap_of(study))
+    difference = found.differences.iloc[0]
+    assert difference["estimate"] == pytest.approx(higher, abs=1e-9)
+    assert np.isnan(difference["low"])
+    assert difference["reason"].startswith("no interval: ratings agree exactly")
+    assert found.p["estimate"].isna().all()
+    assert found.overall["estimate"].isna().all()
+    best = conditions.prompted_minus_best_other(study, bootstrap_of(study))
+    assert np.isnan(best["estimate"])
+    assert "agree exactly" in best["reason"]
+
+
+def test_one_participant_has_no_interval_with_participants_as_random_effects(minimal_sheets):
+    ratings = []
+    for level in (5, 4, 4, 2, 5, 3):
+        ratings += [None, LEVELS[level - 1]] * 2
+    sheets = minimal_sheets(
+        conversations=6,
+        participants=None,
+        tasks={"PID": "P1", "Model": ["prompted", "plain"] * 3},
+        messages=dict.fromkeys(RATING_NAMES, ratings),
+    )
+    study = parse_sheets(sheets)
+    found = conditions.mixed_contrasts(study, bootstrap_of(study))
+    assert np.isfinite(found.differences["estimate"]).all()
+    assert found.differences["low"].isna().all()
+    assert found.differences["reason"].str.contains("there is one participant only").all()
+    assert found.p["reason"].str.contains("there is one participant only").all()
+
+
+def with_few(minimal_sheets, prompted, plain):
+    """Each person in one condition; levels that vary, so that only the number of people stands against an interval."""
+    generator = np.random.default_rng(prompted + 100 * plain)
+    people = [f"P{number}" for number in range(prompted + plain)]
+    names = ["prompted"] * prompted + ["plain"] * plain
+    ratings = {}
+    for name in RATING_NAMES:
+        ratings[name] = []
+        for _ in range(2 * len(people)):
+            ratings[name] += [None, LEVELS[generator.integers(0, 5)]]
+    sheets = minimal_sheets(
+        conversations=len(people),
+        participants=None,
+        tasks={"PID": people, "Model": names},
+        messages=ratings,
+    )
+    return replace(parse_sheets(sheets), prompted_condition="prompted")
+
+
+def intervals_of_contrasts(study):
+    """Contrast -> whether it has an interval or a test."""
+    bootstrap = bootstrap_of(study)
+    tested = conditions.dimension_by_condition(study, bootstrap)
+    rows = {
+        "odds ratio": conditions.odds_ratios(study, bootstrap),
+        "difference of means": conditions.condition_differences(study, bootstrap),
+        "Cohen's d": conditions.condition_differences(study, bootstrap, standardized=True),
+        "fading": conditions.prompt_fading(study, bootstrap).iloc[:1],
+    }
+    has = {name: bool(np.isfinite(table["low"]).all()) for name, table in rows.items()}
+    has["dimension by condition"] = bool(np.isfinite(tested.test.loc["interaction", "estimate"]))
+    if len(tested.deviations):
+        intervals = np.isfinite(tested.deviations["low"].astype(float))
+        assert set(intervals) == {has["dimension by condition"]}
+    return has
+
+
+@pytest.mark.parametrize(
+    ("prompted", "plain"), [(1, 12), (12, 2), (9, 30), (30, 9), (10, 10), (19, 40), (20, 20)]
+)
+def test_a_contrast_has_an_interval_where_each_group_has_enough_people(
+    minimal_sheets, prompted, plain
+):
+    has = intervals_of_contrasts(with_few(minimal_sheets, prompted, plain))
+    smaller = min(prompted, plain)
+    assert has == {name: smaller >= fewest for name, fewest in FEWEST_IN_A_GROUP.items()}

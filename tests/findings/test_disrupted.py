@@ -10,19 +10,23 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
+from sense7.estimators.alpha import alpha_row
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings import disrupted, measures, poor_turn
+from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES
+from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.findings.words import commented_turns
 from sense7.simulate import Parameters, simulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
+from sense7.workbook.xlsx import Sheet
 
 
 def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):
@@ -87,7 +91,105 @@ def test_without_a_poor_turn_no_definition_holds_a_value(minimal_sheets):
     assert set(poor_turn.poor_turn_grid(study, measures, 1.0)["holds it"]) == {""}
 
 
+@pytest.mark.parametrize("ending", ["", "_not_poor"])
+def test_d_of_the_overall_ratings_is_that_of_scipys_t_test(ending):
+    study = s7.load("synthetic")
+    table = poor_turn.poor_turn_effects(study, bootstrap_of(study))
+    turns = study.turns.dropna(subset="overall")
+    has_poor = (turns["overall"] <= 2).groupby(turns["conversation"]).any()
+    outcome_turns = turns if not ending else turns[turns["overall"] > 2]
+    outcome = outcome_turns.groupby("conversation")["overall"].mean()
+    has_poor = has_poor[outcome.index]
+    t = stats.ttest_ind(outcome[~has_poor], outcome[has_poor]).statistic
+    d = t * np.sqrt(1 / (~has_poor).sum() + 1 / has_poor.sum())
+    row = table.set_index("key").loc[f"poor_turn_d_overall{ending}"]
+    assert row["estimate"] == pytest.approx(d, abs=1e-9)
+    assert row["n"] == len(outcome)
+
+
+def test_a_single_rated_turn_is_not_compared_with_itself(minimal_sheets):
+    overall = [None, "poor", None, None] * 2 + [None, "good", None, None] * 2
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}))
+    effects = poor_turn.poor_turn_effects(study, bootstrap_of(study)).set_index("key")
+    assert np.isnan(effects.loc["poor_turn_d_overall", "estimate"])
+    assert "compared with itself" in effects.loc["poor_turn_d_overall", "reason"]
+
+
 # From turns to the whole
+
+
+WORDS = ["very poor", "poor", "neutral", "good", "very good"]
+
+
+def rated_once(where):
+    """Sixty conversations whose ratings after them are those of some of their turns; ``where`` says of which."""
+    generator = np.random.default_rng(4)
+    rated = ["EmpathyOverall", *DIMENSION_NAMES]
+    tasks = [["PID", "Model", "TaskId", *(f"PostTaskEmpathy_{name}" for name in DIMENSION_NAMES)]]
+    messages = [["TaskId", "MessageId", "Role", *rated]]
+    for number in range(60):
+        levels = generator.integers(1, 6, (3, 8))
+        if where == "every turn":
+            levels[:] = levels[0]
+        after = {
+            "only turn": levels[2, 1:],
+            "every turn": levels[0, 1:],
+            "first turn": levels[0, 1:],
+            "last turn": levels[2, 1:],
+            "lowest": levels[:, 1:].min(axis=0),
+            "another rating": generator.integers(1, 6, 7),
+        }[where]
+        tasks.append([f"P{number // 3}", "a", f"T{number}", *map(float, after)])
+        for turn in range(3):
+            words = [WORDS[level - 1] for level in levels[turn]]
+            if where == "only turn" and turn < 2:
+                words = [None] * 8
+            messages.append([f"T{number}", 2.0 * turn + 1, "user", *[None] * 8])
+            messages.append([f"T{number}", 2.0 * turn + 2, "assistant", *words])
+    sheets = {"Tasks": Sheet("Tasks", tasks[0], tasks[1:])}
+    sheets["Messages"] = Sheet("Messages", messages[0], messages[1:])
+    return parse_sheets(sheets)
+
+
+SAME = ["only turn", "every turn", "first turn", "last turn", "lowest"]
+
+
+@pytest.mark.parametrize("where", SAME)
+def test_ratings_that_repeat_those_of_turns_are_no_judgment_of_the_whole(where):
+    study = rated_once(where)
+    bootstrap = bootstrap_of(study)
+    effects = poor_turn.poor_turn_effects(study, bootstrap).iloc[:6]
+    turns, after = measures.turn_ratings(study), measures.post_task_ratings(study)
+    alphas = reliability.alpha_table(turns, after, bootstrap)
+    refused = [
+        *effects["reason"],
+        *poor_turn.poor_turn_ladder(study, bootstrap)["reason"],
+        *poor_turn.cross_validated_r2(study, bootstrap)["reason"],
+        *robustness.multiverse(study, bootstrap, "poor_turn_d")["reason"],
+        alphas.loc["after the conversation", "reason"],
+        reliability.alpha_if_dropped(after, bootstrap)["reason"].iloc[0],
+        ground_truth.changed_labels(study, bootstrap)["reason"].iloc[-1],
+    ]
+    assert {"compared with themselves" in reason for reason in refused} == {True}
+    assert effects["estimate"].isna().all()
+    assert np.isfinite(alphas.loc["per turn, pairwise", "estimate"])
+    of_parts = estimates_of_parts([sums_of_part(study)], draws=50, seed=1)
+    assert of_parts.loc[["poor_turn_d", "alpha_post"], "estimate"].isna().all()
+
+
+def test_another_judgment_of_the_whole_is_compared():
+    study = rated_once("another rating")
+    effects = poor_turn.poor_turn_effects(study, bootstrap_of(study))
+    assert np.isfinite(effects["estimate"].iloc[0])
+    alpha = alpha_row(measures.post_task_ratings(study), bootstrap_of(study))
+    assert np.isfinite(alpha["estimate"])
+
+
+def test_a_few_differences_do_not_make_another_judgment():
+    study = rated_once("last turn")
+    study.conversations.loc[7, "post_Affective"] = 6 - study.conversations.loc[7, "post_Affective"]
+    reason = poor_turn.poor_turn_effects(study, bootstrap_of(study))["reason"].iloc[0]
+    assert "compared with themselves" in reason
 
 
 def test_the_end_is_the_last_rated_turn(minimal_sheets):

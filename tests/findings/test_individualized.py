@@ -287,3 +287,23 @@ def test_groups_are_compared_by_permutations_or_by_f():
             people, means, bootstrap_of(study), permutations
         ).tests.loc["gender", "p"]
         assert found == pytest.approx(expected, abs=near)
+
+
+@pytest.mark.parametrize("noise", [0, 0.005, 0.05])
+def test_the_intraclass_correlation_goes_up_to_one(noise):
+    """Balanced, so that REML gives the mean squares' variances; noise is 260 and 26 times as small as differences."""
+    generator = np.random.default_rng(2)
+    people, conversations = 12, 4
+    level = np.repeat(generator.permutation(np.linspace(1, 5, people)), conversations)
+    y = level + noise * generator.standard_normal(len(level))
+    frame = pd.DataFrame({"participant": np.repeat(np.arange(people), conversations), "y": y})
+    frame["condition"] = ""
+    _, model = individualized.fit_variance_model(frame)
+    participant, _, _, residual = model.fit.variances
+    by_person = frame.groupby("participant")["y"]
+    within = by_person.var().mean()
+    between = by_person.mean().var() - within / conversations
+    assert participant == pytest.approx(between, rel=1e-5)
+    assert residual == pytest.approx(within, rel=1e-5, abs=1e-12)
+    share = participant / (participant + residual)
+    assert share == pytest.approx(between / (between + within), abs=1e-9)

@@ -13,6 +13,7 @@ from sense7.errors import UserError
 from sense7.estimators import ranks as ranks_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS
+from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, counted_scores
 from sense7.judge.metrics import (
     METRICS,
@@ -20,7 +21,7 @@ from sense7.judge.metrics import (
     Run,
     calibration,
     coverage,
-    levels_recognized,
+    mean_recall,
     missing_bounds,
     recognition,
     run_metrics,
@@ -440,7 +441,6 @@ def test_a_judge_that_always_says_the_same_recognizes_nothing():
     found = recognition(OverRuns([frame], bootstrap_of(frame)))
     np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
     assert found.loc[1, "reason"] == "no interval: the judge never gives this level"
-    assert levels_recognized(found)["estimate"] == 0
 
 
 def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
@@ -450,36 +450,60 @@ def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
     found = recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
     assert found.loc[1, "estimate"] == 1
     assert found.loc[1, "reason"] == "no interval: only 3 participants to resample"
-    assert levels_recognized(found)["estimate"] == 4
+
+
+def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():
+    frame = run_of(rows=200, people=20, missing=0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    truth, score = labels(frame["ground_truth"]), labels(frame["score"])
+    expected = recall_score(truth, score, labels=[2, 3, 4, 5], average="macro")
+    assert table.loc["mean_recall", "estimate"] == pytest.approx(expected, abs=1e-12)
+    above = table.loc["mean_recall_above_chance"]
+    assert above["estimate"] == pytest.approx(expected - 1 / 4, abs=1e-12)
+    assert "(2, 3, 4, 5)" in above["method"]
+
+
+@pytest.mark.parametrize("level", [3, 4])
+def test_a_judge_that_always_says_the_same_has_the_mean_recall_of_chance(level):
+    frame = run_of(missing=0).assign(score=float(level))
+    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    assert table.loc["mean_recall_above_chance", "estimate"] == pytest.approx(0, abs=1e-12)
+
+
+def test_a_level_that_too_few_people_gave_is_no_help_to_a_judge_that_always_says_it():
+    frame = run_of(rows=200, people=20, missing=0).assign(score=1.0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    assert table.loc["mean_recall", "estimate"] == 0
+    assert table.loc["mean_recall_above_chance", "estimate"] == -0.25
 
 
 @pytest.mark.long
-def test_a_judge_without_skill_seldom_recognizes_a_level():
-    """The five intervals together err in at most 5% of the studies; 200 studies, three standard errors."""
+def test_a_judge_without_skill_seldom_has_a_mean_recall_above_chance():
+    """The interval errs upward in at most 2.5% of the studies; 200 studies, three standard errors."""
     wrong = 0
     for seed in range(200):
         generator = np.random.default_rng(seed)
         frame = run_of(seed, rows=150, people=40, missing=0)
         frame["score"] = generator.permutation(frame["score"].to_numpy())
-        wrong += (
-            levels_recognized(recognition(OverRuns([frame], bootstrap_of(frame, draws=300))))[
-                "estimate"
-            ]
-            > 0
-        )
-    assert wrong / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+        table = mean_recall(OverRuns([frame], bootstrap_of(frame, draws=300)))
+        wrong += int(table.loc["mean_recall_above_chance", "low"] > 0)
+    assert wrong / 200 <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 200)
 
 
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
         (run_of(rows=0), "no conversation has both a score and a ground truth"),
-        (run_of(missing=0, people=4), "no interval: only 4 participants to resample"),
-        (run_of(missing=0).drop(columns="participant"), "no interval: participants are not known"),
-        (run_of(missing=0).assign(ground_truth=4.0), "no conversation has the ground truth 1"),
+        (run_of(missing=0).drop(columns="participant"), "participants are not known"),
+        (run_of(missing=0).assign(ground_truth=4.0), "fewer than two levels were given by 5"),
     ],
 )
-def test_where_no_level_can_be_decided_the_number_has_a_reason(frame, reason):
+def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame, reason):
     bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
-    found = levels_recognized(recognition(OverRuns([frame], bootstrap)))
-    assert (found["estimate"], found["reason"]) == (None, reason)
+    table = mean_recall(OverRuns([frame], bootstrap))
+    assert table["estimate"].isna().all()
+    assert table["reason"].str.startswith(reason).all()

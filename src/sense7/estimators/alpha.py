@@ -28,6 +28,9 @@ MISSING = is_one_of(["pairwise", "listwise"])
 
 INTERVALS = ("participants", "percentile", "feldt")
 
+REFUSED = "refused"
+"""Name in ``DataFrame.attrs`` of the reason why ratings have no alpha of their own."""
+
 
 def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
     r"""Return Cronbach's alpha of k items from their covariance matrix.
@@ -204,6 +207,10 @@ def alpha_row(
     if missing == "listwise":
         used = used.dropna()
     units, items = used.shape
+    refused = ratings.attrs.get(REFUSED, "")
+    if refused:
+        method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
+        return estimate_row(n=units, unit="alpha", method=method, reason=refused)
     if items < 2:
         number = "none" if items == 0 else "only one"
         return estimate_row(

@@ -17,10 +17,14 @@ from scipy import stats
 
 from sense7.estimators.bootstrap import pieces
 
-_LARGEST_RATIO = 20.0
-"""Largest standard deviation of participants, in units of the residual one."""
+_LARGEST_RATIO = 1000.0
+"""Largest standard deviation of participants, in units of the residual one; there the residual variance counts as zero.
+
+Without residual variance the likelihood has no maximum: it rises with this ratio without end.
+"""
 
 _LARGEST_LOG = np.log1p(_LARGEST_RATIO**2)
+_NEAR_LARGEST_LOG = _LARGEST_LOG - 1e-3
 _START = np.log1p(0.5)
 _ITERATIONS = 60
 _SMALL_STEP = 1e-7
@@ -96,15 +100,20 @@ def _fit_at_once(sums: np.ndarray) -> RandomIntercept:
     """The models of some resamples, at the ratios of the variances where the deviance is least."""
     by_size = _BySize.of(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.expm1(_log_ratio_of_minimum(by_size))
+        log_ratio = _log_ratio_of_minimum(by_size)
+        ratio = np.expm1(log_ratio)
         weight = ratio[:, None] / (1 + by_size.size * ratio[:, None])
         inverse, coefficients, residual = _solve(by_size.cross(weight), by_size.freedom)
-        errors = np.sqrt(residual[..., None] * np.diagonal(inverse, axis1=-2, axis2=-1))
+        without_noise = log_ratio >= _NEAR_LARGEST_LOG
+        residual = np.where(without_noise, residual * by_size.freedom / by_size.between, residual)
+        residual_variance = np.where(without_noise, 0.0, residual)
+        variances = np.diagonal(inverse, axis1=-2, axis2=-1)
+        errors = np.sqrt(residual[..., None] * variances)
     return RandomIntercept(
         coefficients=coefficients,
         errors=errors,
         participant_variance=residual * ratio,
-        residual_variance=residual,
+        residual_variance=residual_variance,
     )
 
 
@@ -164,6 +173,15 @@ class _BySize(NamedTuple):
             outer=outer.reshape(*sums.shape[:-2], width * width),
             freedom=rows.sum(axis=-1) - (width - 1),
         )
+
+    @property
+    def between(self) -> np.ndarray:
+        """Degrees of freedom of participants' means; those of effects within participants are none of them."""
+        shares = np.divide(1.0, self.size, out=np.zeros_like(self.size), where=self.size > 0)
+        within = (self.products - self.weighted(shares[:, None])[:, 0])[:, :-1, :-1]
+        largest = np.abs(self.products[:, :-1, :-1]).max(axis=(1, 2))
+        rank = np.linalg.matrix_rank(within, tol=1e-9 * largest, hermitian=True)
+        return self.people.sum(axis=-1) - within.shape[-1] + rank
 
     def of_fits(self, fits: np.ndarray) -> "_BySize":
         """The sums of some of the fits."""
@@ -318,6 +336,28 @@ class NestedSums:
         return np.add.reduceat(self.counts, self.starts, axis=0)
 
     @cached_property
+    def units_of_person(self) -> np.ndarray:
+        """Numbers of participants (1), of cells and of groups of each participant: (participants, 3)."""
+        ones = np.ones(len(self.participants))
+        cells = np.bincount(self.person, minlength=len(self.participants))
+        return np.column_stack([ones, cells, self.counts_of_person.sum(axis=1)])
+
+    @cached_property
+    def rank_within(self) -> int:
+        """Number of fixed effects that differences of cells of one participant determine."""
+        first_cell_of_person = self.design[self.starts[self.person]]
+        return int(np.linalg.matrix_rank(self.design - first_cell_of_person))
+
+    def freedom_without_noise(self, weights: np.ndarray, at_bound: np.ndarray) -> np.ndarray:
+        """Degrees of freedom of the finest units whose ratio is at its bound: without noise they alone vary."""
+        effects = self.design.shape[1]
+        units = weights @ self.units_of_person
+        freedom = units[:, 0] - effects + self.rank_within
+        for level in (1, 2):
+            freedom = np.where(at_bound[:, level], units[:, level] - effects, freedom)
+        return freedom
+
+    @cached_property
     def _grid(self) -> tuple[int, int]:
         """Rows and participants of the grid."""
         return self.on_grid(self.counts).shape[:2]
@@ -388,11 +428,16 @@ class NestedSums:
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """A fitted model, or many."""
+    """A fitted model, or many.
+
+    ``variances`` are those of participants, cells, groups, and the residual one; ``ratios`` the first three by the
+    residual one, at most ``_LARGEST_RATIO`` squared, where the residual variance is zero.
+    """
 
     coefficients: np.ndarray
     covariance: np.ndarray
     variances: np.ndarray
+    ratios: np.ndarray
     deviance: np.ndarray
 
 
@@ -481,7 +526,13 @@ def fit_nested(
     """
     if weights is None:
         fit = fit_nested(sums, np.ones((1, len(sums.participants))), start)
-        return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
+        return Nested(
+            coefficients=fit.coefficients[0],
+            covariance=fit.covariance[0],
+            variances=fit.variances[0],
+            ratios=fit.ratios[0],
+            deviance=fit.deviance[0],
+        )
     ratios = 0.5 if start is None else start
     log_ratio = np.log1p(np.where(sums.free, ratios, 0.0))
     chunks = pieces(len(weights), _ARRAYS * len(sums.design), _CHUNK)
@@ -516,13 +567,21 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
             shrink[active[~is_better]] /= 4
             state.set_draws(improved, tried.of_draws(is_better))
             active = active[~is_small]
-    variances = np.column_stack([np.expm1(log_ratio) * state.residual[:, None], state.residual])
-    variances[~np.isfinite(state.deviance)] = np.nan
+    ratios = np.expm1(log_ratio)
     freedom = weights @ sums.rows - sums.design.shape[1]
+    at_bound = log_ratio >= _NEAR_LARGEST_LOG
+    without_noise = at_bound.any(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rescaled = state.residual * freedom / sums.freedom_without_noise(weights, at_bound)
+    residual = np.where(without_noise, rescaled, state.residual)
+    noise = np.where(without_noise, 0.0, residual)
+    variances = np.column_stack([ratios * residual[:, None], noise])
+    variances[~np.isfinite(state.deviance)] = np.nan
     return Nested(
         coefficients=state.coefficients,
-        covariance=state.residual[:, None, None] * state.inverse,
+        covariance=residual[:, None, None] * state.inverse,
         variances=variances,
+        ratios=ratios,
         deviance=state.deviance + freedom * (1 + np.log(2 * np.pi)),
     )
 
@@ -836,12 +895,14 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     .. math:: \nu = 2 v^2 / (g^\top A g)
 
     with v the variance of the contrast, g its gradient in the variances, and A their covariance
-    matrix, from the curvature of the restricted likelihood. Variances of zero are held there.
+    matrix, from the curvature of the restricted likelihood. Variances of zero are held there, and so is a ratio at its
+    upper bound.
     """
-    ratios = fit.variances[:3] / fit.variances[3]
+    ratios = fit.ratios
     all_participants = np.ones((1, len(sums.participants)))
     likelihood = _likelihood(sums, all_participants, np.log1p(ratios)[None])
-    positive = np.flatnonzero(sums.free & (ratios > 1e-8))
+    is_inside = (ratios > 1e-8) & (np.log1p(ratios) < _NEAR_LARGEST_LOG)
+    positive = np.flatnonzero(sums.free & is_inside)
     # In these ratios, and in the logarithm of the residual variance.
     hessian = np.full((len(positive) + 1, len(positive) + 1), likelihood.freedom[0])
     hessian[:-1, :-1] = likelihood.curvature[0][np.ix_(positive, positive)]

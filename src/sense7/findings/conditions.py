@@ -248,10 +248,12 @@ def condition_differences(
     frame = compared_conversations(study)
     in_keys = pairs_in_keys(study)
     unit = POINTS
+    contrast = "difference of means"
     statistic = mean_difference
     undefined = "no rated conversation"
     if standardized:
         unit = "Cohen's d"
+        contrast = "Cohen's d"
         statistic = cohens_d
         undefined = "too few conversations, or ratings that do not vary"
 
@@ -281,6 +283,8 @@ def condition_differences(
             rows=rows,
             key=key,
             undefined=undefined,
+            groups=rows["condition"],
+            contrast=contrast,
         )
 
     numbers = []
@@ -330,6 +334,8 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
         rows=frame,
         key="prompted_difference_ground_truth",
         undefined="the ratings do not vary",
+        groups=frame["condition"],
+        contrast="difference of means",
     )
     return tabulate("rating", [number], bootstrap)
 
@@ -349,7 +355,7 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     dict
         ``best``: a value for a record, whose estimate is the name, or None with the reason where several share the
         highest mean; ``share``: a row of estimates, the share of resamples in which that condition alone is the
-        highest. There is no share with fewer than five rated participants, as there is no interval.
+        highest. There is no share with too few participants in a condition, as there is no interval of a difference.
     """
     require_own(study, bootstrap)
     frame = compared_conversations(study)
@@ -373,7 +379,12 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     no_share = reason
     if not reason:
         best = present[means.argmax()]
-        no_share = bootstrap.too_few(frame["participant"]).replace("no interval", "no share")
+        participants = frame["participant"]
+        few = bootstrap.too_few(participants)
+        few_in_a_group = bootstrap.too_few_in_a_group(
+            participants, frame["condition"], "difference of means"
+        )
+        no_share = (few or few_in_a_group).replace("no interval", "no share")
     if not no_share:
         means_in_resamples = bootstrap.distribution(ratio, sums, frame["participant"])
         means_in_resamples = rounded(means_in_resamples)
@@ -473,14 +484,29 @@ def mixed_contrasts(
             frame.get("conversation"),
         )
         fit = fit_nested(sums)
-        residual_variance = fit.variances[3]
-        if not np.isfinite(fit.variances).all() or residual_variance < 1e-12:
-            reason = "too few conversations for the model"
+        if not np.isfinite(fit.variances).all():
+            conversations = count_of(n, "conversation")
+            conditions = count_of(len(present), "condition")
+            reason = f"{conversations} in {conditions}: none is left to estimate noise from"
 
     differences = {}
     tests = {}
     pairs = pd.DataFrame(columns=_CONTRAST_COLUMNS)
-    if reason:
+    no_error = ""
+    if not reason:
+        no_error = _why_no_error(frame, fit)
+    if no_error:
+        reason = no_error
+        overall = estimate_row(n=n, unit="p value", method=MODEL, reason=f"no test: {no_error}")
+        tests = dict.fromkeys(condition_pairs(study), overall)
+        for name, (first, second) in condition_pairs(study).items():
+            difference = np.nan
+            if first in present and second in present:
+                difference = float(np.dot(_contrast(first, second, present), fit.coefficients))
+            differences[name] = estimate_row(
+                difference, n=n, unit=POINTS, method=MODEL, reason=f"no interval: {no_error}"
+            )
+    elif reason:
         no_difference = estimate_row(n=n, unit=POINTS, method=MODEL, reason=reason)
         overall = estimate_row(n=n, unit="p value", method=MODEL, reason=reason)
         differences = dict.fromkeys(condition_pairs(study), no_difference)
@@ -538,6 +564,19 @@ def _why_no_contrasts(study: Study, frame: pd.DataFrame, present: list[str]) -> 
     return ""
 
 
+def _why_no_error(frame: pd.DataFrame, fit: Nested) -> str:
+    """Why differences of conditions have no standard error in the model; "" if they have one."""
+    if frame["participant"].nunique() < 2:
+        return "there is one participant only, so that participants can't be random effects"
+    _, participant_by_condition, conversation, residual = fit.variances
+    if participant_by_condition == 0 and conversation == 0 and residual == 0:
+        return (
+            "ratings agree exactly: within participants, conditions differ by the same for everybody, "
+            "and no noise is left"
+        )
+    return ""
+
+
 def _compared_in_model(
     study: Study, present: list[str], sums: NestedSums, fit: Nested
 ) -> pd.DataFrame:
@@ -568,7 +607,10 @@ def _f_test(sums: NestedSums, fit: Nested, conditions: int, n: int) -> dict:
     identity = np.eye(conditions)
     f, freedom, p = satterthwaite_f(sums, fit, identity[1:] - identity[0])
     if not np.isfinite(p):
-        reason = "too few participants and conversations for a test"
+        reason = (
+            "too few participants and conversations for a test: a condition's mean has at most "
+            "two degrees of freedom"
+        )
         return estimate_row(n=n, unit="p value", method=MODEL, reason=reason)
     words = f"F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"
     return estimate_row(p, n=n, unit="p value", method=f"{MODEL}; {words}")
@@ -762,6 +804,8 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
             label=f"{first} against {second}",
             statistic=odds_ratio,
             key=key,
+            groups=turns["condition"].where(turns["condition"].isin([first, second])),
+            contrast="odds ratio",
             interval=f"{bootstrap.confidence:.0%} t interval, errors clustered by participant",
             **described,
         )
@@ -831,13 +875,13 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         columns = np.column_stack([np.ones(len(frame)), frame[dimensions]])
         values = groups[:, :, None] * columns[:, None, :]
         deviations = resampled(bootstrap, _deviations, values, frame["participant"])
-        interaction = _test_of_deviations(deviations, bootstrap, frame["participant"])
+        interaction = _test_of_deviations(deviations, bootstrap, frame)
         for i, dimension in enumerate(dimensions):
             for j, condition in enumerate(conditions):
                 label = f"{dimension}, {condition}"
                 rows = frame[in_condition[j]]
                 of_cell = deviations[:, j, i]
-                numbers.append(_deviation(label, of_cell, rows, bootstrap, frame["participant"]))
+                numbers.append(_deviation(label, of_cell, rows, bootstrap, frame))
     table = tabulate("dimension, condition", numbers, bootstrap)
     if numbers:
         where = str(rounded(table["estimate"].abs()).idxmax())
@@ -875,18 +919,30 @@ def _deviation(
     values: np.ndarray,
     rows: pd.DataFrame,
     bootstrap: ParticipantBootstrap,
-    participants: pd.Series,
+    frame: pd.DataFrame,
 ) -> Number:
     """One deviation, with the interval over the participants of all conditions."""
 
     def deviation() -> Estimate:
-        return Estimate(float(values[0]), *bootstrap.interval(values[1:], participants))
+        reason = _too_few_for_deviations(bootstrap, frame)
+        if reason:
+            return Estimate(float(values[0]), reason=reason)
+        return Estimate(float(values[0]), *bootstrap.interval(values[1:], frame["participant"]))
 
     return Number(label=label, statistic=deviation, unit=POINTS, method=_DEVIATION, rows=rows)
 
 
+def _too_few_for_deviations(bootstrap: ParticipantBootstrap, frame: pd.DataFrame) -> str:
+    """Why there are too few participants in all or in a condition for intervals of deviations; "" if enough."""
+    few = bootstrap.too_few(frame["participant"])
+    few_in_a_group = bootstrap.too_few_in_a_group(
+        frame["participant"], frame["condition"], "dimension by condition"
+    )
+    return few or few_in_a_group
+
+
 def _test_of_deviations(
-    deviations: np.ndarray, bootstrap: ParticipantBootstrap, participants: pd.Series
+    deviations: np.ndarray, bootstrap: ParticipantBootstrap, frame: pd.DataFrame
 ) -> dict:
     """P value of the largest deviation in units of its bootstrap standard error, as a row of estimates."""
     estimates = deviations[0]
@@ -896,7 +952,7 @@ def _test_of_deviations(
     errors = np.zeros_like(estimates)
     if len(defined) > 1:
         errors = defined.std(axis=0)
-    reason = bootstrap.too_few(participants).replace("no interval", "no test")
+    reason = _too_few_for_deviations(bootstrap, frame).replace("no interval", "no test")
     if not reason and not (rounded(errors) > 0).all():
         reason = "no test: a deviation is the same in every resample"
     if not reason and len(defined) < (1 - MOST_UNDEFINED) * len(in_resamples):
@@ -909,7 +965,7 @@ def _test_of_deviations(
         p = (as_large + 1) / (len(defined) + 1)
     return estimate_row(
         p,
-        n=len(participants),
+        n=len(frame),
         unit="p value",
         method="largest deviation of a dimension in a condition, in bootstrap standard errors",
         reason=reason,
@@ -1011,6 +1067,8 @@ def _largest_difference(
         errors = fitted.std(axis=0)
     too_many_undefined = len(fitted) < (1 - MOST_UNDEFINED) * len(in_resamples)
     reason = fewer_draws.too_few(participants.to_series())
+    if not reason:
+        reason = fewer_draws.too_few_in_a_group(participants, prompted, "dimension by condition")
     if not reason and (too_many_undefined or not (rounded(errors) > 0).all()):
         reason = "no interval: the factor model can't be fitted in too many of the resamples"
     reach = np.nan
@@ -1132,6 +1190,8 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
             rows=rows,
             key=key,
             undefined="no conversation has two rated turns to compare",
+            groups=prompted[chosen],
+            contrast="fading",
         )
 
     numbers = [

@@ -70,6 +70,9 @@ class Number:
     ``statistic`` returns an array of 1 + draws numbers, of which the percentile interval is made, or an `Estimate`
     whose interval is of another kind, said by ``interval``. ``rows`` are what n counts: a frame with a column
     participant, or the participant of each. ``note`` says what a number lacks that is there nevertheless.
+
+    Of a contrast, ``groups`` holds the group of each row, and ``contrast`` its name in ``FEWEST_IN_A_GROUP``: there is
+    no interval where a group has fewer participants.
     """
 
     label: str
@@ -81,6 +84,13 @@ class Number:
     undefined: str = "it is undefined in these data"
     interval: str | None = None
     note: str = ""
+    groups: pd.Series | np.ndarray | None = None
+    contrast: str = ""
+
+    @property
+    def participants(self) -> pd.Series | pd.Index:
+        """The participant of each row."""
+        return self.rows["participant"] if isinstance(self.rows, pd.DataFrame) else self.rows
 
     def row(self, bootstrap: ParticipantBootstrap) -> dict:
         """Its row of a table of estimates. Here alone NotComputable is caught; every other error is an error."""
@@ -90,8 +100,12 @@ class Number:
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
         if not isinstance(found, Estimate):
-            people = self.rows["participant"] if isinstance(self.rows, pd.DataFrame) else self.rows
-            found = Estimate(float(found[0]), *bootstrap.interval(found[1:], people))
+            interval = bootstrap.interval(found[1:], self.participants)
+            found = Estimate(float(found[0]), *interval)
+        if self.contrast and not found.reason:
+            few = bootstrap.too_few_in_a_group(self.participants, self.groups, self.contrast)
+            if few:
+                found = Estimate(found.estimate, reason=few)
         row = bootstrap.row(found, **common, undefined=self.undefined, how=self.interval)
         return row | {
             "reason": joined(row["reason"], self.note if np.isfinite(found.estimate) else "")

@@ -3,8 +3,9 @@ r"""Whether intervals hold the truth as often as they say: the stored coverage o
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
@@ -19,6 +20,8 @@ __all__ = [
     "coverage_table",
     "coverage_truths",
     "coverage_verdict",
+    "few_people_coverage",
+    "fewest_people",
     "rules_before_and_after",
     "wilson_row",
 ]
@@ -246,7 +249,7 @@ def rules_before_and_after() -> pd.DataFrame:
         now = "none: no rule can decide it"
         power = false_positives = ""
         if claim["key"]:
-            now = claim["compare"]["number"].rstrip(",")
+            now = claim["compare"].get("number", "the same").rstrip(",")
             power = _passed_of(rates[claim["id"]]["planted"])
             false_positives = _passed_of(rates[claim["id"]]["null"])
         row = {
@@ -272,3 +275,57 @@ def rules_before_and_after() -> pd.DataFrame:
 def _passed_of(counts: dict) -> str:
     """Studies that passed a rule, in words."""
     return f"{counts['passed'] / counts['studies']:.1%} of {counts['studies']:,}"
+
+
+FEW_PEOPLE = "few_people.json"
+"""File in ``data/`` with the stored result of ``evidence/coverage/few_people.py``."""
+
+ENOUGH = 0.9
+"""Coverage from which on a contrast has an interval."""
+
+
+def few_people_coverage(path: str | Path | None = None) -> pd.DataFrame:
+    """Return the coverage of contrasts by number of people in the smaller condition, the lowest of three situations.
+
+    One row per contrast, one column per number of people tried: the lowest share of studies whose 95% interval
+    holds the truth where the other condition has many people, has as many, or the same people. An empty text where no
+    study gave an interval. The last column is the number that :func:`fewest_people` gives.
+    """
+    shares = _rising_shares(path)
+    lowest = shares.pivot_table(
+        index="contrast", columns="people", values="share", aggfunc="min", sort=False
+    )
+    table = lowest.map(lambda share: "" if np.isnan(share) else f"{share:.0%}")
+    return table.assign(needed=pd.Series(fewest_people(path)))
+
+
+def fewest_people(path: str | Path | None = None) -> dict[str, int]:
+    """Return the number of people from which on a contrast covers the truth in 90% of studies in every situation.
+
+    Of the numbers tried, the smallest at which a curve that never falls (isotonic regression) through the shares
+    reaches 90% in each of the three situations.
+    """
+    shares = _rising_shares(path)
+    fewest = {}
+    for contrast, of_contrast in shares.groupby("contrast", sort=False):
+        lowest = of_contrast.groupby("people")["rising"].min()
+        enough = lowest[lowest >= ENOUGH]
+        fewest[contrast] = int(enough.index.min())
+    return fewest
+
+
+def _rising_shares(path: str | Path | None) -> pd.DataFrame:
+    """Stored shares by contrast, situation and number of people, and the curve through them that never falls.
+
+    Where no study gave an interval the curve is zero.
+    """
+    stored = json.loads(Path(path or data_file(FEW_PEOPLE)).read_text(encoding="utf-8"))
+    table = pd.DataFrame(stored["results"])
+    table["share"] = table["count"] / table["studies"].where(table["studies"] > 0)
+    curves = []
+    for _, rows in table.groupby(["contrast", "situation"], sort=False):
+        shares = rows["share"].fillna(0).to_numpy()
+        weights = rows["studies"].clip(lower=1).to_numpy(dtype=float)
+        curve = optimize.isotonic_regression(shares, weights=weights).x
+        curves.append(pd.Series(curve, index=rows.index))
+    return table.assign(rising=pd.concat(curves))

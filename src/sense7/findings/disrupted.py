@@ -21,6 +21,7 @@ from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
+from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
@@ -724,6 +725,8 @@ def need_expectations(study: Study, frame: pd.DataFrame) -> None:
     need(ever_desired, "desired empathy was never given in this data set")
     ever_rated = study.conversations[OUTCOMES["empathy"]].notna().any(axis=None)
     need(ever_rated, "post-task empathy was never rated in this data set")
+    repeated = why_no_judgment_of_the_whole(study)
+    need(not repeated, repeated)
     need(len(frame), "no conversation has a rated turn, a desired empathy and a post-task rating")
 
 

@@ -9,6 +9,7 @@ from sense7.arguments import checked, is_frame, is_names
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 from sense7.findings.core import Number, finding, need, require_own, share, tabulate
+from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
@@ -177,8 +178,10 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     require_own(study, bootstrap)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     frame = other_ground_truths(study)
+    repeated = why_no_judgment_of_the_whole(study)
 
     def changed(name: str, other: np.ndarray, both: np.ndarray):
+        need(name != "ratings after the conversation" or not repeated, repeated)
         if not both.any():
             given = name != "overall ratings" or study.turns["overall"].notna().any()
             need(given, "the overall rating was never given in this data set")

@@ -95,8 +95,7 @@ class VarianceModel:
         variances = np.full((len(weights), len(self.fit.variances)), np.nan)
         of_conditions = np.full(len(weights), np.nan)
         if not bootstrap.too_few(self.sums.participants):
-            start = self.fit.variances[:3] / self.fit.variances[3]
-            fits = fit_nested(self.sums, weights, start)
+            fits = fit_nested(self.sums, weights, self.fit.ratios)
             succeeded = np.isfinite(fits.variances).all(axis=1)
             variances = np.where(succeeded[:, None], fits.variances, np.nan)
             of_conditions = self._of_conditions(fits, weights)
@@ -133,9 +132,10 @@ def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
     y = frame["y"].to_numpy()
     sums = nested_sums(y, design, frame["participant"], frame["condition"], None)
     fit = fit_nested(sums)
-    residual_variance = fit.variances[3]
-    if not np.isfinite(fit.variances).all() or residual_variance < 1e-9 * np.var(frame["y"]):
-        return "too few conversations for the model", None
+    if not np.isfinite(fit.variances).all():
+        conversations = count_of(len(frame), "conversation")
+        conditions = count_of(len(names), "condition")
+        return f"{conversations} in {conditions}: none is left to estimate noise from", None
     participant = sums.participants.get_indexer(frame["participant"])
     counts = sums_by_participant(design, participant, len(sums.participants))
     return "", VarianceModel(sums, fit, counts)

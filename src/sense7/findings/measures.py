@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from sense7.estimators.alpha import REFUSED
 from sense7.findings.core import need
 from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
@@ -32,13 +34,18 @@ def turn_ratings(study: Study) -> pd.DataFrame:
 def post_task_ratings(study: Study) -> pd.DataFrame:
     """Return the seven post-task ratings of the conversations that have any, indexed by participant.
 
+    Why they are no judgment of the whole, if they are none, goes with them: see
+    :func:`~sense7.findings.repeated_ratings.why_no_judgment_of_the_whole`.
+
     Notes
     -----
     R: the number of rows, tests/reference/reference.R.
     """
     columns = {f"post_{name}": name for name in DIMENSION_NAMES}
     ratings = study.conversations.set_index("participant")[list(columns)].rename(columns=columns)
-    return ratings[ratings.notna().any(axis=1)]
+    ratings = ratings[ratings.notna().any(axis=1)]
+    ratings.attrs[REFUSED] = why_no_judgment_of_the_whole(study)
+    return ratings
 
 
 def nested_turn_ratings(study: Study) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
 from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
+from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -44,12 +45,20 @@ class Definition:
     """A definition of the effect of a poor turn.
 
     ``poor_turns`` says how many make a conversation count as poor, at least one or exactly one; ``comparison`` how such
-    conversations are compared with those without; ``keys`` are those of each measure on empathy.
+    conversations are compared with those without; ``keys`` are those of each measure on empathy; ``outcome`` is one
+    of ``TURN_OUTCOMES``, or "" for the ratings after the conversation.
     """
 
     poor_turns: str
     comparison: str
     keys: dict[str, str]
+    outcome: str = ""
+
+
+ALL_TURNS = "overall rating of all turns"
+OTHER_TURNS = "overall rating of the turns that are not poor"
+TURN_OUTCOMES = (ALL_TURNS, OTHER_TURNS)
+"""Outcomes that the turns themselves give: means of the item EmpathyOverall."""
 
 
 DEFINITIONS = {
@@ -72,6 +81,12 @@ DEFINITIONS = {
     ),
     "exactly one poor turn, mixed model": Definition(
         "exactly one", "mixed", {"d": "poor_turn_d_mixed_exactly_one"}
+    ),
+    f"at least one poor turn, {ALL_TURNS}": Definition(
+        "at least one", "between", {"d": "poor_turn_d_overall"}, ALL_TURNS
+    ),
+    f"at least one poor turn, {OTHER_TURNS}": Definition(
+        "at least one", "between", {"d": "poor_turn_d_overall_not_poor"}, OTHER_TURNS
     ),
 }
 """Every definition of the effect, by its name."""
@@ -101,16 +116,25 @@ EXPERIENCE = {
 def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
     """Return participant, number of poor and of rated turns, and outcome of each conversation that has the last two.
 
+    ``outcome`` is ``empathy`` or ``experience``, rated after the conversation, or one of ``TURN_OUTCOMES``.
+
     R: the counts of conversations with and without a poor turn, tests/reference/reference.R.
     """
-    turns = study.turns
     conversations = study.conversations.set_index("conversation")
+    overall = study.turns["overall"]
+    turns_of_conversation = study.turns["conversation"]
+    if outcome == ALL_TURNS:
+        outcomes = overall.groupby(turns_of_conversation).mean()
+    elif outcome == OTHER_TURNS:
+        outcomes = overall.where(~is_poor(overall)).groupby(turns_of_conversation).mean()
+    else:
+        outcomes = conversations[OUTCOMES[outcome]].mean(axis=1)
     frame = pd.DataFrame(
         {
             "participant": conversations["participant"],
-            "poor": is_poor(turns["overall"]).groupby(turns["conversation"]).sum(),
-            "rated": turns["overall"].groupby(turns["conversation"]).count(),
-            "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
+            "poor": is_poor(overall).groupby(turns_of_conversation).sum(),
+            "rated": overall.groupby(turns_of_conversation).count(),
+            "outcome": outcomes,
         }
     ).reindex(conversations.index)
     return frame[(frame["rated"] > 0) & frame["outcome"].notna()]
@@ -130,12 +154,29 @@ def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
     """Why there is nothing to compare; "" if there is."""
     if not study.turns["overall"].notna().any():
         return "the overall rating was never given in this data set, so no turn can be called poor"
-    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
-        return f"post-task {outcome} was never rated in this data set"
+    if outcome in TURN_OUTCOMES:
+        if not (chosen["rated"] > 1).any():
+            return (
+                "no conversation has two turns with an overall rating: "
+                "a poor turn would be compared with itself"
+            )
+    else:
+        reason = _why_no_outcome(study, outcome)
+        if reason:
+            return reason
     counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
     if counts.min() < FEWEST:
         with_poor = f"{count_of(counts[True], 'conversation')} with such a turn"
         return f"{with_poor} and {counts[False]} without a poor one: too few"
+    return ""
+
+
+def _why_no_outcome(study: Study, outcome: str) -> str:
+    """Why no rating after the conversation can be the outcome of its turns; "" if one can."""
+    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
+        return f"post-task {outcome} was never rated in this data set"
+    if outcome == "empathy":
+        return why_no_judgment_of_the_whole(study)
     return ""
 
 
@@ -158,11 +199,14 @@ def poor_turn_measures(
       means, divided by :math:`\sqrt{(s_0^2 + s_1^2)/2}`, the standard deviations of these means.
     - *Mixed model*: the outcome on having a poor turn with a random intercept of the participant
       (REML); minus the coefficient, divided by :math:`\sqrt{\sigma_p^2 + \sigma^2}`.
+    - *Overall rating*: between conversations, with the mean of the item EmpathyOverall as the outcome: over all turns,
+      the poor ones included, so that the difference is large by construction; or over the turns that are not poor.
 
     Parameters
     ----------
     outcome : {"empathy", "experience"}
-        Mean of the post-task ratings given: the seven of empathy, or the four of the experience.
+        Mean of the post-task ratings given: the seven of empathy, or the four of the experience, for which there are
+        no definitions by the overall rating.
 
     Returns
     -------
@@ -176,11 +220,14 @@ def poor_turn_measures(
     tests/reference/reference.R; equal to 1e-7, the mixed model to 2e-4.
     """
     require_own(study, bootstrap)
-    conversations = poor_turn_conversations(study, outcome)
     effects = {}
     for name, definition in DEFINITIONS.items():
+        if definition.outcome and outcome != "empathy":
+            continue
+        outcome_of_definition = definition.outcome or outcome
+        conversations = poor_turn_conversations(study, outcome_of_definition)
         chosen = _compared(conversations, definition.poor_turns)
-        effects[name] = _effect(study, bootstrap, chosen, name, outcome)
+        effects[name] = _effect(study, bootstrap, chosen, name, outcome_of_definition)
 
     def number(name: str, measure: str) -> Number:
         effect = effects[name]
@@ -197,11 +244,13 @@ def poor_turn_measures(
             rows=effect.participants,
             key=DEFINITIONS[name].keys.get(measure, "") if outcome == "empathy" else "",
             undefined="the outcome does not vary",
+            groups=effect.poor,
+            contrast="" if effect.poor is None else "Cohen's d",
         )
 
     tables = {}
     for measure in MEASURES:
-        numbers = [number(name, measure) for name in DEFINITIONS]
+        numbers = [number(name, measure) for name in effects]
         tables[measure] = tabulate("definition", numbers, bootstrap)
     return tables
 
@@ -214,6 +263,9 @@ class _Effect:
     method: str
     estimates: dict[str, Estimate] = field(default_factory=dict)
     reason: str = ""
+    poor: pd.Series | None = (
+        None  # whether each conversation has such turns, where those with and without are compared
+    )
 
 
 def _effect(
@@ -226,8 +278,10 @@ def _effect(
         return _Effect(participants, name, reason=reason)
     comparison = DEFINITIONS[name].comparison
     counted = "conversations"
+    poor = None
     if comparison == "between":
-        moments = group_moments(chosen["outcome"], chosen["poor"])
+        poor = chosen["poor"]
+        moments = group_moments(chosen["outcome"], poor)
         estimates = bootstrap.estimates(pooled_difference, moments, participants)
     elif comparison == "within":
         means = _means_of_both_kinds(chosen)
@@ -250,6 +304,7 @@ def _effect(
         participants,
         f"{name}; n counts {counted}",
         dict(zip(MEASURES, estimates, strict=False)),  # the third is the standard deviation
+        poor=poor,
     )
 
 
@@ -286,9 +341,9 @@ def poor_turn_grid(
     Within participants, conversations are those of participants who have both kinds. There is a note where something
     is missing.
     """
-    conversations = poor_turn_conversations(study)
     rows = {}
     for name, definition in DEFINITIONS.items():
+        conversations = poor_turn_conversations(study, definition.outcome or "empathy")
         chosen = _compared(conversations, definition.poor_turns)
         if definition.comparison == "within":
             kinds_met = chosen.groupby("participant")["poor"].transform("nunique")
@@ -451,6 +506,8 @@ def poor_turn_ladder(
             key=f"poor_turn_ladder_{key}",
             undefined="conversations with a poor turn differ from the others "
             "in what is to be held equal",
+            groups=frame["poor"],
+            contrast="difference of means",
         )
 
     numbers = [
@@ -579,8 +636,9 @@ def _why_not_predicted(study: Study, frame: pd.DataFrame, outcome: str, rating: 
     if not turn_rating(study.turns, rating).notna().any():
         words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
         return f"{words[rating]} of a turn was never given in this data set"
-    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
-        return f"post-task {outcome} was never rated in this data set"
+    no_outcome = _why_no_outcome(study, outcome)
+    if no_outcome:
+        return no_outcome
     participants = frame["participant"].nunique()
     if participants < FEWEST_PARTICIPANTS or len(frame) < 2 * len(PREDICTORS):
         conversations = count_of(len(frame), "conversation")

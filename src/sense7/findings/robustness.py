@@ -35,6 +35,7 @@ from sense7.findings.disrupted import (
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
 from sense7.findings.measures import OUTCOMES, POOR, is_poor
+from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
 from sense7.terminal import count_of
@@ -509,6 +510,7 @@ def alpha(study: Study) -> Compute:
 def poor_turn_d(study: Study) -> Compute:
     """Cohen's d of conversations without and with a poor turn."""
     columns = [name for name in OUTCOMES["empathy"] if study.conversations[name].notna().any()]
+    repeated = why_no_judgment_of_the_whole(study)
     post = study.conversations[["participant", "conversation", *columns]]
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -535,6 +537,7 @@ def poor_turn_d(study: Study) -> Compute:
 
         def d():
             need(columns, "post-task empathy was never rated in this data set")
+            need(not repeated, repeated)
             reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
             need(can_tell.any(), reason)
             moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
@@ -550,6 +553,8 @@ def poor_turn_d(study: Study) -> Compute:
             method="without minus with a poor turn, between conversations",
             rows=frame,
             undefined="the outcome does not vary",
+            groups=frame["poor"],
+            contrast="Cohen's d",
         )
         return number.row(bootstrap)
 

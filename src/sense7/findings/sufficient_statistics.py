@@ -24,6 +24,7 @@ from sense7.estimators.rater_agreement import WEIGHTS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn import EXPERIENCE, poor_turn_conversations
+from sense7.findings.repeated_ratings import COUNTED, repeated_ratings, why_repeated
 from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.workbook import ReadingOptions, read_workbook
@@ -95,6 +96,9 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
         tables[np.arange(len(tables)), level_of_dimension - 1, level_of_overall - 1] = 1
         sums[f"table {name}"] = summed(tables, people[has_both])
 
+    repeated = repeated_ratings(study)
+    sums["repeated"] = summed(repeated[list(COUNTED)], repeated["participant"])
+
     poor = poor_turn_conversations(study)
     moments = group_moments(poor["outcome"], poor["poor"] > 0)
     sums["poor"] = summed(moments, poor["participant"])
@@ -136,6 +140,14 @@ class _OfSums(NamedTuple):
     counts: np.ndarray
     unit: str
     method: str
+    contrast: str = ""  # of groups that stand in the second axis of the sums, their counts first
+
+    def too_few_in_a_group(self, people: pd.Series, bootstrap: ParticipantBootstrap) -> str:
+        """Why a group of the contrast has too few participants; "" if it has enough, or if it is no contrast."""
+        if not self.contrast:
+            return ""
+        person, group = np.nonzero(self.sums[:, :, 0])
+        return bootstrap.too_few_in_a_group(people.iloc[person], group, self.contrast)
 
 
 class _Pairs(NamedTuple):
@@ -175,12 +187,24 @@ def estimates_of_parts(
     draws = _resampled(bootstrap, statistics, tables, apply)
 
     rows = _alphas(parts, sums, people, bootstrap)
+    repeated = why_repeated(dict(zip(COUNTED, sums["repeated"].sum(axis=0), strict=True)))
     for key, statistic in statistics.items():
+        if key == "poor_turn_d" and repeated:
+            rows[key] = estimate_row(
+                n=int(statistic.counts.sum()),
+                unit=statistic.unit,
+                method=statistic.method,
+                reason=repeated,
+            )
+            continue
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
-        interval = bootstrap.interval(draws[key], people[statistic.counts > 0])
+        found = Estimate(estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0]))
+        few = statistic.too_few_in_a_group(people, bootstrap)
+        if few and not found.reason:
+            found = Estimate(estimate, reason=few)
         rows[key] = bootstrap.row(
-            Estimate(estimate, *interval),
+            found,
             n=int(statistic.counts.sum()),
             unit=statistic.unit,
             method=statistic.method,
@@ -242,6 +266,7 @@ def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
         counts=sums["poor"][:, :, 0].sum(axis=1),
         unit="Cohen's d",
         method="at least one poor turn, between conversations; n counts conversations",
+        contrast="Cohen's d",
     )
     of_conditions = {}
     for key in sorted(sums):
@@ -268,6 +293,7 @@ def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
                 counts=counts,
                 unit="points (levels from 1 to 5)",
                 method=method,
+                contrast="difference of means",
             )
             statistics[f"condition_d_{key}"] = _OfSums(
                 function=cohens_d,
@@ -275,6 +301,7 @@ def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
                 counts=counts,
                 unit="Cohen's d",
                 method=f"{method}, in standard deviations",
+                contrast="Cohen's d",
             )
     if "hit" in sums:
         statistics["accuracy"] = _OfSums(
@@ -366,6 +393,7 @@ def _alphas(
 ) -> dict:
     """Cronbach's alpha of turns and of conversations, of pairwise and of complete ratings."""
     rows = {}
+    repeated = why_repeated(dict(zip(COUNTED, sums["repeated"].sum(axis=0), strict=True)))
 
     def add(key: str, moments: np.ndarray, counts: np.ndarray, missing: str) -> None:
         units = int(counts.sum())
@@ -375,6 +403,10 @@ def _alphas(
             )
             method = f"Cronbach's alpha, {missing}"
             rows[key] = estimate_row(n=units, unit="alpha", method=method, reason=reason)
+            return
+        if repeated and key.startswith("alpha_post"):
+            method = f"Cronbach's alpha, {missing}"
+            rows[key] = estimate_row(n=units, unit="alpha", method=method, reason=repeated)
             return
         has_units = counts > 0
         rows[key] = alpha_row_of_moments(

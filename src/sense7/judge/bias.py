@@ -99,7 +99,7 @@ def bias_table(
     DataFrame
         Table of estimates of the differences, indexed by ``factor: group``, with the columns p, p_holm (over the table)
         and key. A factor that distinguishes nothing has one row, which is called by the factor and says why.
-        A group of fewer than five participants, or whose complement is, has no interval.
+        A group of few participants, or whose complement has few, has no interval (``FEWEST_IN_A_GROUP``).
     """
     truth = ground_truth(study.turns, study.conversations["conversation"])
     parts, models = [], []
@@ -131,7 +131,7 @@ def bias_table(
             inside = (column[known] == group).to_numpy()
             sides = np.stack([inside, ~inside], axis=1).astype(float)
             values = np.stack([sides * value[:, None], sides], axis=-1)
-            few = bootstrap.too_few(people[inside]) or bootstrap.too_few(people[~inside])
+            few = bootstrap.too_few_in_a_group(people, inside, "difference of means")
             some = Unresampled(few) if few else bootstrap
             drawn = resampled(some, ratio_difference, values, people)
             row = _ABOUT.number(group, drawn, people[inside]).row(some)

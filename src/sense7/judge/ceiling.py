@@ -433,7 +433,7 @@ def content_shares(
     if not bootstrap.too_few(frame["participant"]):
         fit = fit_nested(sums)
         weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
-        many = fit_nested(sums, weights, fit.variances[:3] / fit.variances[3])
+        many = fit_nested(sums, weights, fit.ratios)
         drawn = np.concatenate([drawn, _bounds(many, weights @ counts)])
     row = _percentile_row(drawn, frame["participant"].to_numpy(), bootstrap, **shown)
     return ContentShares(estimate_table({name: row}, "if"), drawn)

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap
+from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings.core import Number, resampled, share, tabulate, widened
@@ -514,23 +513,51 @@ def recognition(over: OverRuns) -> pd.DataFrame:
     return tabulate("level", numbers, widened(over.bootstrap, len(LEVELS)))
 
 
-def levels_recognized(table: pd.DataFrame) -> dict:
-    """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero."""
-    defined = table[table["estimate"].notna()]
-    # Of a judge that is never wrong every resample gives the same index.
-    above = (rounded(table["low"]) > 0) | (
-        (table["reason"] == NO_WIDTH) & (rounded(table["estimate"]) > 0)
+def mean_recall(over: OverRuns) -> pd.DataFrame:
+    r"""Mean recall of the levels that enough people gave, and by how much it exceeds what is possible without skill.
+
+    .. math:: \frac{1}{K} \sum_{k} \frac{\text{conversations of level } k \text{ predicted as } k}
+              {\text{conversations of level } k}, \quad \text{minus } \frac{1}{K}
+
+    over the K levels of the ground truth that at least five participants gave. Scores that have nothing to do with the
+    ground truth find each level as often as they name it; these shares add up to 1 at most, for any preference of
+    levels, so that their mean is 1/K at most.
+    """
+    longest = max(over.runs.values(), key=lambda run: run.n)
+    people_by_level = longest.people.groupby(labels(longest.truth)).nunique()
+    often = [
+        level for level in LEVEL_NUMBERS if people_by_level.get(level, 0) >= FEWEST_PARTICIPANTS
+    ]
+    places = [level - 1 for level in often]
+
+    def recall(sums: np.ndarray) -> np.ndarray:
+        table = _table(sums)[..., places, :]
+        hits = np.stack([table[..., row, place] for row, place in enumerate(places)], axis=-1)
+        return (hits / table.sum(axis=-1)).mean(axis=-1)
+
+    if len(often) < 2:
+        undefined = f"fewer than two levels were given by {FEWEST_PARTICIPANTS} participants"
+        if longest.n == 0:
+            undefined = _NOTHING
+        elif longest.people.isna().all():
+            undefined = "participants are not known"
+        values = np.full_like(over.drawn["accuracy"], np.nan)
+    else:
+        undefined = "in some run no conversation of one of the levels has a score"
+        values = over.over(lambda run: run.resampled(recall, run.sums))
+    named = ", ".join(map(str, often)) or "none"
+    method = (
+        f"mean recall of the levels given by {FEWEST_PARTICIPANTS} or more participants ({named})"
     )
-    lacking = defined["reason"][~defined["reason"].isin(["", NEVER_GIVEN, NO_WIDTH])]
-    reason = "" if len(defined) else table["reason"].iloc[0]
-    if (
-        len(lacking) and len(lacking) == (defined["reason"] != NEVER_GIVEN).sum()
-    ):  # no level could be decided
-        reason = lacking.iloc[0]
-    return {
-        "estimate": None if reason else int(above.sum()),
-        "unit": "levels",
-        "method": "levels whose sensitivity minus the share of the other conversations that get them lies above zero, "
-        "the whole interval; intervals of the five levels together",
-        "reason": reason,
+    chance = 1 / max(len(often), 1)
+    metrics = {
+        "mean_recall": (Metric("", SHARE, method), values),
+        "mean_recall_above_chance": (
+            Metric("", SHARE, f"{method} minus 1/{max(len(often), 1)}"),
+            values - chance,
+        ),
     }
+    numbers = []
+    for name, (metric, drawn) in metrics.items():
+        numbers.append(over.number(name, drawn, metric, undefined))
+    return tabulate("recall", numbers, over.bootstrap)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
@@ -21,7 +21,6 @@ from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import LEVEL_NUMBERS, MEASURED, METRICS, Metric, OverRuns
 from sense7.segmentation import words_in
 from sense7.study import Study
-from sense7.taxonomy import LEVELS
 
 __all__ = [
     "ShownJudge",
@@ -32,6 +31,7 @@ __all__ = [
     "facts",
     "judge_multiverse",
     "level_and_length",
+    "mean_recall",
     "metrics_by_authors_rule",
     "metrics_over_runs",
     "recall_and_false_positive_rate",
@@ -186,6 +186,13 @@ def youden_by_level(judge: ShownJudge) -> pd.DataFrame:
 
 
 @finding
+def mean_recall(judge: ShownJudge) -> pd.DataFrame:
+    """Return the mean recall of the levels that enough people gave, and by how much it lies above chance."""
+    keys = {name: f"judge_{name}" for name in ("mean_recall", "mean_recall_above_chance")}
+    return judge.recorded(metrics.mean_recall(judge.strict), keys)
+
+
+@finding
 def recall_and_false_positive_rate(over_runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Recall and false positive rate of each level, to be drawn side by side.
 
@@ -228,23 +235,16 @@ def recall_and_false_positive_rate(over_runs: pd.DataFrame) -> dict[str, pd.Data
 def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
     """What is said of the judge that is shown in words and counts, as arguments of ``Recorder.value``.
 
-    ``judge_shown``; ``judge_used_authors_prompt`` (by the names of its files: the text of the authors' prompt is not
-    known here); ``levels_recognized``; and ``levels_are_comparable``: whether this number can be compared with the
-    published one, which it can if the authors' prompt was used and each of the five levels is that of conversations of
-    at least ``FEWEST_PARTICIPANTS`` participants, since of a rarer level no judge could be shown to recognize it.
+    ``judge_shown``, and ``judge_used_authors_prompt`` (by the names of its files: the text of the authors' prompt is
+    not known here).
 
     Examples
     --------
     >>> nobody = shown_judge({}, "", ParticipantBootstrap(["a", "b"]))
     >>> [row["estimate"] for row in facts({}, nobody)]
-    [None, None, None, None]
+    [None, None]
     """
     used_authors_prompt = judge.name.endswith(f"-{AUTHORS_PROMPT}")
-    judged = judge.replies[["participant", "ground_truth", "score"]].dropna()
-    people_by_level = judged["participant"].groupby(labels(judged["ground_truth"])).nunique()
-    frequent_levels = int((people_by_level >= FEWEST_PARTICIPANTS).sum())
-    comparable = used_authors_prompt and frequent_levels == len(LEVELS)
-    recognized = metrics.levels_recognized(youden_by_level(judge))
     rows = [
         {
             "key": "judge_shown",
@@ -259,22 +259,6 @@ def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
             "n": int(bool(judge.name)),
             "unit": "prompts",
             "method": f"by the name of its files: {AUTHORS_PROMPT}",
-        },
-        {
-            "key": "levels_recognized",
-            "estimate": recognized["estimate"],
-            "n": len(judge.strict.people),
-            "unit": recognized["unit"],
-            "method": judge.method_prefix + recognized["method"],
-            "reason": recognized["reason"],
-        },
-        {
-            "key": "levels_are_comparable",
-            "estimate": _yes_or_no(comparable),
-            "n": frequent_levels,
-            "unit": "levels",
-            "method": "authors' prompt by the name of the files, and each of the five levels given by at least "
-            f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are",
         },
     ]
     if not judge.name:

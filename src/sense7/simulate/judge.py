@@ -81,6 +81,29 @@ def draw_judge(
         + judge.judge_length_weight * np.log2(np.maximum(words, 1) / judge.judge_usual_length)
         + judge.judge_misjudgment_sd * generator.standard_normal(total)
     )
+    return _asked(judge, judgment, generator)
+
+
+def ask_again(scores: JudgeScores, generator: np.random.Generator) -> JudgeScores:
+    """Draw the scores of the same judge asked again about the same conversations: its judgment stays, runs are others.
+
+    Examples
+    --------
+    >>> from sense7.simulate import Parameters, draw
+    >>> study = draw(Parameters(), np.random.default_rng(1))
+    >>> first = draw_judge(study, np.full(672, 400), JudgeParameters(), np.random.default_rng(2))
+    >>> again = ask_again(first, np.random.default_rng(3))
+    >>> bool((again.judgment == first.judgment).all()), bool((again.score == first.score).all())
+    (True, False)
+    """
+    return _asked(scores.parameters, scores.judgment, generator)
+
+
+def _asked(
+    judge: JudgeParameters, judgment: np.ndarray, generator: np.random.Generator
+) -> JudgeScores:
+    """Replies of every run to conversations with a latent judgment."""
+    total = len(judgment)
     jitter = judge.judge_jitter_sd * generator.standard_normal((judge.judge_runs, total))
     chance = generator.random((judge.judge_runs, total))
     # The first kinds lie at the low end: chance below the sum of all rates is one of them.

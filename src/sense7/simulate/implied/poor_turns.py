@@ -48,7 +48,18 @@ def _effects(tables: Tables) -> dict[str, float]:
             values[f"poor_turn_d{way}{kind}"] = points / spread
             if not kind and effect is not _mixed:
                 values[f"poor_turn_points{way}"] = points
+    by_overall = {"": tables.overall_mean, "_not_poor": _mean_of_others(tables)}
+    for ending, outcome in by_overall.items():
+        has_outcome = ~np.isnan(outcome)
+        points, spread = _between(counts[has_outcome] > 0, outcome[has_outcome], None)
+        values[f"poor_turn_d_overall{ending}"] = points / spread
     return values
+
+
+def _mean_of_others(tables: Tables) -> np.ndarray:
+    """Mean overall rating of the turns that are not poor: (C,)."""
+    good = np.where(tables.overall > POOR, tables.overall, 0)
+    return arrays.mean_by(arrays.missing(good), tables.study.conversation, len(tables.study.turns))
 
 
 def _between(poor: np.ndarray, outcome: np.ndarray, _) -> tuple[float, float]:
@@ -58,10 +69,7 @@ def _between(poor: np.ndarray, outcome: np.ndarray, _) -> tuple[float, float]:
 
 def _ladder(tables: Tables) -> dict[str, float]:
     """Points lost with a poor turn, with more and more held equal, where some turn is not poor."""
-    good = np.where(tables.overall > POOR, tables.overall, 0)
-    others = arrays.mean_by(
-        arrays.missing(good), tables.study.conversation, len(tables.study.turns)
-    )
+    others = _mean_of_others(tables)
     rows = ~np.isnan(others)
     rated = np.bincount(
         tables.study.conversation, weights=tables.overall > 0, minlength=len(others)
