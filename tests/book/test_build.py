@@ -500,7 +500,7 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
     checkout.page(
         "ledger",
-        "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n",
+        "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`no_claim`\n",
     )
     done = checkout.call(*command)
     assert done.returncode == 1
@@ -511,7 +511,7 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
         ("book/index.md", "uplicate"),
         ("book/ledger.md:6", "nosuch"),
         ("book/ledger.md:9", "no_fact"),
-        ("book/ledger.md:", "nothing is recorded as 'words'"),
+        ("book/ledger.md:", "nothing is recorded as 'no_claim'"),
     ):
         assert [line for line in done.stderr.splitlines() if place in line and words in line], (
             place,
