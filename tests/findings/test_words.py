@@ -246,9 +246,8 @@ def test_the_downloaded_sheet_is_read_back_and_harmless_in_a_page_and_a_spreadsh
         words.coder_agreement(synthetic, back, back, bootstrap_of(synthetic, 20))["n"] == len(sheet)
     ).all()
     assert "'=1+1" in frame_as_csv(pd.DataFrame({"name": ["=1+1"]}))
-    assert (
-        'download="a&quot;&gt;&lt;b.csv"' in Download(sheet, 'a"><b', "<i>Take</i>")._repr_html_()
-    )
+    link = Download(sheet, 'a"><b', "<i>Take</i>")._repr_html_()
+    assert 'download="a&quot;&gt;&lt;b-source-not-stated.csv"' in link
 
 
 def test_kappa_is_that_of_sklearn_for_every_code(synthetic):
