@@ -1,8 +1,8 @@
 """Reproducible companion to SENSE-7: a workbook of rated conversations in, a book of findings out.
 
 ``import sense7 as s7`` gives what every analysis needs: loading, resampling, recording. The modules behind
-it are imported when they are first used. All other modules are imported by their names, such as
-``from sense7.findings import reliability``.
+it are imported when they are first used. A finding's module is an attribute as well, for work at a prompt
+(``s7.conditions``). All other modules are imported by their names, such as ``from sense7 import figures``.
 
 Examples
 --------
@@ -12,6 +12,7 @@ Examples
 """
 
 import importlib
+import importlib.util
 
 __version__ = "0.1.0"
 
@@ -57,12 +58,14 @@ def __getattr__(name: str):
         return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
     if name.startswith("__"):
         raise AttributeError(name)
+    if importlib.util.find_spec(f"sense7.findings.{name}"):
+        return importlib.import_module(f"sense7.findings.{name}")
     from sense7.terminal import did_you_mean
 
     hint = did_you_mean(name, __dir__(), "dir(sense7) lists those it has.")
     raise AttributeError(
         f"module 'sense7' has no attribute {name!r}. {hint} A module is imported by its name, such as "
-        "from sense7.findings import reliability.",
+        "from sense7 import figures.",
         name=name,
     )
 
