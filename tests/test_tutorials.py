@@ -236,7 +236,7 @@ def every_command():
     ]
 
 
-OF_OTHERS = {"read", "export", ".venv/bin/dask", ".venv/bin/python"}
+OF_OTHERS = {"read", "export", ".venv/bin/dask", ".venv/bin/papermill", ".venv/bin/python"}
 """The shell's own, and programs whose options are not ours to hold."""
 
 INSTALLERS = {"pip", "pipx", "uvx"}

@@ -83,7 +83,7 @@ def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
                 continue
             woven += 1
             value = shown_as[MARKS.sub("", tag.get_text())]
-            assert re.match(r"n = [\d,]+; .{5}", tag["title"]), f"{name}: {text(tag)}"
+            assert re.match(r"n = [\d,]+; .{5}", tag["aria-description"]), f"{name}: {text(tag)}"
             assert value["n"], value["key"]
     assert woven > 10
 

@@ -303,7 +303,7 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
 def _markdown_of_html(words: str) -> str:
     """A line of HTML as Markdown: what is strong stays so, all else is text."""
     marked = re.sub(r"</?strong\b[^>]*>", "\0", words)
-    texts = [html.unescape(re.sub(r"<[^>]*>", " ", part)) for part in marked.split("\0")]
+    texts = [html.unescape(re.sub(r"<[^<>]*>", " ", part)) for part in marked.split("\0")]
     texts = [" ".join(as_markdown(text).split()) for text in texts]
     for number in range(1, len(texts), 2):
         texts[number] = f"**{texts[number]}**"
