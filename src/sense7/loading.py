@@ -10,7 +10,8 @@ from sense7.sources import Provenance, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import ParsedWorkbook, ReadingOptions, parse_workbook, read_workbook
+from sense7.workbook.options import ReadingOptions
+from sense7.workbook.sheets import ParsedWorkbook, parse_workbook, read_workbook
 
 _SCALE = is_of_kind(
     (str, Path, Mapping, list, tuple), "scales or the path of a file", optional=True
