@@ -12,7 +12,7 @@ from PIL import Image
 DOTS_PER_INCH = 96
 """As browsers count, so that a picture is as wide as the page's drawing, and is shown dot by dot."""
 
-COLOURS = 32
+COLOURS = 24
 """Colours of a picture; more of them only smooth edges, and double the size of the file."""
 
 
