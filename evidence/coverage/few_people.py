@@ -36,7 +36,6 @@ OTHER = "model-a"
 PEOPLE = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40)
 """Numbers of people in the smaller condition that are tried."""
 
-
 DESIGN_OF = {"beside many": "between", "beside as many": "between", "all meet both": "within"}
 """Situation of the smaller condition -> design of the study."""
 

@@ -4,6 +4,7 @@ import textwrap
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
@@ -254,7 +255,7 @@ def _draw_strip(axes, levels: list[float], x: float, y: float, tile: float) -> N
             continue
         color = LEVEL_COLOURS[round(level) - 1]
         axes.add_patch(Rectangle(corner, tile - 0.02, 0.24, facecolor=color, edgecolor="none"))
-        (ink,) = ink_on([tuple(int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))])
+        (ink,) = ink_on([to_rgb(color)])
         middle = (x + (index + 0.5) * tile, y + 0.12)
         axes.text(*middle, f"{level:g}", color=ink, ha="center", va="center", fontsize=9)
 

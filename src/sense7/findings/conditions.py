@@ -379,12 +379,8 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     no_share = reason
     if not reason:
         best = present[means.argmax()]
-        participants = frame["participant"]
-        few = bootstrap.too_few(participants)
-        few_in_a_group = bootstrap.too_few_in_a_group(
-            participants, frame["condition"], "difference of means"
-        )
-        no_share = (few or few_in_a_group).replace("no interval", "no share")
+        few = _too_few(bootstrap, frame["participant"], frame["condition"], "difference of means")
+        no_share = few.replace("no interval", "no share")
     if not no_share:
         means_in_resamples = bootstrap.distribution(ratio, sums, frame["participant"])
         means_in_resamples = rounded(means_in_resamples)
@@ -934,11 +930,18 @@ def _deviation(
 
 def _too_few_for_deviations(bootstrap: ParticipantBootstrap, frame: pd.DataFrame) -> str:
     """Why there are too few participants in all or in a condition for intervals of deviations; "" if enough."""
-    few = bootstrap.too_few(frame["participant"])
-    few_in_a_group = bootstrap.too_few_in_a_group(
-        frame["participant"], frame["condition"], "dimension by condition"
-    )
-    return few or few_in_a_group
+    return _too_few(bootstrap, frame["participant"], frame["condition"], "dimension by condition")
+
+
+def _too_few(
+    bootstrap: ParticipantBootstrap,
+    participants: pd.Series,
+    groups: pd.Series | np.ndarray,
+    contrast: str,
+) -> str:
+    """Why there are too few participants in all, or else in a group of a contrast; "" if there are enough."""
+    few = bootstrap.too_few(participants)
+    return few or bootstrap.too_few_in_a_group(participants, groups, contrast)
 
 
 def _test_of_deviations(
@@ -1011,10 +1014,10 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
         reason = f"which condition is prompted is not known: {study.prompted_reason}"
     elif used.shape[1] < ITEMS_FOR_A_FACTOR:
         reason = f"a factor needs {ITEMS_FOR_A_FACTOR} dimensions that were rated and vary{note}"
-    elif min(prompted.sum(), (~prompted).sum()) < FEWEST_IN_A_GROUP:
+    elif min(prompted.sum(), (~prompted).sum()) < FEWEST_TURNS_IN_A_GROUP:
         reason = (
             f"turns that rate every dimension: {prompted.sum()} in the prompted condition and "
-            f"{(~prompted).sum()} in the others; this needs {FEWEST_IN_A_GROUP} in each"
+            f"{(~prompted).sum()} in the others; this needs {FEWEST_TURNS_IN_A_GROUP} in each"
         )
     row = estimate_row(n=len(used), unit=_LOADINGS, method=_ONE_FACTOR, reason=reason)
     if not reason:
@@ -1023,7 +1026,7 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
     return estimate_table({"largest difference": row}, "loading", keys)
 
 
-FEWEST_IN_A_GROUP = 20
+FEWEST_TURNS_IN_A_GROUP = 20
 _LOADINGS = "difference of loadings"
 _ONE_FACTOR = "one factor by maximum likelihood, turns that rate every dimension"
 
@@ -1066,9 +1069,7 @@ def _largest_difference(
     if len(fitted):
         errors = fitted.std(axis=0)
     too_many_undefined = len(fitted) < (1 - MOST_UNDEFINED) * len(in_resamples)
-    reason = fewer_draws.too_few(participants.to_series())
-    if not reason:
-        reason = fewer_draws.too_few_in_a_group(participants, prompted, "dimension by condition")
+    reason = _too_few(fewer_draws, participants.to_series(), prompted, "dimension by condition")
     if not reason and (too_many_undefined or not (rounded(errors) > 0).all()):
         reason = "no interval: the factor model can't be fitted in too many of the resamples"
     reach = np.nan

@@ -140,6 +140,14 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
     return frame[(frame["rated"] > 0) & frame["outcome"].notna()]
 
 
+def _conversations_by_outcome(study: Study, outcome: str) -> dict[str, pd.DataFrame]:
+    """Outcome -> its conversations: the one that is given, and those that definitions have of their own."""
+    outcomes = {outcome}
+    if outcome == "empathy":
+        outcomes.update(definition.outcome or outcome for definition in DEFINITIONS.values())
+    return {name: poor_turn_conversations(study, name) for name in outcomes}
+
+
 def _compared(conversations: pd.DataFrame, poor_turns: str) -> pd.DataFrame:
     """Conversations of a definition (any poor turn, or exactly one), ``poor`` being whether they have such turns."""
     numbers_of_poor = conversations["poor"]
@@ -220,12 +228,13 @@ def poor_turn_measures(
     tests/reference/reference.R; equal to 1e-7, the mixed model to 2e-4.
     """
     require_own(study, bootstrap)
+    conversations_by_outcome = _conversations_by_outcome(study, outcome)
     effects = {}
     for name, definition in DEFINITIONS.items():
         if definition.outcome and outcome != "empathy":
             continue
         outcome_of_definition = definition.outcome or outcome
-        conversations = poor_turn_conversations(study, outcome_of_definition)
+        conversations = conversations_by_outcome[outcome_of_definition]
         chosen = _compared(conversations, definition.poor_turns)
         effects[name] = _effect(study, bootstrap, chosen, name, outcome_of_definition)
 
@@ -341,9 +350,10 @@ def poor_turn_grid(
     Within participants, conversations are those of participants who have both kinds. There is a note where something
     is missing.
     """
+    conversations_by_outcome = _conversations_by_outcome(study, "empathy")
     rows = {}
     for name, definition in DEFINITIONS.items():
-        conversations = poor_turn_conversations(study, definition.outcome or "empathy")
+        conversations = conversations_by_outcome[definition.outcome or "empathy"]
         chosen = _compared(conversations, definition.poor_turns)
         if definition.comparison == "within":
             kinds_met = chosen.groupby("participant")["poor"].transform("nunique")
@@ -488,11 +498,12 @@ def poor_turn_ladder(
     columns["intercept"] = 1.0
     of_turns = "the number of turns and the mean of the other turns"
 
+    reason = _why_not_compared(study, frame, outcome)
+
     def step(label: str, key: str, held_equal: str, z: np.ndarray) -> Number:
         """One regression; the first column of z is having a poor turn, the last one the outcome."""
 
         def lower() -> np.ndarray:
-            reason = _why_not_compared(study, frame, outcome)
             need(not reason, reason)
             products = z[:, :, None] * z[:, None, :]
             return -resampled(bootstrap, coefficient(0), products, frame["participant"])

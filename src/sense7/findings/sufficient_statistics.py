@@ -141,6 +141,7 @@ class _OfSums(NamedTuple):
     unit: str
     method: str
     contrast: str = ""  # of groups that stand in the second axis of the sums, their counts first
+    refused: str = ""  # why it is not computed from these data
 
     def too_few_in_a_group(self, people: pd.Series, bootstrap: ParticipantBootstrap) -> str:
         """Why a group of the contrast has too few participants; "" if it has enough, or if it is no contrast."""
@@ -177,7 +178,8 @@ def estimates_of_parts(
     for part in parts:
         keys += part.sums
     sums = {key: _stacked(parts, key) for key in dict.fromkeys(keys)}
-    statistics = _statistics(sums)
+    repeated = why_repeated(dict(zip(COUNTED, sums["repeated"].sum(axis=0), strict=True)))
+    statistics = _statistics(sums, repeated)
     pairs = _pairs_of_parts(parts)
     tables = {}
     for key, of_key in pairs.items():
@@ -186,16 +188,15 @@ def estimates_of_parts(
         )
     draws = _resampled(bootstrap, statistics, tables, apply)
 
-    rows = _alphas(parts, sums, people, bootstrap)
-    repeated = why_repeated(dict(zip(COUNTED, sums["repeated"].sum(axis=0), strict=True)))
+    rows = _alphas(parts, sums, people, bootstrap, repeated)
     for key, statistic in statistics.items():
-        if key == "poor_turn_d" and repeated:
-            rows[key] = estimate_row(
-                n=int(statistic.counts.sum()),
-                unit=statistic.unit,
-                method=statistic.method,
-                reason=repeated,
-            )
+        described = {
+            "n": int(statistic.counts.sum()),
+            "unit": statistic.unit,
+            "method": statistic.method,
+        }
+        if statistic.refused:
+            rows[key] = estimate_row(**described, reason=statistic.refused)
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
@@ -203,13 +204,7 @@ def estimates_of_parts(
         few = statistic.too_few_in_a_group(people, bootstrap)
         if few and not found.reason:
             found = Estimate(estimate, reason=few)
-        rows[key] = bootstrap.row(
-            found,
-            n=int(statistic.counts.sum()),
-            unit=statistic.unit,
-            method=statistic.method,
-            undefined=_NONE,
-        )
+        rows[key] = bootstrap.row(found, **described, undefined=_NONE)
     method = "Spearman correlation of mean post-task empathy with the experience"
     for key in EXPERIENCE.values():
         if key in pairs:
@@ -229,7 +224,7 @@ def estimates_of_parts(
     return estimate_table(rows, "key")
 
 
-def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
+def _statistics(sums: dict[str, np.ndarray], repeated: str) -> dict[str, _OfSums]:
     """Every statistic of sums, by its key."""
     statistics = {}
     put = sums["put"]
@@ -267,6 +262,7 @@ def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
         unit="Cohen's d",
         method="at least one poor turn, between conversations; n counts conversations",
         contrast="Cohen's d",
+        refused=repeated,
     )
     of_conditions = {}
     for key in sorted(sums):
@@ -389,11 +385,14 @@ def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
 
 
 def _alphas(
-    parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap: ParticipantBootstrap
+    parts: Sequence[PartSums],
+    sums: dict,
+    people: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    repeated: str,
 ) -> dict:
-    """Cronbach's alpha of turns and of conversations, of pairwise and of complete ratings."""
+    """Cronbach's alpha of turns and, unless they repeat the turns' ratings, of conversations; pairwise and listwise."""
     rows = {}
-    repeated = why_repeated(dict(zip(COUNTED, sums["repeated"].sum(axis=0), strict=True)))
 
     def add(key: str, moments: np.ndarray, counts: np.ndarray, missing: str) -> None:
         units = int(counts.sum())
