@@ -63,6 +63,7 @@ _SAID_AGAIN = 60.0
 """Seconds after which it is said again that another program holds the journal."""
 
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _STATES = "FROM replies INDEXED BY states JOIN requests USING (place)"
 
 
@@ -118,9 +119,7 @@ class Journal:
         except sqlite3.OperationalError as error:
             raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
         except sqlite3.DatabaseError:
-            raise UserError(
-                f"{path}: is no journal of a session, or damaged. Choose another folder."
-            ) from None
+            raise UserError(_damaged(path)) from None
 
     @classmethod
     @contextlib.contextmanager
@@ -364,14 +363,21 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_PATIENCE)
 
 
+def _damaged(path: Path) -> str:
+    return f"{path}: is no journal of a session, or damaged. Choose another folder."
+
+
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
     """Say of a journal that can't be written why."""
     try:
         yield
     except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _DAMAGED:  # a part that was not read before
+            raise UserError(_damaged(path)) from None
         # Of a full disk SQLite says so only if it is the journal itself that finds no room.
-        full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+        full = code == sqlite3.SQLITE_FULL
         if full or shutil.disk_usage(path.parent).free < _ROOM:
             error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         raise UserError(not_written(path, error)) from None
