@@ -18,7 +18,7 @@ from sense7.book.notebooks import find_notebooks, installable_from
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LARGEST, LARGEST_TOGETHER = 250 * 1024, 3 * 1024**2
+LARGEST, LARGEST_TOGETHER = 250_000, 3_000_000
 LINK = "a[href]:not(.anchor-link)"  # nbconvert gives each heading a link to itself
 MARKUP_OF_THE_BOOK = re.compile(r"\{[\w:-]+\}\s*`|\{[a-z:-]+\}|:::|\(\S+\)=")
 
