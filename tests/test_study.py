@@ -224,7 +224,7 @@ def test_a_name_like_no_other_leads_to_the_list_and_a_module_to_its_import():
     with pytest.raises(AttributeError, match=re.escape("'qqqq'. dir(sense7) lists those it has.")):
         _ = s7.qqqq
     with pytest.raises(AttributeError, match=r"from sense7 import figures"):
-        _ = s7.figures
+        _ = s7.baselines
     assert not hasattr(s7, "__wrapped__")
 
 
