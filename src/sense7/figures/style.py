@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -315,10 +316,11 @@ def figure_of(
     drawing = draw()
     again = draw_for_phones() if for_phones else draw()
     with styled():
-        for picture in (drawing, again):
-            letters = int(15 * picture.get_figwidth())
+        # On a phone letters are larger. What is laid out again for one gets them there.
+        for picture, size in ((drawing, 8), (again, 10 if for_phones else 8)):
+            letters = int(120 / size * picture.get_figwidth())
             label = textwrap.fill(sources.label, letters)
-            picture.supxlabel(label, x=0.995, ha="right", fontsize=8)
+            picture.supxlabel(label, x=0.995, ha="right", fontsize=size)
     labels = [sources.label] * len(data)
     if row_sources is not None:
         labels = [row_source.label for row_source in row_sources]
@@ -539,7 +541,7 @@ def _narrow(drawing: MatplotlibFigure) -> None:
     for axes in panels:
         names = [label.get_text() for label in axes.get_yticklabels()]
         shares_rows = any(axes.get_shared_y_axes().joined(axes, other) for other in with_row_names)
-        if not _has_row_names(axes) or shares_rows:
+        if not _has_names(axes.yaxis) or shares_rows:
             continue
         with_row_names.append(axes)
         axes.set_yticks(axes.get_yticks(), [textwrap.fill(name.strip(), 20) for name in names])
@@ -574,20 +576,40 @@ def _narrow(drawing: MatplotlibFigure) -> None:
             ticks.set_params(nbins=5)
     for text in drawing.texts:  # whose data it shows
         _fill_lines(text, 48)
+        further_lines = text.get_text().count("\n")
+        drawing.set_figheight(drawing.get_figheight() + _LINE * further_lines)
     for text in drawing.findobj(Text):
         if text.get_fontsize() < 10 and text.get_text():
             text.set_fontsize(10)
+    for axes in drawing.axes:
+        if _has_names(axes.xaxis):
+            _turn_crowded_names(axes)
     for legend in list(drawing.legends):
         legend.remove()
         lines = legend_above(drawing)
         drawing.set_figheight(drawing.get_figheight() + _LINE * max(0, lines - 1))
 
 
-def _has_row_names(axes) -> bool:
-    """Whether the rows of a panel have names, rather than numbers."""
-    if not isinstance(axes.yaxis.get_major_locator(), FixedLocator):
+def _turn_crowded_names(axes) -> None:
+    """Have the names below or above columns stand upright where they would cover each other."""
+    axes.figure.draw_without_rendering()
+    labels = [label for label in axes.get_xticklabels() if label.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    is_crowded = any(box.x1 > following.x0 for box, following in pairwise(boxes))
+    if not is_crowded or any(label.get_rotation() for label in labels):
+        return
+    names = [label.get_text().replace("\n", " ") for label in axes.get_xticklabels()]
+    axes.set_xticks(axes.get_xticks(), names, rotation=90)
+    longest = max(len(name) for name in names)
+    drawing = axes.figure
+    drawing.set_figheight(drawing.get_figheight() + _LETTER * longest)
+
+
+def _has_names(axis) -> bool:
+    """Whether the rows or columns of a panel have names, rather than numbers."""
+    if not isinstance(axis.get_major_locator(), FixedLocator):
         return False
-    names = "".join(label.get_text() for label in axes.get_yticklabels())
+    names = "".join(label.get_text() for label in axis.get_ticklabels())
     return any(letter.isalpha() for letter in names)
 
 
