@@ -209,6 +209,17 @@ def test_the_axis_of_a_claim_in_words_has_the_excluded_value_in_its_middle(claim
     assert low < 50 < estimate < high < 100
 
 
+def test_a_claim_of_an_effect_is_not_drawn_as_a_multiple_of_a_published_figure_in_another_unit(
+    claim,
+):
+    row = claim(
+        value=5, compare={"sign": "positive"}, computed={"estimate": 0.1, "low": 0.05, "high": 0.15}
+    )
+    reference, estimate, low, high = positions(row)
+    assert reference == 50
+    assert 50 < low < estimate < high < 100
+
+
 def test_what_has_no_axis_is_not_drawn(claim):
     assert positions(claim(computed=None)) is None
     assert positions(claim(computed={"estimate": "a name"})) is None

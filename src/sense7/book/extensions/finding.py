@@ -6,8 +6,8 @@ A Sphinx extension with directives that read the folder of the edition:
   ``other works`` of every claim about another work beside what its released numbers give;
 - ``ledger-picture``: one row per claim about SENSE-7, with this edition's value and interval beside the published
   value. Each row is a link to the cell that computed the value, and a reader filters rows by their state. Published
-  figures share one axis: the value as a multiple of the published one. Claims in words have an axis each, with the
-  value that the claim excludes in its middle;
+  figures share one axis: the value as a multiple of the published one. Claims of an effect have an axis each, with
+  the value that the claim excludes in its middle;
 - ``claims-map``: one tile for each claim and for what was published, what this edition gives and what real ratings of
   other studies say;
 - ``finding``: the head of a finding's page, below its title::
@@ -67,7 +67,7 @@ _WIDEST = 2
 
 _GROUPS = {
     "figures": "Published figures: this edition as a multiple of the published value (line)",
-    "in-words": "Claims in words: this edition beside the value that the claim excludes (line)",
+    "in-words": "Claims of an effect: this edition beside the value that the claim excludes (line)",
     "others": "Without a value to draw",
 }
 
@@ -81,7 +81,7 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
     group = "figures"
     if not places:
         group = "others"
-    elif claim["value"] is None:
+    elif _excluded_value(claim) is not None:
         group = "in-words"
     return row | {
         "anchor": f"claim-{row['id'].replace('_', '-')}",
@@ -177,7 +177,7 @@ def _power(row: Mapping) -> str:
 def positions(row: Mapping) -> tuple[float, float, float, float] | None:
     """Where reference, estimate and both limits lie on a row's axis, in percent of its width.
 
-    For a published figure the axis goes from zero to twice that figure; for a claim in words it
+    For a published figure the axis goes from zero to twice that figure; for a claim of an effect it
     is as wide as the interval needs to either side of the value that the claim excludes.
 
     Examples
@@ -196,19 +196,26 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
         return None
     numbers = [computed["estimate"], computed["low"], computed["high"]]
     numbers = [numbers[0] if number is None else number for number in numbers]
-    rule = claim["compare"] or {}
-    if claim["value"] is not None:
+    excluded = _excluded_value(claim)
+    if excluded is not None:
+        reach = 2.1 * max(abs(number - excluded) for number in numbers) or 1
+        places = [0.5 + (number - excluded) / reach for number in (excluded, *numbers)]
+    elif claim["value"] is not None:
         places = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
-    elif "beyond" in rule or "sign" in rule:
-        reference = rule.get("beyond", 0)
-        reach = 2.1 * max(abs(number - reference) for number in numbers) or 1
-        places = [0.5 + (number - reference) / reach for number in (reference, *numbers)]
     else:
         return None
     reference, estimate, low, high = (
         round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place)
     )
     return reference, estimate, low, high
+
+
+def _excluded_value(claim: Mapping) -> float | None:
+    """The value that a claim of an effect excludes, in the unit of the computed number; None of other claims."""
+    rule = claim["compare"] or {}
+    if "beyond" in rule or "sign" in rule:
+        return rule.get("beyond", 0)
+    return None
 
 
 class LedgerDirective(SphinxDirective):
