@@ -10,8 +10,8 @@ import pytest
 
 from helpers.checkout import recording
 from sense7.book.scheduler import Cluster, mapping
+from sense7.cli.sufficient_statistics import statistics_of_parts
 from sense7.errors import UserError
-from sense7.findings.sufficient_statistics import statistics_of_parts
 from sense7.loading import load
 from sense7.workbook.writing import write_partitions
 

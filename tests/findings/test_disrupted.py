@@ -15,12 +15,12 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
+from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES
-from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.findings.words import commented_turns
 from sense7.simulate import Parameters, simulate
 from sense7.study import Study

@@ -19,8 +19,8 @@ import xlsxwriter
 
 from sense7.claims import load_claims, make_ledger
 from sense7.cli.common import assignments
+from sense7.cli.description import describe
 from sense7.errors import UserError
-from sense7.findings.description import describe
 from sense7.judge.batch import import_replies, request_name
 from sense7.judge.files import Predictions, read_predictions
 from sense7.judge.journal import Journal

@@ -13,11 +13,11 @@ from scipy.stats import spearmanr
 
 from helpers.studies import FRAMES, bootstrap_of
 from sense7.cli.judge_words import as_text, evaluation
+from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge import judges as available_judges
 from sense7.judge import performance
 from sense7.judge.baselines import baseline_predictions

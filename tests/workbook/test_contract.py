@@ -5,7 +5,7 @@ import pandera.pandas as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sense7.findings.description import describe
+from sense7.cli.description import describe
 from sense7.findings.ground_truth import ground_truth
 from sense7.study import ABSENT, RATED, STATES
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS

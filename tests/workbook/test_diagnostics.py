@@ -1,109 +1,12 @@
-"""What is found in a workbook, as it is said: place, value, what was done; and what ``sense7 check`` prints."""
+"""What is found in a workbook, as it is said: place, value, what was done."""
 
 import json
 import re
 
 import pytest
 
-from sense7.findings.description import print_description
 from sense7.workbook import WorkbookError, write_sheets
 from sense7.workbook.diagnostics import Diagnostics, _entries
-
-DESCRIPTION = {
-    "name": "mine",
-    "provenance": "own workbook [not SENSE-7]",
-    "counts": {"participants": 1200, "conversations": 7},
-    "conditions": {"a": 3, "a longer name": 4},
-    "prompted_condition": {"name": "a", "how": "given"},
-    "topics": {"work": 7},
-    "ratings": {"overall": {"not rated": 1000, "rated": 2}, "affective": {"rated": 1}},
-    "participants_sheet": "Participants",
-    "characteristics": ["age", "role"],
-    "never_asked": ["Tasks.A", "Messages.B"],
-    "not_recorded": ["Tasks.C"],
-    "diagnostics": [
-        {"severity": "warning", "text": "Tasks.A: odd", "count": 1000},
-        {"severity": "error", "text": "Messages: no rating", "count": 34},
-    ],
-}
-
-PRINTED = """\
-mine: own workbook [not SENSE-7]
-
-Counts
-  participants   1,200
-  conversations  7
-
-Conditions
-  a              3
-  a longer name  4
-
-Prompted condition
-  name  a
-  how   given
-
-Topics
-  work  7
-
-Ratings
-  overall    1,000 not rated, 2 rated
-  affective  1 rated
-
-Participants sheet: Participants
-Characteristics: age, role
-Never asked: Tasks.A, Messages.B
-Not recorded: Tasks.C
-
-2 warnings, 1,034 places
-  warning: Tasks.A: odd
-  error: Messages: no rating
-"""
-
-
-def test_everything_that_is_in_a_workbook_is_printed(capsys):
-    print_description(DESCRIPTION)
-    assert capsys.readouterr().out == PRINTED
-
-
-def test_what_is_absent_is_said(capsys):
-    nothing = {name: type(value)() for name, value in DESCRIPTION.items()}
-    nothing |= {"name": "mine", "provenance": "not known"}
-    print_description(
-        nothing | {"prompted_condition": {"name": "not known", "how": "no name says so"}}
-    )
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "mine: not known"
-    assert said[-1] == "No warnings."
-    assert set(said) >= {
-        "Participants sheet: none; no further sheet has a PID column",
-        "Never asked: nothing",
-        "Not recorded: nothing",
-    }
-
-
-def test_many_entries_and_long_names_leave_the_rest_readable(capsys):
-    many = {f"{'t' * 70}{number}": number for number in range(41)} | {"short": 1000}
-    print_description(DESCRIPTION | {"topics": many})
-    lines = capsys.readouterr().out.splitlines()
-    start = lines.index("Topics")
-    assert lines[start + 1] == f"  {'t' * 70}0  0"
-    assert lines[start + 40 : start + 43] == [
-        f"  {'t' * 70}39  39",
-        "  and 2 more; --json lists all",
-        "",
-    ]
-    print_description(DESCRIPTION | {"topics": {"t" * 70: 1, "short": 1000}})
-    assert f"  {'short':<60}  1,000" in capsys.readouterr().out.splitlines()
-
-
-def test_a_name_from_a_workbook_prints_nothing_but_itself(capsys):
-    print_description(DESCRIPTION | {"name": "\x1b[31mred[/bold]"})
-    assert (
-        capsys.readouterr().out.splitlines()[0] == r"\x1b[31mred[/bold]: own workbook [not SENSE-7]"
-    )
-
-
-# Diagnostics themselves
 
 EMPTY = "Tasks, row {}: the sheet holds no conversation. Fix: fill it."
 HIDDEN = "Tasks, row {}: the sheet is hidden; it was read all the same. Fix: show it."

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from sense7 import loading
+from sense7.cli.description import describe
 from sense7.errors import UserError
 from sense7.findings.dataset import diagnostics_table
-from sense7.findings.description import describe
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import (

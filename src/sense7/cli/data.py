@@ -35,7 +35,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
-    from sense7.findings.description import describe, print_description
+    from sense7.cli.description import describe, print_description
     from sense7.loading import parse
 
     description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
@@ -144,7 +144,7 @@ def statistics(
     import pandas as pd
 
     from sense7.book.scheduler import mapping
-    from sense7.findings.sufficient_statistics import statistics_of_parts
+    from sense7.cli.sufficient_statistics import statistics_of_parts
     from sense7.judge.files import counted_scores, read_predictions
 
     require_free(out, f"--out {out}", replace=force)

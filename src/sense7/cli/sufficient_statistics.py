@@ -33,7 +33,7 @@ from sense7.workbook.writing import partition_folders
 __all__ = ["PartSums", "estimates_of_parts", "statistics_of_parts", "sums_of_part"]
 
 _ALPHAS = {"alpha_turn": "turn", "alpha_turn_without_relational": "turn", "alpha_post": "post"}
-_NONE = "nothing in this data set says so"
+_UNDEFINED = "nothing in this data set says so"
 _DRAWS_AT_ONCE = 500
 """Resamples of a task: the same for any number of processes, so that results are the same."""
 
@@ -200,11 +200,12 @@ def estimates_of_parts(
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
-        found = Estimate(estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0]))
-        few = statistic.too_few_in_a_group(people, bootstrap)
-        if few and not found.reason:
-            found = Estimate(estimate, reason=few)
-        rows[key] = bootstrap.row(found, **described, undefined=_NONE)
+        interval = bootstrap.interval(draws[key], people[statistic.counts > 0])
+        result = Estimate(estimate, *interval)
+        too_few = statistic.too_few_in_a_group(people, bootstrap)
+        if too_few and not result.reason:
+            result = Estimate(estimate, reason=too_few)
+        rows[key] = bootstrap.row(result, **described, undefined=_UNDEFINED)
     method = "Spearman correlation of mean post-task empathy with the experience"
     for key in EXPERIENCE.values():
         if key in pairs:

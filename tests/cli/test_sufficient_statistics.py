@@ -8,6 +8,11 @@ import pandas as pd
 import pytest
 
 from sense7.book.scheduler import mapping
+from sense7.cli.sufficient_statistics import (
+    estimates_of_parts,
+    statistics_of_parts,
+    sums_of_part,
+)
 from sense7.errors import UserError
 from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -15,11 +20,6 @@ from sense7.estimators.estimates import safe_names
 from sense7.findings import agreement, conditions, measures, poor_turn, ratings
 from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.sufficient_statistics import (
-    estimates_of_parts,
-    statistics_of_parts,
-    sums_of_part,
-)
 from sense7.judge.metrics import run_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES

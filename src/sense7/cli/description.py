@@ -1,0 +1,154 @@
+"""What a workbook holds, in counts and words, without data frames: importing pandas takes longer than that."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from sense7.study import NOT_RATED, RATED, STATES, Study
+from sense7.taxonomy import RATING_NAMES
+from sense7.terminal import count_of, plain
+from sense7.workbook.diagnostics import NOTICE
+
+LINES_SHOWN = 40
+"""Lines of a block that are printed."""
+
+WIDEST_NAME = 60
+"""Characters of the names in a block, after which their values are no longer in one column."""
+
+
+def describe(study: Study) -> dict:
+    """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON.
+
+    Of a study, or of a workbook that was parsed (:class:`sense7.workbook.ParsedWorkbook`). A turn counts as put to
+    rating if it has a level or a word that declines for any dimension. What is blank is counted nowhere.
+
+    Examples
+    --------
+    >>> from sense7.loading import parse
+    >>> describe(parse("synthetic"))["counts"]["conversations"]
+    672
+    """
+    conversations = study.conversations
+    turns = study.turns
+    roles = _count_texts(study.messages["role"])
+
+    turns_by_state = {}
+    is_put_to_rating = np.zeros(len(turns["row"]), dtype=bool)
+    has_rating = np.zeros(len(turns["row"]), dtype=bool)
+    for name in RATING_NAMES:
+        states = turns[f"{name}_state"]
+        codes = states.cat.codes.to_numpy() if hasattr(states, "cat") else states
+        counts = {state: int(np.sum(codes == code)) for code, state in enumerate(STATES)}
+        turns_by_state[name] = {state: count for state, count in counts.items() if count}
+        is_put_to_rating |= np.isin(codes, [STATES.index(RATED), STATES.index(NOT_RATED)])
+        has_rating |= np.isfinite(turns[name])
+
+    never_asked = []
+    not_recorded = []
+    scales = {}
+    columns = study.columns
+    for sheet, column, is_filled, is_question, lowest, highest in zip(
+        columns["sheet"],
+        columns["column"],
+        columns["filled"],
+        columns["question"],
+        columns["lowest"],
+        columns["highest"],
+        strict=True,
+    ):
+        name = f"{sheet}.{column}"
+        if not is_filled and is_question:
+            never_asked.append(name)
+        elif not is_filled:
+            not_recorded.append(name)
+        if not np.isnan(lowest):
+            scales[name] = f"{lowest:.15g} to {highest:.15g}, rescaled"
+
+    participants = study.participants if study.participants is not None else ()
+    diagnostics = []
+    for diagnostic in study.diagnostics:
+        diagnostics.append({**diagnostic.to_dict(), "text": str(diagnostic)})
+    return {
+        "name": study.name,
+        "provenance": getattr(study.provenance, "label", "not known"),
+        "sha256": getattr(study.provenance, "sha256", None),
+        "counts": {
+            "participants": len(_count_texts(conversations["participant"])),
+            "conversations": len(conversations["row"]),
+            "messages": len(study.messages["row"]),
+            "assistant turns": len(turns["row"]),
+            "turns put to rating": int(is_put_to_rating.sum()),
+            "turns with a rating": int(has_rating.sum()),
+            "error rows": roles["error"],
+        },
+        "roles": dict(roles.most_common()),
+        "conditions": dict(sorted(_count_texts(conversations["condition"]).items())),
+        "prompted_condition": {
+            "name": study.prompted_condition or "not known; give it with --prompted",
+            "how": study.prompted_reason,
+        },
+        "topics": dict(sorted(_count_texts(conversations["topic"]).items())),
+        "ratings": turns_by_state,
+        "scales": scales,
+        "participants_sheet": study.participants_sheet,
+        "characteristics": [name for name in participants if name not in {"participant", "row"}],
+        "sheets": list(study.sheets),
+        "never_asked": never_asked,
+        "not_recorded": not_recorded,
+        "diagnostics": diagnostics,
+    }
+
+
+def _count_texts(values: Iterable) -> Counter:
+    """How often each text occurs, without what is missing."""
+    return Counter(value for value in values if isinstance(value, str))
+
+
+def print_description(description: dict) -> None:
+    """Print what :func:`describe` returned, for people: a block for each mapping, a line for each list."""
+    lines = [f"{description['name']}: {description['provenance']}"]
+    for key, content in description.items():
+        title = key.replace("_", " ").capitalize()
+        if isinstance(content, Mapping) and content:
+            lines += ["", title, *_block(content)]
+        elif isinstance(content, list) and key != "diagnostics":
+            names = ", ".join(content) or "nothing"
+            lines.append(f"{title}: {names}")
+        elif key == "participants_sheet":
+            name = content or "none; no further sheet has a PID column"
+            lines += ["", f"{title}: {name}"]
+
+    notices = []
+    warnings = []
+    for diagnostic in description["diagnostics"]:
+        if diagnostic["severity"] == NOTICE:
+            notices.append(diagnostic)
+        else:
+            warnings.append(diagnostic)
+    lines.append("")
+    if warnings:
+        places = sum(diagnostic["count"] for diagnostic in warnings)
+        lines.append(f"{count_of(len(warnings), 'warning')}, {count_of(places, 'place')}")
+    else:
+        lines.append("No warnings.")
+    for diagnostic in warnings + notices:
+        lines.append(f"  {diagnostic['severity']}: {diagnostic['text']}")
+    for line in lines:
+        print(plain(line))
+
+
+def _block(content: Mapping) -> list[str]:
+    """A line for each name with its number, text, or counts by state; no more than are shown."""
+    width = min(max(map(len, content)), WIDEST_NAME)
+    lines = []
+    for name, value in list(content.items())[:LINES_SHOWN]:
+        text = value
+        if isinstance(value, Mapping):
+            text = ", ".join(f"{count:,} {state}" for state, count in value.items())
+        elif isinstance(value, int):
+            text = f"{value:,}"
+        lines.append(f"  {name:<{width}}  {text}")
+    if len(content) > LINES_SHOWN:
+        lines.append(f"  and {len(content) - LINES_SHOWN:,} more; --json lists all")
+    return lines
