@@ -11,7 +11,7 @@ import yaml
 from sense7 import claims
 from sense7.book.pages import banner
 from sense7.errors import UserError
-from sense7.implied import ImpliedTruth, implied_truths, load_implied
+from sense7.expected import ExpectedValue, expected_values, load_expected
 from sense7.judge import ceiling
 from sense7.judge.files import read_predictions
 from sense7.loading import load
@@ -105,9 +105,9 @@ def verdict_on_other(claim, values, where, rests_on=RESTS_ON, known=None):
     return row
 
 
-def simulated(values, claim=ALPHA, known=None, implied=None):
-    implied = {} if implied is None else {"alpha_turn": implied}
-    (row,) = claims.make_ledger([claim], values, provenance("synthetic"), known, implied=implied)
+def simulated(values, claim=ALPHA, known=None, expected=None):
+    expected = {} if expected is None else {"alpha_turn": expected}
+    (row,) = claims.make_ledger([claim], values, provenance("synthetic"), known, expected=expected)
     return row
 
 
@@ -241,11 +241,11 @@ def test_no_first_mark_says_more_than_the_data_allow(claim, values, where, expec
     )
 
 
-OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 studies")
+OWN = ExpectedValue(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 studies")
 
 
 @pytest.mark.parametrize(
-    ("values", "known", "implied", "mark", "says"),
+    ("values", "known", "expected", "mark", "says"),
     [
         (
             recorded(0.95, 0.94, 0.96),
@@ -311,9 +311,9 @@ OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 stud
     ],
 )
 def test_the_second_mark_says_whether_what_was_put_into_the_simulation_is_found(
-    values, known, implied, mark, says
+    values, known, expected, mark, says
 ):
-    row = simulated(values, known=known, implied=implied)
+    row = simulated(values, known=known, expected=expected)
     assert (row.check or {}).get("mark") == mark
     assert (row.check or {"says": ""})["says"].startswith(says)
     assert row.rule["passed"] is None
@@ -710,7 +710,7 @@ TRUTH = {
     "judge": {"name": "simulated", "parameters": {"judge_runs": 10}},
 }
 MEAN = {"notebook": "03-reliability", "mean": 0.5, "sd": 0.04, "error": 0.003, "studies": 200}
-IMPLIED = {
+EXPECTED = {
     "studies": 200,
     "seed": 1,
     "parameters": PARAMETERS,
@@ -726,54 +726,54 @@ IMPLIED = {
 
 
 def test_independent_code_comes_before_the_means_of_the_companions_own_statistics():
-    truths = implied_truths(TRUTH, IMPLIED)
-    assert truths["alpha"] == ImpliedTruth(0.96, 0.002, 0.04, 200, "independent code")
+    truths = expected_values(TRUTH, EXPECTED)
+    assert truths["alpha"] == ExpectedValue(0.96, 0.002, 0.04, 200, "independent code")
     own = "the companion's statistics, 200 studies"
-    assert truths["omega"] == ImpliedTruth(0.5, 0.003, 0.04, 200, own)
+    assert truths["omega"] == ExpectedValue(0.5, 0.003, 0.04, 200, own)
 
 
 def test_a_planted_parameter_is_the_truth_of_its_value_only_where_no_mean_is_known():
-    assert implied_truths(TRUTH, IMPLIED)["importance"].value == 0.21
-    assert implied_truths(TRUTH, None)["importance"].value == 0.2
+    assert expected_values(TRUTH, EXPECTED)["importance"].value == 0.21
+    assert expected_values(TRUTH, None)["importance"].value == 0.2
 
 
-def test_what_no_study_defined_has_no_implied_truth():
-    assert "undefined" not in implied_truths(TRUTH, IMPLIED)
+def test_what_no_study_defined_has_no_expected_value():
+    assert "undefined" not in expected_values(TRUTH, EXPECTED)
 
 
 @pytest.mark.parametrize("parameters", [PARAMETERS | {"turn_sd": 0.5}, {}, PARAMETERS | {"new": 1}])
 def test_means_of_studies_with_other_parameters_do_not_hold(parameters):
-    assert implied_truths(TRUTH | {"parameters": parameters}, IMPLIED) == implied_truths(
+    assert expected_values(TRUTH | {"parameters": parameters}, EXPECTED) == expected_values(
         TRUTH, None
     )
-    assert implied_truths(TRUTH, None).keys() == {"alpha", "participants", "importance", "turn_sd"}
+    assert expected_values(TRUTH, None).keys() == {"alpha", "participants", "importance", "turn_sd"}
 
 
 @pytest.mark.parametrize(
-    ("judge", "implied", "there"),
+    ("judge", "expected", "there"),
     [
-        (TRUTH["judge"], IMPLIED, True),
-        (TRUTH["judge"], IMPLIED | {"judge": {"judge_runs": 10}}, True),
-        (TRUTH["judge"], IMPLIED | {"judge": {"judge_runs": 9}}, False),
-        (None, IMPLIED, False),
+        (TRUTH["judge"], EXPECTED, True),
+        (TRUTH["judge"], EXPECTED | {"judge": {"judge_runs": 10}}, True),
+        (TRUTH["judge"], EXPECTED | {"judge": {"judge_runs": 9}}, False),
+        (None, EXPECTED, False),
     ],
 )
 def test_means_of_a_judge_hold_for_the_simulated_judge_of_the_same_parameters(
-    judge, implied, there
+    judge, expected, there
 ):
     """A real judge's predictions of a synthetic workbook have no truth."""
-    assert ("judge_accuracy" in implied_truths(TRUTH | {"judge": judge}, implied)) is there
+    assert ("judge_accuracy" in expected_values(TRUTH | {"judge": judge}, expected)) is there
 
 
 def test_a_mean_says_itself_whether_it_depends_on_the_judge():
     values = {"ceiling": MEAN | {"judge": True}, "judge_words": MEAN | {"judge": False}}
-    truths = implied_truths(TRUTH | {"judge": None}, IMPLIED | {"values": values})
+    truths = expected_values(TRUTH | {"judge": None}, EXPECTED | {"values": values})
     assert "ceiling" not in truths
     assert "judge_words" in truths
 
 
 def test_data_that_are_not_simulated_have_no_truth():
-    assert implied_truths(None, IMPLIED) == {}
+    assert expected_values(None, EXPECTED) == {}
 
 
 # Distance
@@ -784,23 +784,25 @@ def found(estimate, low=None, high=None):
 
 
 def test_the_distance_is_in_standard_errors_of_study_and_simulation():
-    assert ImpliedTruth(0.5, 0.3, 0.4).distance(found(1.0)) == pytest.approx(1.0)
-    assert ImpliedTruth(0.5, 0.0, 0.25).distance(found(0.0)) == pytest.approx(-2.0)
+    assert ExpectedValue(0.5, 0.3, 0.4).distance(found(1.0)) == pytest.approx(1.0)
+    assert ExpectedValue(0.5, 0.0, 0.25).distance(found(0.0)) == pytest.approx(-2.0)
 
 
 def test_without_simulated_studies_the_interval_says_the_error():
     half = 1.96 * 0.4
-    assert ImpliedTruth(0.5, 0.3).distance(found(1.0, 1.0 - half, 1.0 + half)) == pytest.approx(1.0)
-    assert ImpliedTruth(0.5).distance(found(1.0)) is None
-    assert ImpliedTruth(0.5).distance(found(1.0, 1.0, 1.0)) is None
+    assert ExpectedValue(0.5, 0.3).distance(found(1.0, 1.0 - half, 1.0 + half)) == pytest.approx(
+        1.0
+    )
+    assert ExpectedValue(0.5).distance(found(1.0)) is None
+    assert ExpectedValue(0.5).distance(found(1.0, 1.0, 1.0)) is None
 
 
 @pytest.mark.parametrize(
     ("truth", "value"),
     [
-        (ImpliedTruth(0.5, sd=0.0), found(0.6, 0.1, 0.9)),
-        (ImpliedTruth("a", sd=0.1), found("b")),
-        (ImpliedTruth(0.5, sd=0.1), found(None)),
+        (ExpectedValue(0.5, sd=0.0), found(0.6, 0.1, 0.9)),
+        (ExpectedValue("a", sd=0.1), found("b")),
+        (ExpectedValue(0.5, sd=0.1), found(None)),
     ],
 )
 def test_what_is_fixed_named_or_missing_has_no_distance(truth, value):
@@ -811,20 +813,20 @@ def test_what_is_fixed_named_or_missing_has_no_distance(truth, value):
 
 
 def test_the_file_is_read_and_need_not_be_there(tmp_path):
-    path = tmp_path / "implied.json"
-    assert load_implied(path) is None
-    path.write_text(json.dumps(IMPLIED))
-    assert load_implied(path) == IMPLIED
+    path = tmp_path / "expected.json"
+    assert load_expected(path) is None
+    path.write_text(json.dumps(EXPECTED))
+    assert load_expected(path) == EXPECTED
 
 
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", '{"studies": 1, "parameters": {}, "values": []}', "{"]
 )
 def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content):
-    path = tmp_path / "implied.json"
+    path = tmp_path / "expected.json"
     path.write_text(content)
-    with pytest.raises(UserError, match=r"implied\.json: can't be read"):
-        load_implied(path)
+    with pytest.raises(UserError, match=r"expected\.json: can't be read"):
+        load_expected(path)
 
 
 # Frozen rules

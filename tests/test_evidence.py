@@ -21,9 +21,9 @@ from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
 
 ROOT = bench.ROOT
-MUTANTS, IMPLIED, POWER, COVERAGE = (
+MUTANTS, EXPECTED, POWER, COVERAGE = (
     json.loads((ROOT / "data" / f"{name}.json").read_text("utf-8"))
-    for name in ("mutation", "implied", "claims_power", "coverage")
+    for name in ("mutation", "expected", "claims_power", "coverage")
 )
 
 
@@ -70,7 +70,7 @@ def claims():
 
 def test_the_stored_results_are_of_todays_parameters():
     for found, studies in (
-        (IMPLIED, many.WHOLE),
+        (EXPECTED, many.WHOLE),
         (POWER, many.STUDIES),
     ):
         assert found["command"] == "make simulated-studies"
@@ -79,8 +79,8 @@ def test_the_stored_results_are_of_todays_parameters():
             many.DRAWS,
             many.SEED,
         )
-    assert IMPLIED["parameters"] == Parameters().as_dict()
-    assert IMPLIED["judge"] == DEFAULT_JUDGE.as_dict()
+    assert EXPECTED["parameters"] == Parameters().as_dict()
+    assert EXPECTED["judge"] == DEFAULT_JUDGE.as_dict()
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_the_code_still_gives_the_first_study(claims, notebooks, left_out):
     found = {value["key"]: value["estimate"] for values in recorded.values() for value in values}
     numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
     # What only some studies have is a topic's share or rating.
-    of = {key: value["notebook"] for key, value in IMPLIED["values"].items()}
-    first = IMPLIED["first_study"]
+    of = {key: value["notebook"] for key, value in EXPECTED["values"].items()}
+    first = EXPECTED["first_study"]
     wanted = {
         key: value
         for key, value in first.items()
@@ -181,10 +181,10 @@ def test_independent_code_and_the_companions_statistics_mean_the_same():
     chance, and the nearest of several rivals is nearer by chance, so that these differ by more.
     """
     truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))["planted"]
-    implied = {entry["key"]: entry for entry in truth if entry["kind"] == "implied"}
+    true_values = {entry["key"]: entry for entry in truth if entry["kind"] == "implied"}
     distances = {}
-    for key, own in IMPLIED["values"].items():
-        other = implied.get(key)
+    for key, own in EXPECTED["values"].items():
+        other = true_values.get(key)
         if other and own["sd"] and isinstance(other["value"], int | float):
             error = (own["error"] ** 2 + (other["monte_carlo_error"] or 0) ** 2) ** 0.5
             distances[key] = abs(own["mean"] - other["value"]) / error

@@ -43,8 +43,8 @@ from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
-from sense7.simulate.implied import implied_values
-from sense7.simulate.implied.arrays import turn_means
+from sense7.simulate.true_values import population_values
+from sense7.simulate.true_values.arrays import turn_means
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
@@ -381,13 +381,13 @@ def study_names(numbers: Numbers) -> np.ndarray:
 def truths(design: str) -> dict[str, float]:
     """What the intervals of ``STATISTICS`` are to cover, by brute force; the t test over turns has its own truth."""
     parameters = Parameters(design=design)
-    implied = implied_values(parameters)
+    true_values = population_values(parameters)
     known = {
-        one.key: implied[one.truth or one.key][0]
+        one.key: true_values[one.truth or one.key][0]
         for one in STATISTICS
         if one.key != "condition_difference"
     }
-    known["condition_difference"] = implied[f"condition_model_difference_{FIRST}_{SECOND}"][0]
+    known["condition_difference"] = true_values[f"condition_model_difference_{FIRST}_{SECOND}"][0]
     large = (
         draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20) for batch in range(20)
     )
@@ -405,11 +405,13 @@ BY_ITSELF = "the same estimator on large studies, so that an error of the estima
 def further_truths(design: str) -> dict[str, tuple[float, str]]:
     """What the intervals of ``FURTHER`` are to cover, and by what means it was computed.
 
-    Where no value is implied, it is the mean of the library's own estimates over 20 studies, each of 20 times the size.
+    Without a true value, it is the mean of the library's own estimates over 20 studies, each of 20 times the size.
     """
     parameters = Parameters(design=design)
-    implied = {
-        key: value for key, (value, _) in implied_values(parameters).items() if np.isfinite(value)
+    true_values = {
+        key: value
+        for key, (value, _) in population_values(parameters).items()
+        if np.isfinite(value)
     }
     large = []
     for batch in range(20):
@@ -418,8 +420,8 @@ def further_truths(design: str) -> dict[str, tuple[float, str]]:
             further(numbers, ParticipantBootstrap(pd.Series(study_names(numbers)), draws=1))
         )
     return {
-        one.key: (implied[one.truth or one.key], BY_PLAIN_CODE)
-        if (one.truth or one.key) in implied
+        one.key: (true_values[one.truth or one.key], BY_PLAIN_CODE)
+        if (one.truth or one.key) in true_values
         else (float(np.mean([found[one.key][0] for found in large])), BY_ITSELF)
         for one in FURTHER
     }

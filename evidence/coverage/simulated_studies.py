@@ -4,7 +4,7 @@
 
 The notebooks that read a workbook are run, in one process and without drawing, on many studies of the size of the
 release. The mean of a recorded value over studies with the default parameters is what its statistic should give
-under the planted model (data/implied.json). For each claim that names parameters without its effect, its notebook is
+under the planted model (data/expected.json). For each claim that names parameters without its effect, its notebook is
 run on as many studies without the effect: how often its rule is passed there, how often on studies with it, and how
 often on other simulated studies that the claim names (data/claims_power.json). Every study has a seed of its own. What
 is done is kept in _build/simulated_studies, and continued after an interruption; to run a notebook again, remove the
@@ -284,7 +284,7 @@ def significant(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def implied(world: World, kept: Kept) -> dict:
+def expected_values(world: World, kept: Kept) -> dict:
     """Mean, standard deviation and Monte Carlo error over studies of every value that is a number.
 
     A value that was recorded in fewer than nine of ten studies is left out: its name depends on the study.
@@ -393,7 +393,7 @@ def main() -> None:
     run(worlds[::-1], kept)
     whole, with_effect, *others = worlds
     head = {"command": COMMAND, "draws": arguments.draws, "seed": SEED}
-    values = implied(whole, kept)
+    values = expected_values(whole, kept)
     of_judge = judge_keys(whole, known, kept)
     found = {
         "studies": whole.studies,
@@ -402,7 +402,7 @@ def main() -> None:
         "values": {key: value | {"judge": key in of_judge} for key, value in values.items()},
         "first_study": shown(whole, kept),
     }
-    write_json(arguments.out / "implied.json", head | found)
+    write_json(arguments.out / "expected.json", head | found)
     rates = rates_of(claims, with_effect, others, kept)
     for name, on_same_conversations in rates_of_judges(claims, SEED, STUDIES).items():
         rates[name] |= on_same_conversations

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from sense7.errors import UserError
 from sense7.estimators.order import rounded
+from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import parse_yaml, reason
-from sense7.implied import BEYOND, ImpliedTruth
 from sense7.paper import KINDS, NAME, SIMULATED_WORDS
 from sense7.record import format_number
 from sense7.terminal import count_of
@@ -204,7 +204,7 @@ class Row:
     tuned : bool
         Whether the synthetic truth was set near the published figure.
     truth : float, str or None
-        The true value in the simulation, set directly or implied by its parameters.
+        The true value in the simulation, set directly or following from its parameters.
     elsewhere : dict or None
         The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
         whether they meet the same rule (``passed``).
@@ -282,7 +282,7 @@ def make_ledger(
     provenance,
     truth: Mapping | None,
     rests_on: Mapping[str, Collection[str]] | None = None,
-    implied: Mapping[str, ImpliedTruth] | None = None,
+    expected: Mapping[str, ExpectedValue] | None = None,
     rates: Mapping[str, Mapping] | None = None,
 ) -> list[Row]:
     """Compare every claim with what an edition recorded.
@@ -301,9 +301,9 @@ def make_ledger(
         Notebook -> the tables of released ratings that it reads, each verified by its hash, and nothing else: no
         notebook that reads the edition's workbook. A claim about another work is compared only with what such a
         notebook recorded.
-    implied : mapping, optional
-        Key -> what the parameters of a synthetic workbook imply for a recorded value; for claims whose truth is not
-        named in the truth file.
+    expected : mapping, optional
+        Key -> what is expected of a recorded value in a synthetic workbook; for claims whose truth is not named in the
+        truth file.
     rates : mapping, optional
         Claim -> how many simulated studies met its rule, with the effect (``planted``), without (``null``), and in
         other studies that the claim names (``also``, a list). Only of
@@ -324,7 +324,7 @@ def make_ledger(
             KINDS[provenance.kind].has_truth and not claim.release,
         )
         if simulated and claim.kind != CHECK and value and value["estimate"] is not None:
-            checked = _check(claim, value, planted.get(known), (implied or {}).get(known))
+            checked = _check(claim, value, planted.get(known), (expected or {}).get(known))
         rule = _rule_mark(claim, value, outcome, (rates or {}).get(claim.id))
         computed = None if value is None else dict(value)
         elsewhere = _elsewhere(claim, values)
@@ -452,15 +452,15 @@ def _asks(claim: Claim, value: Mapping | None) -> str | None:
 
 
 def _check(
-    claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None
+    claim: Claim, value: Mapping, planted: Mapping | None, expected: ExpectedValue | None
 ) -> tuple:
     """Whether the true value was recovered, whether it was tuned, and the true value; None of what has none."""
-    if planted is None and implied is None:
+    if planted is None and expected is None:
         return None, False, None
     tuned = False
     source = "expected from the simulation's settings"
     if planted is None:
-        truth = implied.value
+        truth = expected.value
     else:
         truth = planted["value"]
         tuned = bool(planted.get("tuned"))
@@ -474,8 +474,8 @@ def _check(
     elif low is None:
         # The spread over simulated studies stands for the interval, where it is known.
         distance = None
-        if implied is not None and implied.sd:
-            distance = replace(implied, value=truth).distance(value)
+        if expected is not None and expected.sd:
+            distance = replace(expected, value=truth).distance(value)
         if distance is None:
             return None, tuned, truth
         passed = abs(distance) <= BEYOND

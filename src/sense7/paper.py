@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sense7.errors import UserError
-from sense7.implied import OF_JUDGE
+from sense7.expected import OF_JUDGE
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetched_digest, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.sources.released import RELEASED, verified_digest

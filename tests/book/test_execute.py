@@ -116,7 +116,7 @@ def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
         (root / "data" / "coverage.json").write_text(content, "utf-8")
         plans.append(plan(root, {}))
         assert changed(*plans[-2:]) == ["05-e"]
-    (root / "data" / "implied.json").write_text("1", "utf-8")
+    (root / "data" / "expected.json").write_text("1", "utf-8")
     assert changed(plans[-1], plan(root, {})) == []
 
 

@@ -21,7 +21,7 @@ SOURCES = (
     "data/claims.yml",
     "data/coverage.json",
     "data/reference.json",
-    *(name for name in ("data/implied.json", "data/claims_power.json") if (ROOT / name).exists()),
+    *(name for name in ("data/expected.json", "data/claims_power.json") if (ROOT / name).exists()),
     "data/real",
     "_config.yml",
     "_toc.yml",

@@ -160,7 +160,7 @@ def test_one_sentence_on_tuning_stands_above_the_table_and_none_in_its_rows(edit
     ] == []
 
 
-def test_what_is_implied_stands_on_simulated_data_alone(edition):
+def test_what_is_expected_stands_on_simulated_data_alone(edition):
     simulated = edition.facts["kind"] == "synthetic"
     for name in edition.notebooks:
         (table,) = edition.page(name).select("table.sense7-values")

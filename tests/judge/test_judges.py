@@ -341,7 +341,7 @@ def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_d
 
 def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, few):
     marks = read_runs(few, folder).simulated[JUDGE]
-    # Without its implied values, which take some seconds and say nothing here.
+    # Without its true values, which take some seconds and say nothing here.
     judge = {"name": JUDGE, "parameters": json.loads(json.dumps(small.judge.as_dict()))}
     truth = {"seed": small.seed, "judge": judge}
     assert is_planted(truth, marks)

@@ -22,17 +22,17 @@ from sense7.simulate import (
     simulate,
     truth_text,
 )
-from sense7.simulate.implied import BATCHES, implied_values, statistics_of
 from sense7.simulate.judge import (
     KINDS,
     USABLE,
     draw_judge,
-    implied_judge_values,
     judge_statistics,
     offered_quality,
+    population_judge_values,
     reply_text,
 )
 from sense7.simulate.text import PHRASES, write_words
+from sense7.simulate.true_values import BATCHES, population_values, statistics_of
 from sense7.simulate.truth import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import parse_sheets
@@ -233,7 +233,7 @@ def test_unmet_expectation_lowers_post_task_ratings():
     ],
 )
 def test_degenerate_studies_have_a_truth_without_warnings(changes):
-    values = implied_values(Parameters().replace(**changes), batches=2, scale=2)
+    values = population_values(Parameters().replace(**changes), batches=2, scale=2)
     assert "alpha_turn" in values
 
 
@@ -315,7 +315,7 @@ def test_embedded_files_are_those_that_the_defaults_give_today_and_small(default
 
 def test_the_embedded_truth_is_that_of_the_default_parameters(truth):
     assert Parameters.from_mapping(truth["parameters"]) == Parameters()
-    few = implied_values(Parameters(), batches=2)
+    few = population_values(Parameters(), batches=2)
     for entry in truth["planted"]:
         if entry["key"] in few and entry["monte_carlo_error"]:
             error = entry["monte_carlo_error"] * np.sqrt(BATCHES / 2)
@@ -527,7 +527,7 @@ def test_the_judge_changes_nothing_of_the_study(small):
 def test_what_follows_directly_is_what_was_put_in(planted):
     assert planted["judge_coverage"]["value"] == pytest.approx(1 - 0.028, abs=0.0004)
     # Only jitter parts the runs: without it, all of them agree.
-    still = implied_judge_values(Parameters(), JudgeParameters(judge_jitter_sd=0.0), 2, 2, 2)
+    still = population_judge_values(Parameters(), JudgeParameters(judge_jitter_sd=0.0), 2, 2, 2)
     assert still["judge_same_label"][0] == pytest.approx(1.0)
 
 

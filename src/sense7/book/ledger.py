@@ -13,8 +13,8 @@ from sense7.book.editions import find_edition, read_facts, read_json, require_wh
 from sense7.book.jobs import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import BuildError
-from sense7.implied import FILE as IMPLIED
-from sense7.implied import implied_truths, load_implied
+from sense7.expected import FILE as EXPECTED
+from sense7.expected import expected_values, load_expected
 from sense7.record import called, read_values, write_json
 
 
@@ -43,7 +43,7 @@ def write_ledger(
         for name, job in jobs.items()
         if job.notebook.released_alone
     }
-    stored = load_implied(root / "data" / IMPLIED)
+    stored_means = load_expected(root / "data" / EXPECTED)
     changed = any(
         name not in _CHANCE and value != job.notebook.defaults.get(name)
         for job in jobs.values()
@@ -51,21 +51,22 @@ def write_ledger(
     )
     # Means over simulated studies hold for the same parameters, and notebooks that analyze by default.
     fits = (
-        truth is not None and not changed and (stored or truth)["parameters"] == truth["parameters"]
+        truth is not None
+        and not changed
+        and (stored_means or truth)["parameters"] == truth["parameters"]
     )
-    simulated = stored if fits else None
-    implied = implied_truths(truth, simulated)
+    expected = expected_values(truth, stored_means if fits else None)
     counted = root / "data" / POWER_FILE
     # They were counted on studies of SENSE-7's size: the official one, and those simulated alike.
     is_like_counted = fits or provenance.kind == "official"
     rates = {}
     if is_like_counted and counted.exists():
         rates = json.loads(counted.read_text(encoding="utf-8"))["claims"]
-    rows = make_ledger(claims, values, provenance, truth, rests_on, implied, rates)
+    rows = make_ledger(claims, values, provenance, truth, rests_on, expected, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
-    if implied:
-        truths = {key: asdict(truth) for key, truth in implied.items()}
-        write_json(edition / "data" / IMPLIED, {"truths": truths})
+    if expected:
+        entries = {key: asdict(value) for key, value in expected.items()}
+        write_json(edition / "data" / EXPECTED, {"values": entries})
     return rows
 
 

@@ -28,8 +28,8 @@ from sense7 import paper
 from sense7.book.assets import share_assets
 from sense7.book.code import digest_files, environment_of
 from sense7.errors import BuildError
+from sense7.expected import FILE as EXPECTED
 from sense7.files import disk_trouble, write_whole
-from sense7.implied import FILE as IMPLIED
 from sense7.outputs import OUTPUTS
 from sense7.processes import KILLED, NO_MEMORY, without_keys
 
@@ -185,7 +185,7 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     book = [root / "_toc.yml", *(path for path in (root / "book").rglob("*") if path.is_file())]
     content = {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in book}
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
-    paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / IMPLIED]
+    paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / EXPECTED]
     paths.append(edition / EXAMPLE)
     content |= {
         f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()

@@ -1,7 +1,7 @@
 """A simulated judge: scores of every conversation of a simulated study, in several runs, with known truth.
 
 No model is asked and no text is read. The scores say what the simulation was told, and nothing about a model. As in
-:mod:`sense7.simulate.truth`, implied values are those of the population, by brute force and with plain array code: none
+:mod:`sense7.simulate.truth`, true values are those of the population, by brute force and with plain array code: none
 of the project's statistics and none of its metrics of judges is used.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sense7.simulate.implied.arrays import correlation, ground_truth, over_draws, ranks
 from sense7.simulate.model import Numbers, cut, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import write_words
+from sense7.simulate.true_values.arrays import correlation, ground_truth, over_draws, ranks
 from sense7.simulate.truth import PLACED, TABLES, described, entry
 
 KINDS = ("ok", "refusal", "no number", "off the scale", "truncated")
@@ -229,7 +229,7 @@ def _rho(x: np.ndarray, y: np.ndarray) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def implied_judge_values(
+def population_judge_values(
     parameters: Parameters,
     judge: JudgeParameters,
     batches: int = BATCHES,
@@ -290,6 +290,6 @@ def plant_judge(parameters: Parameters, judge: JudgeParameters) -> list[dict[str
         )
         for key, value in judge.as_dict().items()
     ]
-    for key, (value, error) in implied_judge_values(parameters, judge).items():
+    for key, (value, error) in population_judge_values(parameters, judge).items():
         entries.append(entry(key, value, *described(key)[:2], "implied", _HOW, error))
     return entries

@@ -1,9 +1,9 @@
-"""The truth of a simulated study: what was planted, and what the plants imply.
+"""The truth of a simulated study: its parameters, and the true values that follow from them.
 
-Implied values are those of the population, see :mod:`sense7.simulate.implied`. ``implied/meanings.csv`` says what each
-is, a row for each family of keys: a star in a key stands for any name, {0} in the other columns for the first of these,
-and the first row that matches holds. What it rests on are keys of planted parameters, with stars, or groups of them,
-which begin with @ (``truth.toml``).
+True values are those of the population, see :mod:`sense7.simulate.true_values`. ``true_values/meanings.csv`` says what
+each is, a row for each family of keys: a star in a key stands for any name, {0} in the other columns for the first of
+these, and the first row that matches holds. What it rests on are keys of planted parameters, with stars, or groups of
+them, which begin with @ (``truth.toml``).
 """
 
 import csv
@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from sense7.simulate.implied import TWINS, implied_values
-from sense7.simulate.implied.arrays import ground_truth
 from sense7.simulate.model import Numbers
 from sense7.simulate.parameters import Parameters
+from sense7.simulate.true_values import TWINS, population_values
+from sense7.simulate.true_values.arrays import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
 FORMAT = 2
-"""Format of the truth file. In 2, an implied value has the key under which a notebook records the same statistic."""
+"""Format of the truth file. In 2, a true value has the key under which a notebook records the same statistic."""
 
 _HERE = importlib.resources.files(__package__)
 TABLES = tomllib.loads((_HERE / "truth.toml").read_text("utf-8"))
@@ -55,7 +55,9 @@ _PAIRED = (
 """Keys of two conditions, whose names may hold anything: they are looked up, not matched."""
 
 _FAMILIES = []
-for _row in csv.DictReader((_HERE / "implied" / "meanings.csv").read_text("utf-8").splitlines()):
+for _row in csv.DictReader(
+    (_HERE / "true_values" / "meanings.csv").read_text("utf-8").splitlines()
+):
     _key = re.compile(re.escape(_row["key"]).replace(r"\*", "(.*)"))
     _rests = " ".join(TABLES["groups"].get(name, name) for name in _row["rests_on"].split())
     _FAMILIES.append((_key, _row["unit"], _row["meaning"], _rests.split()))
@@ -260,7 +262,7 @@ def truth_of(
         "format": FORMAT,
         "seed": seed,
         "parameters": p.as_dict(),
-        "planted": planted_entries(p, implied_values(p)),
+        "planted": planted_entries(p, population_values(p)),
         "units": units,
     }
 

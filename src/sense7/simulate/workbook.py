@@ -181,7 +181,7 @@ class Simulation:
     def truth(self) -> dict:
         """What was planted and what it implies; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
 
-        Computed when it is first asked for: the implied values of new parameters take some seconds.
+        Computed when it is first asked for: the true values of new parameters take some seconds.
         """
         truth = truth_of(self.study, self.seed, *self.ids)
         if self.judge is not None:

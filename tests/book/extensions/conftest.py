@@ -117,7 +117,7 @@ def page(tmp_path_factory):
         files=(),
         executed=(),
         truth=None,
-        implied=None,
+        expected=None,
         example=None,
         **facts,
     ):
@@ -152,7 +152,7 @@ def page(tmp_path_factory):
             "fetched": "2026-01-01",
         }
         (edition / "data").mkdir()
-        for name, content in (("truth", truth), ("implied", implied)):
+        for name, content in (("truth", truth), ("expected", expected)):
             if content is not None:
                 (edition / f"data/{name}.json").write_text(json.dumps(content), "utf-8")
         if example is not None:

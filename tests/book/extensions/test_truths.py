@@ -1,24 +1,24 @@
-"""Implied and found: what a page says of its values on simulated data, and on others."""
+"""Expected and found: what a page says of its values on simulated data, and on others."""
 
 from dataclasses import asdict
 
 import pytest
 
 from sense7.book.extensions.truths import compared
-from sense7.implied import ImpliedTruth
+from sense7.expected import ExpectedValue
 from sense7.simulate.parameters import Parameters
 
 ENTRY = {"unit": "level", "meaning": "fall of quality <b>", "kind": "parameter", "tuned": False}
 PLANTED = [ENTRY | {"key": "continuity_drop", "value": 0.8}]
 TRUTH = {"planted": PLANTED, "parameters": Parameters().as_dict(), "seed": 1}
 OWN = "the companion's statistics, 200 studies"
-IMPLIED = {
-    "drop": ImpliedTruth(0.4, 0.0123, 0.1, 200, OWN),
-    "share": ImpliedTruth(0.381, 0.0004),
-    "edge": ImpliedTruth(0.8729),
-    "counted": ImpliedTruth(109.0, 0.0, 0.0, 200, OWN),
-    "missing": ImpliedTruth(0.2),
-    "elsewhere": ImpliedTruth(0.2, 0.0, 0.1, 200, OWN),
+EXPECTED = {
+    "drop": ExpectedValue(0.4, 0.0123, 0.1, 200, OWN),
+    "share": ExpectedValue(0.381, 0.0004),
+    "edge": ExpectedValue(0.8729),
+    "counted": ExpectedValue(109.0, 0.0, 0.0, 200, OWN),
+    "missing": ExpectedValue(0.2),
+    "elsewhere": ExpectedValue(0.2, 0.0, 0.1, 200, OWN),
 }
 
 
@@ -45,11 +45,11 @@ def shown(page):
     """Make a page from what an edition holds: the page, and the warnings."""
 
     def make(kind="synthetic", truth=TRUTH):
-        implied = {"truths": {key: asdict(entry) for key, entry in IMPLIED.items()}}
-        implied = implied if truth and kind == "synthetic" else None
+        expected = {"values": {key: asdict(entry) for key, entry in EXPECTED.items()}}
+        expected = expected if truth and kind == "synthetic" else None
         source = "# Page\n"
         return page(
-            source, ["truths", "page"], values=VALUES, kind=kind, truth=truth, implied=implied
+            source, ["truths", "page"], values=VALUES, kind=kind, truth=truth, expected=expected
         )
 
     return make
@@ -62,7 +62,7 @@ def cells(table):
     ]
 
 
-def test_all_values_of_the_page_stand_in_a_fold_with_what_is_implied(shown):
+def test_all_values_of_the_page_stand_in_a_fold_with_what_is_expected(shown):
     html, warnings = shown()
     assert warnings == ""
     (fold,) = [
@@ -91,26 +91,26 @@ def test_all_values_of_the_page_stand_in_a_fold_with_what_is_implied(shown):
 @pytest.mark.parametrize(
     ("found", "truth", "parts", "words"),
     [
-        ((0.5, 0.4, 0.6), ImpliedTruth(0.4), False, "inside the interval"),
+        ((0.5, 0.4, 0.6), ExpectedValue(0.4), False, "inside the interval"),
         (
             (0.5, 0.4, 0.6),
-            ImpliedTruth(0.6, sd=0.05),
+            ExpectedValue(0.6, sd=0.05),
             True,
             "inside the interval; 2.0 standard errors below",
         ),
-        ((0.5, None, None), ImpliedTruth(0.6, sd=0.1), False, "1.0 standard errors below"),
+        ((0.5, None, None), ExpectedValue(0.6, sd=0.1), False, "1.0 standard errors below"),
         (
             (0.5, None, None),
-            ImpliedTruth(0.6),
+            ExpectedValue(0.6),
             False,
             "no interval, and its spread over simulated studies is not known",
         ),
-        ((5, None, None), ImpliedTruth(5, sd=0.0), False, "the same"),
-        ((5, None, None), ImpliedTruth(4, sd=0.0), True, "not the same"),
-        (("a", None, None), ImpliedTruth("b"), True, "not the same"),
-        (("a", None, None), ImpliedTruth("a"), False, "the same"),
+        ((5, None, None), ExpectedValue(5, sd=0.0), False, "the same"),
+        ((5, None, None), ExpectedValue(4, sd=0.0), True, "not the same"),
+        (("a", None, None), ExpectedValue("b"), True, "not the same"),
+        (("a", None, None), ExpectedValue("a"), False, "the same"),
     ],
 )
-def test_found_beside_implied_in_words(found, truth, parts, words):
+def test_found_beside_expected_in_words(found, truth, parts, words):
     found = dict(zip(("estimate", "low", "high"), found, strict=True)) | {"unit": "alpha"}
     assert compared(found, truth) == (parts, words)

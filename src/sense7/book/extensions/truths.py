@@ -1,4 +1,4 @@
-"""Recorded values beside what simulated data imply for them, and beside R's.
+"""Recorded values beside what is expected in simulated data, and beside R's.
 
 A Sphinx extension:
 
@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 from sense7.book.extensions.values import Edition, edition_of, marks, raw
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
-from sense7.implied import BEYOND, ImpliedTruth
+from sense7.expected import BEYOND, ExpectedValue
 from sense7.record import format_number, format_value
 
 __all__ = ["setup"]
@@ -25,13 +25,13 @@ __all__ = ["setup"]
 _TABLES = TEMPLATES.get_template("tables.html").module
 
 
-def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
-    """Whether a found value parts from the implied one, and how the two lie to each other, in words.
+def compared(found: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
+    """Whether a recorded value differs from the expected one, and how the two compare, in words.
 
     Examples
     --------
     >>> found = {"estimate": 0.88, "low": 0.85, "high": 0.9}
-    >>> compared(found, ImpliedTruth(0.84)), compared(found, ImpliedTruth(0.877, sd=0.01))
+    >>> compared(found, ExpectedValue(0.84)), compared(found, ExpectedValue(0.877, sd=0.01))
     ((True, 'outside the interval'), (False, 'inside the interval; 0.3 standard errors above'))
     """
     value, low, high = found["estimate"], found["low"], found["high"]
@@ -49,17 +49,17 @@ def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
 
 
 def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
-    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied."""
+    """Recorded values, one row each: name, value, n and method, and on simulated data what is expected."""
     rows = []
     for key in keys:
-        value, truth = edition.values[key], edition.implied.get(key)
+        value, truth = edition.values[key], edition.expected.get(key)
         parts, words = (
             compared(value, truth) if truth and value["estimate"] is not None else (False, "-")
         )
         row = {"value": value, "truth": truth, "parts": parts, "words": words}
         row["shown"] = format_value(value) + marks(edition, key)
         row["n"] = "" if value["n"] is None else f"{value['n']:,}"
-        row["implied"] = format_number(truth.value, value["unit"]) if truth else ""
+        row["expected"] = format_number(truth.value, value["unit"]) if truth else ""
         rows.append(row)
     return raw(_TABLES.values(rows, any(row["truth"] for row in rows)))
 

@@ -3,7 +3,7 @@
 A Sphinx extension, so that no number is typed into prose:
 
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
-  ``.implied`` (what the simulation should give) for a part of it, ``.points`` for a difference of shares in percentage
+  ``.expected`` (what the simulation should give) for a part of it, ``.points`` for a difference of shares in percentage
   points; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim, or the claim in words; with ``.source`` its source;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts, shows ...).
@@ -26,8 +26,8 @@ from sphinx.util.docutils import SphinxRole
 from sense7 import paper
 from sense7.book.pages import shows
 from sense7.claims import CALIBRATED
-from sense7.implied import FILE as IMPLIED
-from sense7.implied import ImpliedTruth
+from sense7.expected import FILE as EXPECTED
+from sense7.expected import ExpectedValue
 from sense7.record import called, format_number, format_value, read_values
 
 __all__ = ["setup"]
@@ -51,8 +51,8 @@ class Edition:
             read("edition.json"),
             read("data/truth.json"),
         )
-        simulated = read(f"data/{IMPLIED}").get("truths", {})
-        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.items()}
+        simulated = read(f"data/{EXPECTED}").get("values", {})
+        self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
         # What the truth calls tuned; a claim may rest on it under another name.
         self.tuned = {
@@ -170,7 +170,7 @@ def _fact(env, name: str) -> tuple[str, str]:
 def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
     """Key of a recorded value, and the part of it that is to be shown; KeyError if there is none of this name."""
     key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
-    if key not in edition.values or part not in ("", "estimate", "n", "points", "implied"):
+    if key not in edition.values or part not in ("", "estimate", "n", "points", "expected"):
         raise KeyError(text)
     return key, part
 
@@ -179,12 +179,12 @@ def value_in_words(
     edition: Edition, key: str, part: str, said: set[str], *, is_marked: bool = True
 ) -> str:
     """A recorded value, or a part of it, as a sentence shows it; a reason that is in ``said`` is not given again."""
-    value, truth = edition.values[key], edition.implied.get(key)
+    value, truth = edition.values[key], edition.expected.get(key)
     if value["estimate"] is None:
         if value["reason"] in said:
             return NOT_AVAILABLE
         said.add(value["reason"])
-    if part == "implied":
+    if part == "expected":
         return format_number(truth.value, value["unit"]) if truth else "no value that is known here"
     return format_value(value, part) + marks(edition, key) * (is_marked and part != "n")
 

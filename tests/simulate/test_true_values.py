@@ -1,6 +1,6 @@
 """Plain code and the library's statistics give the same on one simulated study, key by key.
 
-So neither hides an error of the other: an implied value is what the recorded statistic of the same key estimates.
+So neither hides an error of the other: a true value is what the recorded statistic of the same key estimates.
 """
 
 import itertools
@@ -14,7 +14,13 @@ from helpers.findings import numbers, rows_of
 from helpers.studies import bootstrap_of
 from sense7.findings import agreement, conditions, measures, reliability
 from sense7.simulate import Parameters, simulate
-from sense7.simulate.implied import arrays, conversations, implied_values, ratings, statistics_of
+from sense7.simulate.true_values import (
+    arrays,
+    conversations,
+    population_values,
+    ratings,
+    statistics_of,
+)
 from sense7.simulate.truth import described, parameters_behind
 from sense7.workbook import parse_sheets
 
@@ -174,7 +180,7 @@ def test_an_effect_that_is_not_planted_is_nothing_to_rest_on_unless_none_is():
 
 def test_without_effects_what_measures_an_effect_is_zero():
     null = PARAMETERS.without_effects()
-    values = implied_values(null, batches=6, scale=8)
+    values = population_values(null, batches=6, scale=8)
     for key in (
         *("lasting_drop", "continuity_contrast_next_turn", "expectation_loss", "prompt_fading"),
         *(

@@ -9,21 +9,24 @@ import functools
 
 import numpy as np
 
-from sense7.simulate.implied.arrays import Tables, over_draws
-from sense7.simulate.implied.conversations import details_of_conversations, values_of_conversations
-from sense7.simulate.implied.poor_turns import details_of_poor_turns, values_of_poor_turns
-from sense7.simulate.implied.ratings import details_of_ratings, values_of_ratings
 from sense7.simulate.model import Numbers, draw
 from sense7.simulate.parameters import Parameters
+from sense7.simulate.true_values.arrays import Tables, over_draws
+from sense7.simulate.true_values.conversations import (
+    details_of_conversations,
+    values_of_conversations,
+)
+from sense7.simulate.true_values.poor_turns import details_of_poor_turns, values_of_poor_turns
+from sense7.simulate.true_values.ratings import details_of_ratings, values_of_ratings
 
 BATCHES = 40
-"""Independent draws behind an implied value; their spread gives its Monte Carlo error."""
+"""Independent draws behind a true value; their spread gives its Monte Carlo error."""
 
 BATCH_SCALE = 20
 """Size of each draw, in studies."""
 
 BRUTE_FORCE_SEED = 160925
-"""Seed of the brute force: implied values depend on the parameters, not on the study's seed."""
+"""Seed of the brute force: true values depend on the parameters, not on the study's seed."""
 
 _THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations)
 _DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations)
@@ -53,7 +56,7 @@ def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
 
 
 @functools.lru_cache(maxsize=8)
-def implied_values(
+def population_values(
     parameters: Parameters, batches: int = BATCHES, scale: int = BATCH_SCALE
 ) -> dict[str, tuple[float, float]]:
     """Population values that the parameters imply, by brute force: key -> (mean over batches, its standard error).

@@ -1,4 +1,4 @@
-"""What the themes of the implied values share: a study in arrays, and plain statistics of arrays."""
+"""What the themes of the true values share: a study in arrays, and plain statistics of arrays."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,12 +1,12 @@
-"""Implied values of the ratings by themselves: applicability, levels, reliability, agreement, structure, importance."""
+"""True values of the ratings by themselves: applicability, levels, reliability, agreement, structure, importance."""
 
 import itertools
 from math import comb
 
 import numpy as np
 
-from sense7.simulate.implied import arrays
-from sense7.simulate.implied.arrays import Tables
+from sense7.simulate.true_values import arrays
+from sense7.simulate.true_values.arrays import Tables
 from sense7.taxonomy import DIMENSION_NAMES
 
 _RELATIONAL = DIMENSION_NAMES.index("Relational")

@@ -1,4 +1,4 @@
-"""Implied values of conversations: conditions, variances, ground truth, characteristics, context, course, outcomes."""
+"""True values of conversations: conditions, variances, ground truth, characteristics, context, course, outcomes."""
 
 import functools
 import itertools
@@ -6,9 +6,9 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from sense7.simulate.implied import arrays
-from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.parameters import EXPERIENCE_ITEMS, Parameters
+from sense7.simulate.true_values import arrays
+from sense7.simulate.true_values.arrays import Tables
 from sense7.workbook.sheets import find_prompted
 
 

@@ -1,10 +1,10 @@
-"""Implied values of poor turns, failures of a dimension, and unmet expectations, and of what follows them."""
+"""True values of poor turns, failures of a dimension, and unmet expectations, and of what follows them."""
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from sense7.simulate.implied import arrays
-from sense7.simulate.implied.arrays import POOR, Tables
+from sense7.simulate.true_values import arrays
+from sense7.simulate.true_values.arrays import POOR, Tables
 from sense7.taxonomy import DIMENSION_NAMES
 
 SHUFFLE_SEED = 160926
