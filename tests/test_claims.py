@@ -12,8 +12,8 @@ from sense7 import claims
 from sense7.book.pages import banner
 from sense7.errors import UserError
 from sense7.expected import ExpectedValue, expected_values, load_expected
-from sense7.judge import ceiling
 from sense7.judge.files import read_predictions
+from sense7.judge.scores import ceiling
 from sense7.loading import load
 from sense7.simulate import truth as simulated_truth
 from sense7.sources import SOURCES, Provenance

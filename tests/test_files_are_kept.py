@@ -52,8 +52,8 @@ ELSEWHERE = {
     "fetch": "the cache, whose copies have a record",
     "new": "refuses names that are taken",
     "notebooks": "derived files: refuses edited ones",
-    "judge run": "a session: tests/judge/test_session.py",
-    "judge batch import": "tests/judge/test_batch.py",
+    "judge run": "a session: tests/judge/asking/test_session.py",
+    "judge batch import": "tests/judge/asking/test_batch.py",
     **dict.fromkeys(
         ("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"
     ),

@@ -18,7 +18,7 @@ from sense7.estimators.factor import ITEMS_FOR_A_FACTOR
 from sense7.findings import disrupted, measures
 from sense7.findings.reliability import ITEMS_FOR_A_TEST
 from sense7.findings.words import FEWEST_PEOPLE, GOOD
-from sense7.judge import baselines
+from sense7.judge.scores import baselines
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))

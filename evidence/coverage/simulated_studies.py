@@ -34,7 +34,7 @@ from tqdm import tqdm
 import sense7
 from sense7.book.notebooks import TextNotebook, find_notebooks
 from sense7.claims import Claim, apply_rule, load_claims
-from sense7.judge.judges import write_simulated
+from sense7.judge.scores.judges import write_simulated
 from sense7.record import read_values, write_json
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets

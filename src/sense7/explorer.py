@@ -16,7 +16,7 @@ import pandas as pd
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor
 from sense7.judge.files import counted_scores
-from sense7.judge.judges import Judges, chosen_judge, simulated_note
+from sense7.judge.scores.judges import Judges, chosen_judge, simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVEL_COLOURS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.ids import as_name

@@ -24,7 +24,7 @@ from sense7.taxonomy import SIMULATED_WORDS
 from sense7.workbook.options import ReadingOptions
 
 if TYPE_CHECKING:
-    from sense7.judge.judges import Judges
+    from sense7.judge.scores.judges import Judges
     from sense7.study import Study
 
 __all__ = [
@@ -134,7 +134,11 @@ def open_data(
 
     The truth of the simulated judge is kept only where the judge that the book shows is that one.
     """
-    from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
+    from sense7.judge.scores.judges import (  # imports all statistics
+        chosen_judge,
+        is_planted,
+        read_runs,
+    )
 
     judges = read_runs(study, predictions[0].parent) if predictions else None
     if truth is not None and "judge" in truth:
@@ -173,7 +177,7 @@ def predictions_in(folder: Path) -> list[Path]:
 
 def predictions_for(workbook: Path, folder: Path, is_chosen: bool) -> list[Path]:
     """Files of a judge for an edition: those of the folder, or else of the simulated judge beside the workbook."""
-    from sense7.judge.judges import simulated_files, simulated_folder
+    from sense7.judge.scores.judges import simulated_files, simulated_folder
 
     predictions = predictions_in(folder)
     if is_chosen and not predictions:

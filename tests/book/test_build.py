@@ -37,7 +37,7 @@ from sense7.checkout import Project
 from sense7.errors import BuildError, UserError
 from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge import judges
+from sense7.judge.scores import judges
 from sense7.loading import load
 from sense7.workbook import ReadingOptions
 

@@ -18,7 +18,7 @@ from sense7.explorer import explorer_files, rated_example, script_json
 from sense7.figures.style import ink_on
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
-from sense7.judge.judges import Judges, read_runs, simulated_note
+from sense7.judge.scores.judges import Judges, read_runs, simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, LEVEL_COLOURS, RATING_NAMES
 from sense7.workbook import write_sheets
 

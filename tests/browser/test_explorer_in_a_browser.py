@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from sense7.explorer import explorer_files
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
-from sense7.judge.judges import read_runs
+from sense7.judge.scores.judges import read_runs
 from sense7.loading import load
 
 EXPLORER_PAGE = "book/explorer.html"

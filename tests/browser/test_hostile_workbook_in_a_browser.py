@@ -62,9 +62,9 @@ def predictions(tmp_path_factory):
     """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
     if importlib.util.find_spec("inspect_ai") is None:
         return None
+    from sense7.judge.asking.requests import Prompt
+    from sense7.judge.asking.session import carry_out, plan_session
     from sense7.judge.endpoint import Endpoint
-    from sense7.judge.requests import Prompt
-    from sense7.judge.session import carry_out, plan_session
     from sense7.workbook import write_sheets
 
     folder = tmp_path_factory.mktemp("judged")

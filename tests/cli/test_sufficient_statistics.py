@@ -20,7 +20,7 @@ from sense7.estimators.estimates import safe_names
 from sense7.findings import agreement, conditions, measures, poor_turn, ratings
 from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.metrics import run_metrics
+from sense7.judge.scores.metrics import run_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets

@@ -251,7 +251,7 @@ def test_only_keys_are_kept_back():
 
 CRASH = """
 from sense7.cli import main
-from sense7.judge import session
+from sense7.judge.asking import session
 
 def crash(plan, **options):
     local = plan.endpoint

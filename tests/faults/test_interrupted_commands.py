@@ -19,8 +19,7 @@ from helpers import endpoint, interrupting
 from helpers.downloads import Server, workbook
 from helpers.endpoint import need_the_judge
 from helpers.judged import kept_in
-from sense7.judge.files import read_predictions
-from sense7.judge.journal import JOURNAL
+from sense7.judge.files import JOURNAL, read_predictions
 from sense7.sources import resolve
 from sense7.workbook import write_sheets
 

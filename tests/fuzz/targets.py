@@ -21,12 +21,12 @@ from sense7.claims import load_claims, make_ledger
 from sense7.cli.common import assignments
 from sense7.cli.description import describe
 from sense7.errors import UserError
-from sense7.judge.batch import import_replies, request_name
+from sense7.judge.asking.batch import import_replies, request_name
+from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.requests import CHAT, EXAMPLES, Prompt, Questions
+from sense7.judge.asking.session import questions_for
 from sense7.judge.files import Predictions, read_predictions
-from sense7.judge.journal import Journal
 from sense7.judge.reply import STATUSES, read_reply
-from sense7.judge.requests import CHAT, EXAMPLES, Prompt, Questions
-from sense7.judge.session import questions_for
 from sense7.simulate import Parameters
 from sense7.sources.provenance import Provenance, read_record
 from sense7.study import Study

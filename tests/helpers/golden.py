@@ -34,7 +34,7 @@ from sense7.findings import (
     reliability,
     robustness,
 )
-from sense7.judge.metrics import run_metrics
+from sense7.judge.scores.metrics import run_metrics
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.requests import Prompt
+from sense7.judge.asking.session import carry_out, plan_session
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.files import read_predictions
-from sense7.judge.journal import Journal
-from sense7.judge.requests import Prompt
-from sense7.judge.session import carry_out, plan_session
 
 BRIEF = Prompt("brief", "Rate this: {chat}")
 

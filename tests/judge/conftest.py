@@ -4,7 +4,7 @@ import pytest
 
 from helpers import endpoint
 from helpers.judged import said_in
-from sense7.judge.judges import read_runs
+from sense7.judge.scores.judges import read_runs
 from sense7.loading import load
 from sense7.workbook import write_sheets
 from sense7.workbook.sheets import parse_sheets

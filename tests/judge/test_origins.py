@@ -8,7 +8,7 @@ from helpers import endpoint
 from helpers.endpoint import need_the_judge
 from helpers.judged import ask, number_of
 from sense7.judge.origins import is_model
-from sense7.judge.report import evaluate
+from sense7.judge.scores.report import evaluate
 
 need_the_judge()
 

@@ -18,13 +18,13 @@ from helpers.endpoint import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.logs import LOGS
+from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import read_predictions
-from sense7.judge.journal import Journal
-from sense7.judge.logs import LOGS
-from sense7.judge.metrics import run_metrics
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
-from sense7.judge.report import by_rating, evaluate
-from sense7.judge.requests import asked_units
+from sense7.judge.scores.metrics import run_metrics
+from sense7.judge.scores.report import by_rating, evaluate
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook import write_sheets
 

@@ -12,8 +12,8 @@ import pytest
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.judge.judges import write_simulated
 from sense7.judge.reply import read_reply
+from sense7.judge.scores.judges import write_simulated
 from sense7.simulate import (
     JudgeParameters,
     Parameters,

@@ -76,7 +76,7 @@ def simulate(
     )
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
     if asked:
-        from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
+        from sense7.judge.scores.judges import require_own_folder, simulated_folder, write_simulated
 
         folder = simulated_folder(out)
         require_own_folder(folder, replace=force)

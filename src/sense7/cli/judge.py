@@ -20,8 +20,8 @@ from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
-    from sense7.judge.answers import Written
-    from sense7.judge.session import Tally
+    from sense7.judge.asking.answers import Written
+    from sense7.judge.asking.session import Tally
 
 judge = typer.Typer(
     no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says."
@@ -48,8 +48,8 @@ class Asking:
     )
 
     def opened(self) -> dict:
-        """The study and the rest of what :func:`sense7.judge.session.questions_for` takes."""
-        from sense7.judge.requests import Prompt, parse_parameters
+        """The study and the rest of what :func:`sense7.judge.asking.session.questions_for` takes."""
+        from sense7.judge.asking.requests import Prompt, parse_parameters
         from sense7.loading import load
 
         return {
@@ -154,10 +154,10 @@ def run(
     Exit code 1: calls are without an answer, no reply of a run could be used, or --give-up-after stopped it; the last
     lines say which, and show a reply.
     """
-    from sense7.judge.cost import Price
+    from sense7.judge.asking.cost import Price
+    from sense7.judge.asking.requests import describe_parameters
+    from sense7.judge.asking.session import carry_out, plan_session
     from sense7.judge.endpoint import Endpoint
-    from sense7.judge.requests import describe_parameters
-    from sense7.judge.session import carry_out, plan_session
 
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
 
@@ -210,7 +210,7 @@ def run(
 def evaluate(paths: Files, evaluated: Evaluated) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.cli.judge_words import evaluation
-    from sense7.judge.report import evaluate as evaluate_files
+    from sense7.judge.scores.report import evaluate as evaluate_files
 
     evaluated.show(evaluate_files, evaluation, paths)
 
@@ -227,7 +227,7 @@ def compare(
     Files that are called alike but for the number of the run are runs of one judge.
     """
     from sense7.cli.judge_words import comparison
-    from sense7.judge.report import compare as compare_files
+    from sense7.judge.scores.report import compare as compare_files
     from sense7.loading import load
 
     evaluated.show(compare_files, comparison, paths, study=load(data) if data else None)
@@ -245,7 +245,7 @@ def learn(
     conversation is predicted by ratings of its own participant. Its file is that of a judge: evaluate, compare or
     calibrate it.
     """
-    from sense7.judge.baselines import write_learned
+    from sense7.judge.scores.baselines import write_learned
     from sense7.loading import load
 
     study = load(data)
@@ -267,7 +267,7 @@ def calibrate(
     far scores were from ratings before and after.
     """
     from sense7.cli.judge_words import as_text, calibration
-    from sense7.judge.report import calibrate as calibrate_files
+    from sense7.judge.scores.report import calibrate as calibrate_files
 
     done = calibrate_files(paths, out, **vars(intervals))
     print(plain_lines(as_text(calibration(done), done.notes)))
@@ -285,8 +285,8 @@ def export_batch(
     force: Force = False,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
-    from sense7.judge.batch import export_requests
-    from sense7.judge.session import questions_for
+    from sense7.judge.asking.batch import export_requests
+    from sense7.judge.asking.session import questions_for
 
     require_free(out, f"--out {out}", replace=force)
     number = export_requests(questions_for(**asking.opened()), runs, out, replace=force)
@@ -308,8 +308,8 @@ def import_batch(
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
-    from sense7.judge.batch import import_replies
-    from sense7.judge.session import questions_for
+    from sense7.judge.asking.batch import import_replies
+    from sense7.judge.asking.session import questions_for
 
     imported = import_replies(
         questions_for(**asking.opened()), replies, out, runs=runs, policy=policy

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.estimates import p_in_words
-from sense7.judge.comparison import decided
-from sense7.judge.metrics import AUTHORS_METRICS, MEASURED
-from sense7.judge.report import Report
+from sense7.judge.scores.comparison import decided
+from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
+from sense7.judge.scores.report import Report
 from sense7.terminal import count_of
 
 _OF_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")

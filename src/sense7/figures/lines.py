@@ -161,7 +161,7 @@ def reliability_diagram(
     ----------
     table : DataFrame
         Table of estimates with one row per predicted level 1..5, as
-        :func:`sense7.judge.metrics.calibration` returns it; ``n`` counts predictions.
+        :func:`sense7.judge.scores.metrics.calibration` returns it; ``n`` counts predictions.
     name, caption, source
         As for :func:`sense7.figures.intervals`.
 

@@ -212,7 +212,7 @@ HEADLINES = {
     ),
 }
 """The headlines: key -> headline. That of the judge is computed where judges are known:
-:func:`sense7.judge.performance.judge_multiverse`."""
+:func:`sense7.judge.scores.performance.judge_multiverse`."""
 
 
 def specifications(headline: str) -> pd.DataFrame:

@@ -32,6 +32,7 @@ from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 
 __all__ = [
     "COLUMNS",
+    "JOURNAL",
     "Predictions",
     "ScoreScale",
     "counted_scores",
@@ -41,6 +42,9 @@ __all__ = [
 ]
 
 ENDINGS = (".csv", ".xlsx")
+JOURNAL = "journal.sqlite"
+"""Beside them while a session has not ended: every answer to a request."""
+
 SHEET = "results"
 
 SKIPPED_WORD = "results"

@@ -165,8 +165,8 @@ class Simulation:
 
     ``sheets`` are those of the official format, and Synthetic, which says what the workbook is; ``ids`` are those of
     participants, conversations and assistant turns, which tie the truth to them; ``judge`` is what was planted in the
-    simulated judge, if one was asked for, and ``judged`` its scores (:func:`sense7.judge.judges.write_simulated` writes
-    them).
+    simulated judge, if one was asked for, and ``judged`` its scores
+    (:func:`sense7.judge.scores.judges.write_simulated` writes them).
     """
 
     sheets: dict[str, Sheet]

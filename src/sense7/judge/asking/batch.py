@@ -1,0 +1,163 @@
+"""The same requests as a batch: a file for OpenAI's Batch API, and its replies back into prediction files.
+
+Each request has a ``custom_id`` of its run and a digest of the request and its conversation. So replies are matched by
+what they say, and one to a request that these data and options would not make is foreign.
+"""
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.exchange.records import json_lines
+from sense7.files import not_written, reading, require_as_written, write_whole
+from sense7.judge.asking.answers import (
+    Answer,
+    NoCompletion,
+    Written,
+    answers_to,
+    read_response,
+    words_of,
+)
+from sense7.judge.asking.requests import Questions
+from sense7.judge.files import JOURNAL, prediction_path
+from sense7.terminal import count_of
+
+__all__ = ["MISSING", "Imported", "export_requests", "import_replies"]
+
+MISSING = "no reply in the batch"
+PATH = "/v1/chat/completions"
+_ID = re.compile(r"run([1-9][0-9]{0,5})-(.+)")
+
+
+@dataclass
+class Imported(Written):
+    """What replies came to."""
+
+    missing: int = 0
+    repeated: int = 0
+    foreign: list[str] = field(default_factory=list)
+
+
+def request_name(unit) -> str:
+    """Name a request without its run, by digest: a conversation may have any name."""
+    named = f"{unit.conversation} {unit.request_sha256}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(named).hexdigest()[:40]
+
+
+def export_requests(
+    questions: Questions,
+    runs: int,
+    path: str | Path,
+    *,
+    replace: bool = False,
+) -> int:
+    """Write the requests of all runs as JSON lines."""
+    lines = [
+        json.dumps(
+            {
+                "custom_id": f"run{run}-{request_name(unit)}",
+                "method": "POST",
+                "url": PATH,
+                "body": body,
+            }
+        )
+        for run in range(1, runs + 1)
+        for unit in questions.units.values()
+        for body in [questions.body(unit.conversation)]
+    ]
+    try:
+        write_whole(Path(path), "".join(f"{line}\n" for line in lines), replace=replace)
+    except OSError as error:
+        raise UserError(not_written(path, error)) from None
+    return len(lines)
+
+
+def import_replies(
+    questions: Questions,
+    paths: Sequence[str | Path],
+    folder: str | Path,
+    *,
+    runs: int | None = None,
+    policy="strict",
+) -> Imported:
+    """Prediction files of all runs, one each, from the replies of a batch in any order."""
+    folder, found, named = Path(folder), Imported(), ", ".join(map(str, paths))
+    if (folder / JOURNAL).exists():
+        raise UserError(f"{folder}: holds a session of `sense7 judge run`. Choose another folder.")
+    records = [record for path in paths for record in _replies(Path(path))]
+    said = count_of(len(records), "reply", "replies")
+    known = {request_name(unit): name for name, unit in questions.units.items()}
+    answers: dict[int, dict[str, Answer]] = defaultdict(dict)
+    for record in records:
+        parts = _ID.fullmatch(record["custom_id"])
+        conversation = known.get(parts[2]) if parts else None
+        if conversation is None or int(parts[1]) > (runs or len(records)):  # each run has a reply
+            found.foreign.append(record["custom_id"])
+            continue
+        answer = _answer(record, conversation, int(parts[1]))
+        earlier = answers[answer.run].get(conversation)
+        found.repeated += earlier is not None
+        if earlier is None or (earlier.error is not None and answer.error is None):
+            answers[answer.run][conversation] = answer
+    if not answers:
+        first = f"; the first is {found.foreign[0]!r}" if found.foreign else ""
+        raise UserError(
+            f"{named}: none of {said} is to a request of these data and options{first}. Give the data, model, prompt "
+            "and number of shots with which the requests were exported."
+        )
+    runs = runs or max(answers)
+    found.missing = runs * len(known) - sum(map(len, answers.values()))
+    numbers = range(1, runs + 1)
+    model, prompt = questions.model, questions.prompt.name
+    # All of them, before the first is replaced.
+    require_as_written([prediction_path(folder, model, prompt, run) for run in numbers])
+    for run in numbers:
+        found.add(
+            questions,
+            folder,
+            run,
+            answers_to(questions.frame, run, answers[run], MISSING),
+            policy=policy,
+        )
+    return found
+
+
+def _replies(path: Path) -> Iterator[dict]:
+    """Every reply in a file."""
+    with reading(path) as stream:
+        for place, record in json_lines(path, stream):
+            if isinstance(record, UserError):
+                raise record
+            if not isinstance(record, dict) or not isinstance(record.get("custom_id"), str):
+                raise UserError(
+                    f"{path}: {place} is no reply of a batch: it has no custom_id. Check the file."
+                )
+            yield record
+
+
+def _answer(record: dict, conversation: str, run: int) -> Answer:
+    """The answer in a line of replies; a request that was never carried out is not asked."""
+    response, error = record.get("response"), record.get("error")
+    if not isinstance(response, dict):
+        code = str(error.get("code") or "") if isinstance(error, dict) else ""
+        said = ": ".join(filter(None, (code, words_of(error)))) or "the reply has no response"
+        return Answer(
+            conversation, run, attempts=code not in ("batch_expired", "batch_cancelled"), error=said
+        )
+    status = response.get("status_code")
+    status = 200 if status is None else status
+    try:
+        number = int(status)
+    except (TypeError, ValueError):
+        return Answer(
+            conversation, run, error=f"its status_code is {str(status)[:40]!r}, which is no number"
+        )
+    try:
+        return Answer(conversation, run, **read_response(number, response.get("body")))
+    except NoCompletion as problem:
+        return Answer(conversation, run, error=str(problem))

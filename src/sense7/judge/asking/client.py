@@ -1,0 +1,271 @@
+"""Requests to an OpenAI-compatible endpoint: what comes back, or why nothing came and whether to ask again."""
+
+import asyncio
+import json
+import re
+import ssl
+import zlib
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from sense7.files import one_line
+from sense7.judge.asking.answers import NoCompletion, read_response, words_of
+from sense7.judge.asking.refusals import TOO_LONG, refusal_of
+from sense7.judge.asking.waits import LONGEST_WAIT, asked_to_wait, is_too_large
+from sense7.judge.endpoint import Endpoint, azure_address, proxy_of
+from sense7.judge.masking import masked_in
+
+__all__ = ["Client", "Unanswered"]
+
+LARGEST_REPLY = 2 * 2**20
+"""Bytes of a response, unpacked. A reply of as many tokens as a request allows has some thousands."""
+
+_LONGEST_REASON = 400
+_LONGEST_BEGINNING = 120
+
+_GZIP = b"\x1f\x8b"
+_MOST_PACKINGS = 3
+_READ = {"", "identity", "gzip", "x-gzip", "gzip, gzip", "identity, gzip", "utf-8"}
+"""Content-Encodings of what is read; a text in UTF-8 is no packing."""
+
+_UNKNOWN_MODEL = re.compile(
+    r"\b(?:model|deployment)\b.{0,200}?\b(?:not.?found|(?:does not|doesn't|not) exist|unknown|not available|no access)|"
+    r"(?:unknown|no such|invalid|not.?found).{0,20}?\b(?:model|deployment)|model_not_found|DeploymentNotFound",
+    re.IGNORECASE | re.DOTALL,
+)
+_PASSING = re.compile(
+    r"busy|overload|again|rate.?limit|capacity|time.?out|timed out|temporar|unavailable|upstream|loading|warm",
+    re.IGNORECASE,
+)
+_SPENT = re.compile(
+    "insufficient.(quota|balance|credit|funds)|billing|exceeded_current_quota|arrear", re.IGNORECASE
+)
+_AGAIN = {408, 409, 420, 424, 425, 429, 498, 499}
+"""Statuses after which another attempt may bring an answer, beside those from 500."""
+
+_NOWHERE, _NOBODY = {404, 405, 410, 501}, {401, 402, 407, 511}
+"""Statuses of what is no such endpoint, and of one that answers nobody like this: no call can be answered."""
+
+
+class Unanswered(Exception):
+    """A request that brought no answer, and whether another attempt may: what is not said of it is not so."""
+
+    again = overrun = too_long = False
+    final = strange = False
+    """No call can be answered; no call can, unless one was."""
+    wait: float | None = None
+    stop = ""
+    """Why no more are sent, if that is more than the reason."""
+
+    def __init__(self, reason: str, **known):
+        super().__init__(reason)
+        vars(self).update(known)
+
+    def without(self, endpoint: Endpoint) -> "Unanswered":
+        """Give the same without the key of an endpoint."""
+        return Unanswered(
+            **{"reason": endpoint.without_key(str(self)), **masked_in(vars(self), endpoint.key)}
+        )
+
+
+def _redirected_to(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads: its host and path, without credentials and query."""
+    try:
+        where = urlsplit(headers.get("location", ""))
+        port = f":{where.port}" if where.port else ""
+    except ValueError:
+        return ""
+    path = where.path.removesuffix("/chat/completions")
+    return f" to {where.scheme}://{where.hostname}{port}{path}" if where.hostname else ""
+
+
+class Client:
+    """Connections to an endpoint, as many as there are requests at once; open inside ``async with``."""
+
+    def __init__(self, endpoint: Endpoint, timeout: float):
+        self._endpoint, self._timeout = endpoint, timeout
+        self._proxy = proxy_of(endpoint)
+
+    async def __aenter__(self) -> "Client":
+        import aiohttp
+
+        trusted: ssl.SSLContext | bool = True
+        if self._endpoint.address.startswith("https:"):
+            import certifi
+
+            trusted = (
+                ssl.create_default_context()
+            )  # and certifi's, as some systems have no certificates for Python
+            trusted.load_verify_locations(certifi.where())
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=trusted),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            headers={
+                "Content-Type": "application/json",
+                "Accept-Encoding": "gzip",
+                **self._endpoint.headers,
+            },
+            auto_decompress=False,
+        )
+        return self
+
+    async def __aexit__(self, *_) -> None:
+        await self._session.close()
+
+    async def ask(self, body: dict, seconds: float) -> dict:
+        """Send a request once; what an answer keeps of the reply, without the key."""
+        try:
+            returned = await self._answer(body, seconds)
+        except Unanswered as failed:
+            raise failed.without(self._endpoint) from None
+        return masked_in(returned, self._endpoint.key)
+
+    async def _answer(self, body: dict, seconds: float) -> dict:
+        """What an answer keeps of the reply to a request."""
+        import aiohttp
+
+        try:
+            async with asyncio.timeout(seconds):
+                status, headers, content = await self._exchange(json.dumps(body).encode())
+        except aiohttp.ClientError as error:
+            why, said = (
+                "",
+                re.sub(r"//[^/@\s]+@", "//", one_line(error)),
+            )  # a proxy's address may have a password
+            if isinstance(error, aiohttp.ClientConnectorCertificateError):
+                why = (
+                    "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
+                    "own, name the file of its certificate in SSL_CERT_FILE"
+                )
+            elif isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
+                why, said = (
+                    "the proxy that your environment names lets nothing through",
+                    f"HTTP {error.status}",
+                )
+            said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
+            raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
+        except TimeoutError:
+            raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)") from None
+        try:
+            said = masked_in(json.loads(content), self._endpoint.key)
+        except (ValueError, RecursionError):
+            said = self._endpoint.without_key(content.decode("utf-8", "replace"))
+            if 200 <= status < 300:
+                packing = headers.get("content-encoding", "").strip()
+                if packing.casefold() not in _READ:
+                    raise Unanswered(
+                        f"the reply is packed as {packing}, which was not asked for", strange=True
+                    ) from None
+                kind = (
+                    headers.get("content-type", "").partition(";")[0].strip() or "of no stated type"
+                )
+                shown = words_of(said[:20_000]) or said
+                shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)[
+                    :_LONGEST_BEGINNING
+                ]
+                what = f"{kind}, which begins with {shown!r}" if content else f"empty ({kind})"
+                reason = self.short(f"what was returned is no JSON, but {what}{self._hint}")
+                raise Unanswered(reason, again=True, strange=True) from None
+        try:
+            returned = read_response(status, said)
+        except NoCompletion as problem:
+            raise self._failure(status, headers, problem, body) from None
+        return returned
+
+    def short(self, text: str) -> str:
+        """Give a reason in one line that is not long and free of the key."""
+        text = " ".join(self._endpoint.without_key(text).split())
+        return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} .."
+
+    @property
+    def _hint(self) -> str:
+        """Name the address as the likely cause, where it has no version in its path."""
+        address = self._endpoint.address
+        if azure := azure_address(address):
+            return f". The likely cause is the address: give --base-url {azure}, and the deployment as --model"
+        path = urlsplit(address).path
+        if re.search(r"/v\d", path):
+            return ""
+        if path in ("", "/"):
+            return (
+                f". The likely cause is the address, which has no /v1: give --base-url {address}/v1"
+            )
+        return f". The likely cause may be the address: requests go to {address}/chat/completions"
+
+    async def _exchange(self, data: bytes):
+        """Status, headers and content of a response; of a content beyond the limit no more is read."""
+        request = self._session.post(
+            f"{self._endpoint.address}/chat/completions",
+            **{"data": data, "proxy": self._proxy, "allow_redirects": False},
+        )
+        async with request as response:
+            try:
+                content = await response.content.readexactly(LARGEST_REPLY + 1)
+                response.close()
+            except asyncio.IncompleteReadError as whole:
+                content = whole.partial
+        for _ in range(_MOST_PACKINGS):
+            if not content.startswith(_GZIP):  # its label may be missing, or wrong
+                break
+            try:
+                content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(
+                    content, LARGEST_REPLY + 1
+                )
+            except zlib.error:
+                raise Unanswered(
+                    "the reply can't be unpacked (gzip)", again=True, strange=True
+                ) from None
+        if len(content) > LARGEST_REPLY:
+            raise Unanswered(f"the reply is larger than {LARGEST_REPLY / 2**20:g} MiB")
+        headers = {
+            name.casefold(): self._endpoint.without_key(text)
+            for name, text in response.headers.items()
+        }
+        return response.status, headers, content
+
+    def _failure(self, status: int, headers, problem: NoCompletion, body: dict) -> Unanswered:
+        """What a response without a completion comes to."""
+        code, kind = (str(problem.known.get(name)) for name in ("code", "type"))
+        if 200 <= status < 300:  # its status says nothing, but the error in it may have one
+            status = (
+                int(code) if code.isdecimal() else 503 if _PASSING.search(problem.words) else status
+            )
+        if 300 <= status < 400:
+            reason = (
+                f"HTTP {status}: the endpoint redirects{_redirected_to(headers)}, and conversations are sent to "
+                "no other address than the one given. If that is meant, give it as --base-url"
+            )
+            return Unanswered(self.short(reason), final=True)
+        if status in (400, 413, 422):
+            parameters = {
+                name: value for name, value in body.items() if name not in ("model", "messages")
+            }
+            name, remedy = refusal_of(problem, parameters)
+            reason = self.short(str(problem))
+            if name == TOO_LONG:
+                return (
+                    Unanswered(f"{reason}. {remedy}", strange=True)
+                    if remedy
+                    else Unanswered(reason, too_long=True)
+                )
+            if name:
+                stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
+                return Unanswered(reason, final=True, stop=stop)
+            return Unanswered(reason, strange=problem.known.get("param") == "model")
+        if status == 429 and is_too_large(problem.words):
+            return Unanswered(self.short(str(problem)))
+        wait = asked_to_wait(status, headers, problem.body, problem.words)
+        is_good, spent, nowhere = status < 300, _SPENT.search(f"{code} {kind}"), status in _NOWHERE
+        again = (is_good or status in _AGAIN or status >= 500) and not (
+            spent or nowhere or status in _NOBODY
+        )
+        if again and wait is not None and wait > LONGEST_WAIT:
+            return Unanswered(self.short(f"{problem} (asks to wait for {wait:,.0f} seconds)"))
+        hint = self._hint if nowhere or is_good else ""
+        if nowhere and _UNKNOWN_MODEL.search(f"{problem.words} {code}"):
+            hint = ". Give the name by which the endpoint knows it (--model)"
+        reason = self.short(f"{problem}{hint}")
+        strange = bool(is_good or nowhere or spent or status in _NOBODY)
+        return Unanswered(
+            reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange
+        )

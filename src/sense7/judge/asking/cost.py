@@ -1,0 +1,135 @@
+"""What a session will take: calls, tokens, and money where prices are given."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sense7.errors import UserError
+from sense7.judge.asking.requests import TOKEN_LIMITS, Questions
+from sense7.terminal import count_of
+
+if TYPE_CHECKING:
+    from sense7.judge.asking.journal import Journal
+
+__all__ = ["CostEstimate", "Price", "estimate", "few_tokens"]
+
+CHARACTERS_A_TOKEN = 4
+"""Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""
+
+MOST_COST = 10.0
+"""Cost above which a session asks first, in the currency of the prices."""
+
+MOST_CALLS = 1000
+"""Calls to a distant endpoint above which a session asks first, if prices are not known."""
+
+FAR_BELOW = 2
+"""Factor by which a count of tokens that is far below our estimate is less than it."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """Price of a million tokens that a judge reads and writes, in any currency."""
+
+    read: float
+    written: float
+
+    @classmethod
+    def of(cls, read: float | None, written: float | None) -> "Price | None":
+        """Take both prices or none."""
+        if read is None and written is None:
+            return None
+        if not all(price is not None and 0 <= price < math.inf for price in (read, written)):
+            raise UserError(
+                "A cost needs both prices of a million tokens, from 0: --price-in and --price-out."
+            )
+        return cls(read, written)
+
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """Cost of tokens."""
+        return (self.read * input_tokens + self.written * output_tokens) / 1e6
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What is still to be asked."""
+
+    conversations: int
+    runs: int
+    calls: int
+    kept: int
+    input_tokens: int
+    prices: Price | None
+    reply_limit: int
+
+    @property
+    def cost_range(self) -> tuple[float, float] | None:
+        """From the input alone to replies that are all as long as allowed; None if prices are not known."""
+        if self.prices is None:
+            return None
+        outputs = (0, self.calls * self.reply_limit)
+        return tuple(self.prices.cost(self.input_tokens, output) for output in outputs)
+
+    def lines(self) -> list[str]:
+        """Say it in words."""
+        kept = f", {self.kept:,} answered already" if self.kept else ""
+        of = f"{count_of(self.conversations, 'conversation')}, runs: {self.runs:,}{kept}"
+        cost = "unknown: give --price-in and --price-out (of a million tokens)"
+        if self.cost_range is not None:
+            cost = "{:,.2f} for the input, {:,.2f} at most".format(*self.cost_range)
+        return [
+            f"calls          {self.calls:,} ({of})",
+            f"input tokens   {self.input_tokens:,} estimated ({CHARACTERS_A_TOKEN} characters a token)",
+            f"output tokens  at most {self.calls * self.reply_limit:,} ({self.reply_limit:,} a reply)",
+            f"cost           {cost}",
+        ]
+
+    def needs_consent(self, *, near: bool) -> str:
+        """Say why a session should ask before it begins; "" if it needn't."""
+        if self.calls == 0:
+            return ""
+        if self.cost_range is not None:
+            high = self.cost_range[1]
+            return (
+                f"this may cost up to {high:,.2f}, more than {MOST_COST:,.2f}"
+                if high > MOST_COST
+                else ""
+            )
+        return (
+            f"these are {self.calls:,} calls of unknown cost"
+            if self.calls > MOST_CALLS and not near
+            else ""
+        )
+
+
+def estimate(
+    questions: Questions, runs: int, journal: "Journal | None" = None, prices: Price | None = None
+) -> CostEstimate:
+    """Estimate what is still to be asked."""
+    tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
+    kept, known = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0)
+    calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
+    limit = max(questions.parameters[name] for name in TOKEN_LIMITS if name in questions.parameters)
+    return CostEstimate(len(tokens), runs, calls, kept, left, prices, limit)
+
+
+def estimated_tokens(characters: int) -> int:
+    """Estimate the tokens of a text."""
+    return -(-int(characters) // CHARACTERS_A_TOKEN)
+
+
+def few_tokens(counts: list[tuple[int, int]]) -> list[str]:
+    """One warning of counts of tokens far below our estimates; of each reply its request's characters and the count."""
+    low = [
+        (characters, tokens)
+        for characters, tokens in counts
+        if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters
+    ]
+    if not low:
+        return []
+    (characters, tokens), replies = low[0], count_of(len(counts), "reply", "replies")
+    first = f"the first: {tokens:,} of about {estimated_tokens(characters):,}"
+    return [
+        f"in {len(low):,} of {replies} the endpoint counted far fewer tokens than the prompt has ({first}). "
+        "It may leave out what it had in a cache; or its context is too short, and it read a part of the prompt only. "
+        "Scores are kept. To be sure, look up how long a context the server gives the model"
+    ]

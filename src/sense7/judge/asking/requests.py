@@ -1,0 +1,251 @@
+"""What a judge is asked of each conversation: the request, to the letter of the authors' convention."""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import reading
+from sense7.findings.ground_truth import ground_truth
+from sense7.judge.chats import chat_json, chats
+from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
+from sense7.study import NOT_RATED, RATED, Study
+from sense7.taxonomy import DIMENSIONS
+
+__all__ = ["Prompt", "Questions", "request_body"]
+
+SYSTEM_MESSAGE = "You are a helpful AI assistant"
+"""Without a full stop, as the authors send it."""
+
+REQUEST = {
+    **{"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000},
+    **{"presence_penalty": 0.0, "frequency_penalty": 0.0},
+}
+"""The parameters of a request, as the authors send them: 0.0 and not 0, the penalties written out, no seed."""
+
+CHAT, EXAMPLES = "{chat}", "~~EXAMPLES~~"
+"""Placeholders of a prompt, as the authors write them."""
+
+TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
+"""Names of the limit of a reply's tokens: a request has one of them."""
+
+_HERE = Path(__file__).parent
+_FIXED = {
+    "model": "Give --model",
+    "messages": "Give --prompt",
+    "stream": "Replies are read whole: leave it out",
+    "n": "One reply is read: give --runs to ask several times",
+}
+"""Names that are no free parameters -> what to do instead."""
+
+
+# The prompt
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The text of the user message, with places for the conversation and for rated examples."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def bundled(cls, unit: str = "conversation", rating: str = "overall") -> "Prompt":
+        """Return the companion's own prompt. It is not the authors', whose text is not known here."""
+        if (unit, rating) == ("conversation", "overall"):
+            return cls.read(_HERE / "prompts" / "empathy.txt")
+        names = ratings_of(rating)
+        require_unit(unit)
+        words = json.loads((_HERE / "prompts" / "ratings.json").read_text(encoding="utf-8"))
+        meaning = {"overall": "how empathic it is, all in all"}
+        meaning |= {
+            dimension.name: f"it {dimension.definition} ({dimension.title})"
+            for dimension in DIMENSIONS
+        }
+        parts = words[unit] | words["overall" if names == ("overall",) else "dimensions"]
+        parts["ratings"] = "\n".join(f"- {name}: {meaning[name]}" for name in names)
+        parts["names"] = ", ".join(json.dumps(name) for name in names)
+        text = (_HERE / "prompts" / "ratings.txt").read_text(encoding="utf-8")
+        return cls(f"{rating}_{unit}", re.sub(r"{{(\w+)}}", lambda match: parts[match[1]], text))
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Prompt":
+        """Read a prompt from a text file in UTF-8; it is named after the file."""
+        path = Path(path)
+        with reading(path) as stream:
+            content = stream.read()
+        try:
+            text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{path}: byte {error.start + 1:,} of the prompt is not UTF-8. Save the file as plain text in UTF-8."
+            ) from None
+        if CHAT not in text:
+            raise UserError(
+                f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand."
+            )
+        return cls(path.stem, text)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text in UTF-8, placeholders and all."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def fill(self, chat: str, examples: str = "") -> str:
+        """Put a conversation and examples into their places."""
+        values = {CHAT: chat, EXAMPLES: examples}
+        return re.sub("|".join(map(re.escape, values)), lambda match: values[match[0]], self.text)
+
+
+# The parameters
+
+
+def parse_parameters(texts: Sequence[str]) -> dict:
+    """Read parameters that were given as ``NAME=JSON``."""
+    found: dict = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not name or not equals:
+            raise UserError(
+                f"--param {text}: give a name, an equals sign and JSON: --param seed=1."
+            )
+        if name in _FIXED:
+            raise UserError(f"--param {name}: is no free parameter. {_FIXED[name]}.")
+        if name in found:
+            raise UserError(f"--param {name}: is given twice. Give it once.")
+        try:
+            found[name] = json.loads(value)
+            json.dumps(found[name], allow_nan=False)  # NaN and Infinity are Python's, not JSON's
+        except (ValueError, RecursionError):
+            raise UserError(
+                f"--param {text}: what stands after the equals sign is no JSON. A number is written as it is, a text "
+                f"in quotation marks: --param '{name}={json.dumps(value.strip())}'."
+            ) from None
+        if name in TOKEN_LIMITS and (type(found[name]) is not int or found[name] < 1):
+            raise UserError(f"--param {text}: is no number of tokens. Give a whole number from 1.")
+    return found
+
+
+def request_parameters(
+    *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
+) -> dict:
+    """Return the parameters of every request: the authors', and what the user gives in their place."""
+    param, known, limits = dict(param or {}), REQUEST | dict(needed or {}), set(TOKEN_LIMITS)
+    if both := sorted(set(omit) & param.keys()):
+        raise UserError(f"{both[0]}: is left out by --omit and given by --param. Give one of them.")
+    if unknown := sorted(set(omit) - known.keys()):
+        left = ", ".join(sorted(known.keys() - limits))
+        raise UserError(f"--omit {unknown[0]}: is no parameter of the requests. Choose of {left}.")
+    gone = set(omit) | (limits if param.keys() & limits else set())
+    found = {name: value for name, value in known.items() if name not in gone} | param
+    if not found.keys() & limits:
+        raise UserError(
+            f"--omit {next(iter(set(omit) & limits))}: a reply needs a limit of tokens. Give the other name "
+            f"in its place: --param max_completion_tokens={REQUEST['max_tokens']}, or --param max_tokens=.."
+        )
+    return found
+
+
+def describe_parameters(parameters: Mapping) -> list[str]:
+    """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
+    gone = [name for name in REQUEST if name not in parameters]
+    new = [
+        f"{name}={json.dumps(value)}"
+        for name, value in parameters.items()
+        if REQUEST.get(name) != value
+    ]
+    said = [
+        f"{word} {', '.join(names)}" for word, names in (("without", gone), ("with", new)) if names
+    ]
+    return [f"parameters     the authors', {' and '.join(said)}"] if said else []
+
+
+# The requests
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The requests of one run: every conversation once."""
+
+    model: str
+    prompt: Prompt
+    shots: int
+    frame: pd.DataFrame = field(repr=False)
+    sha256: str
+    parameters: Mapping
+    ratings: tuple[str, ...] = ()
+
+    @cached_property
+    def units(self) -> dict:
+        """Name of each conversation that is asked about, in the order of sheet Tasks -> its row of the frame."""
+        return {row.conversation: row for row in self.frame.itertuples(index=False)}
+
+    def body(self, conversation: str) -> dict:
+        """Return the JSON body of a conversation's request."""
+        return request_body(self.model, self.units[conversation].prompt, self.parameters)
+
+
+def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:
+    """Return a request as the authors send it: nothing is added to it, and nothing left out by default."""
+    messages = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
+    return {"model": model, "messages": messages, **parameters}
+
+
+def asked_units(
+    study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)
+) -> pd.DataFrame:
+    """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
+    require_unit(unit)
+    turns, conversations = study.turns, study.conversations["conversation"]
+    if unit == "conversation":
+        frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
+        frame = frame.assign(
+            source=frame["conversation"], turn=np.nan, chat=chats(study).to_numpy()
+        )
+        frame["ground_truth"] = ground_truth(turns, frame["conversation"]).to_numpy()
+    elif turns.empty:
+        raise UserError(
+            "--unit turn: the data have no turn of an assistant. Give --unit conversation."
+        )
+    else:
+        order = pd.Index(conversations).get_indexer(turns["conversation"])
+        turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
+        said = dict(
+            list(study.messages.set_index("position").groupby("conversation")[["role", "content"]])
+        )
+        frame = turns[["participant", "turn"]].assign(
+            source=turns["conversation"], ground_truth=np.nan
+        )
+        frame["conversation"] = [
+            f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()
+        ]
+        ends = zip(turns["conversation"], turns["position"], strict=True)
+        frame["chat"] = [
+            chat_json(said[name][said[name].index <= end].to_numpy()) for name, end in ends
+        ]
+    for name in names:
+        rated = turns[f"{name}_state"] == RATED
+        known = pd.DataFrame(
+            {"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED}
+        )
+        if unit == "conversation":
+            means = known.groupby(turns["conversation"].to_numpy()).agg(
+                {"level": "mean", "declined": "any"}
+            )
+            known = means.reindex(frame["conversation"])
+        # What the person said of each unit: a level, not applicable, or nothing.
+        said = zip(known["level"], known["declined"].tolist(), strict=True)
+        person = [
+            float(level) if pd.notna(level) else NOT_APPLICABLE if no is True else None
+            for level, no in said
+        ]
+        frame[f"person_{name}"] = pd.Series(person, frame.index, dtype=object)
+    return frame

@@ -1,0 +1,1 @@
+"""Predictions of judges and baselines, and how far they agree with the ratings of people."""

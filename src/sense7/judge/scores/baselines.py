@@ -1,0 +1,423 @@
+"""Baselines of a judge: what simple rules predict of a conversation, and how right they are."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.linalg import solve
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
+
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.order import rounded
+from sense7.files import require_as_written
+from sense7.findings.core import Number, finding, tabulate
+from sense7.findings.ground_truth import ground_truth, label_counts, labels
+from sense7.judge.chats import same_chats
+from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.score_text import HIGHEST, LOWEST
+from sense7.judge.scores.metrics import METRICS, SHARE, Metric, Run, means
+from sense7.judge.tfidf import SPEAKERS, conversation_texts, tfidf, word_counts
+from sense7.study import Study
+from sense7.terminal import count_of
+
+__all__ = [
+    "Baseline",
+    "accuracy_gains",
+    "baseline_predictions",
+    "baseline_table",
+    "write_learned",
+]
+
+BASELINES = ("majority label", "own mean", "words per turn", "all words, ridge", "learned judge")
+"""Names of the baselines."""
+
+TEXT_BASELINES = BASELINES[2:]
+"""Those that are fitted to what was said, so that they can predict a conversation without any rating."""
+
+_KEYS = dict(
+    zip(
+        BASELINES,
+        ("majority", "participant_mean", "words_per_turn", "tfidf_ridge", "learned"),
+        strict=True,
+    )
+)
+"""Baseline -> middle of its keys, such as ``baseline_majority_accuracy``."""
+
+_METRICS = ("accuracy", "spearman")
+
+FOLDS = 10
+INNER_FOLDS = 5
+ALPHAS = tuple(10.0**power for power in range(-1, 5))
+"""Penalties of ridge regression that are tried, by folds of participants within what is learned from."""
+
+FEWEST_PARTICIPANTS = 5
+"""Participants below which nothing is fitted to texts."""
+
+FEWEST_CONVERSATIONS = 10
+"""Conversations below which nothing is learned from them."""
+
+_DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
+_MOST_SOLVED = 20_000  # rows: memory grows with their square; beyond, scikit-learn iterates
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Predictions of one baseline."""
+
+    name: str
+    method: str
+    predictions: pd.DataFrame = field(repr=False)
+    reason: str = ""
+
+
+def baseline_predictions(
+    study: Study,
+    *,
+    names: Collection[str] | None = None,
+    unrated: bool = False,
+) -> dict[str, Baseline]:
+    r"""Predictions of every conversation with ground truth by every baseline.
+
+    - *majority label*: the most frequent label among the conversations of the other participants; of equally
+      frequent ones the lowest;
+    - *own mean*: mean ground truth of the participant's other conversations, earlier and later; where there is no
+      other, the mean over the conversations of the other participants;
+    - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
+      turn, on average over the conversation;
+    - *all words, ridge*: ridge regression on :func:`sense7.judge.tfidf.tfidf`;
+    - *learned judge*: mean of *all words, ridge* and *words per turn*.
+
+    All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
+    (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
+    within. A conversation that is word for word in the fold to be predicted is not learned from either.
+
+    Parameters
+    ----------
+    study : Study
+        The data. Conversations without ground truth are never learned from.
+    names : collection of str, optional
+        Of ``BASELINES``, those that are wanted; without it, all.
+    unrated : bool
+        Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
+        by; of ``TEXT_BASELINES`` only.
+
+    Returns
+    -------
+    dict
+        Name -> Baseline; each has either predictions for every conversation with ground truth (or every one), or the
+        reason.
+
+    Notes
+    -----
+    Ridge regression and the choice of its penalty are checked
+    against scikit-learn's Ridge and RidgeCV.
+    """
+    data = _Data(study, unrated=unrated)
+    ways = {
+        "majority label": ("most frequent label of the other participants", _Data.majority),
+        "own mean": ("mean of the participant's other conversations", _Data.own_mean),
+        "words per turn": (
+            f"ridge regression on the assistant's words per turn, {data.folds}",
+            _Data.words_per_turn,
+        ),
+        "all words, ridge": (
+            f"ridge regression on TF-IDF, {data.folds}",
+            lambda data: data.all_words,
+        ),
+        "learned judge": (
+            f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}",
+            _Data.learned,
+        ),
+    }
+    found = {}
+    wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
+    for name in (name for name in ways if name in wanted):
+        method, predict = ways[name]
+        try:
+            data.check()
+            score, plain = predict(data)
+        except NothingToLearnError as why:
+            nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
+            found[name] = Baseline(name, method, nothing, str(why))
+            continue
+        score = np.round(score, _DIGITS)
+        frame = data.frame.assign(score=score, above=np.round(score - plain, _DIGITS))
+        found[name] = Baseline(name, method, frame)
+    return found
+
+
+@finding
+def baseline_table(
+    baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
+    """Accuracy and Spearman's correlation of every baseline.
+
+    As :func:`sense7.judge.scores.metrics.run_metrics`, with one exception: Spearman's correlation is of the score
+    *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
+    participants rate, since they are not learned from; as it is, it would push the correlation of a baseline
+    that knows nothing well below zero.
+
+    Parameters
+    ----------
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals. Predictions are held fixed: how much they would change
+        with other participants to learn from is not in the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by metric (``accuracy``, ``spearman``) and baseline, so that ``table.loc["spearman"]`` is a table of
+        estimates: estimate, low, high, n (conversations), unit, method, reason.
+
+    """
+    numbers: dict[str, list[Number]] = {metric: [] for metric in _METRICS}
+    for name, baseline in baselines.items():
+        run = Run(baseline.predictions, bootstrap)
+        for metric in _METRICS:
+            about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
+            same = run.n and metric == "spearman" and np.ptp(run.order) == 0
+            undefined = baseline.reason or (
+                "it predicts the same for everybody" if same else run.missing(metric)
+            )
+            key = f"baseline_{_KEYS[name]}_{metric}"
+            numbers[metric].append(
+                about.number(name, run.drawn[metric], run.people, undefined, key=key)
+            )
+    return pd.concat(
+        {metric: tabulate("baseline", own, bootstrap) for metric, own in numbers.items()},
+        names=["metric"],
+    )
+
+
+@finding
+def accuracy_gains(
+    baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
+    """Accuracy of each baseline minus that of the majority label, over the same conversations.
+
+    Parameters
+    ----------
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals, which are of the difference.
+
+    Returns
+    -------
+    DataFrame
+        One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
+        reason.
+    """
+    majority, numbers = baselines["majority label"], []
+    for name, baseline in baselines.items():
+        if name == "majority label":
+            continue
+        own, usual = baseline.predictions, majority.predictions
+        about = Metric(
+            "", SHARE, f"accuracy of: {baseline.method}; minus that of the majority label"
+        )
+        drawn, reason = np.array([np.nan]), baseline.reason or majority.reason
+        if not reason:
+            hits, usual = (
+                labels(frame["score"]) == labels(frame["ground_truth"]) for frame in (own, usual)
+            )
+            drawn = means(bootstrap, hits.astype(float) - usual, own["participant"])
+        key = f"baseline_{_KEYS[name]}_accuracy_gain"
+        numbers.append(about.number(name, drawn, own["participant"], reason, key=key))
+    return tabulate("baseline", numbers, bootstrap)
+
+
+class NothingToLearnError(Exception):
+    """Why a baseline has no predictions."""
+
+
+def need(met: object, why: str) -> None:
+    """Refuse to predict, and say why."""
+    if not met:
+        raise NothingToLearnError(why)
+
+
+class _Data:
+    """What all baselines learn from: the conversations with ground truth."""
+
+    def __init__(self, study: Study, *, unrated: bool = False):
+        conversations = study.conversations
+        truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
+        self.known = np.isfinite(truth) | unrated
+        self.truth = truth[self.known]
+        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(
+            drop=True
+        )
+        self.frame["ground_truth"] = self.truth
+        self.rated = np.isfinite(self.truth)
+        names = self.frame["participant"]
+        # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
+        self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
+        self.participants = len(np.unique(self.people[self.rated]))
+        self.study = study
+
+    def check(self) -> None:
+        """Raise if there is nothing to predict."""
+        need(self.rated.any(), "no conversation of this data set has ground truth")
+        need(np.ptp(self.truth[self.rated]) > 0, "ground truth is the same in every conversation")
+
+    def need_others(self) -> None:
+        """Raise where nobody can be learned from."""
+        need(self.participants > 1, "there is only one participant, and nobody else to learn from")
+
+    @property
+    def folds(self) -> str:
+        return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
+
+    @cached_property
+    def said(self) -> tuple[pd.DataFrame, dict[str, sparse.csr_matrix]]:
+        """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
+        texts = conversation_texts(self.study)[self.known]
+        return texts.drop(columns=list(SPEAKERS)), word_counts(texts)
+
+    @cached_property
+    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to learn from and rows to predict, for each fold of participants."""
+        self.need_others()
+        few = f"{self.participants} participants are too few to learn from others"
+        need(self.participants >= FEWEST_PARTICIPANTS, few)
+        has_text = self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any()
+        need(has_text, "no message of a conversation with ground truth has a text")
+        same_text = same_chats(self.study)[self.known]
+        splits, rows = [], np.flatnonzero(self.rated)
+        fold = np.zeros(
+            self.people.max() + 1, dtype=int
+        )  # of a participant; the first, of who rated nothing
+        divided = GroupKFold(min(FOLDS, self.participants)).split(rows, groups=self.people[rows])
+        for number, (_, place) in enumerate(divided):
+            fold[self.people[rows[place]]] = number
+        for number in range(fold.max() + 1):
+            test = np.flatnonzero(fold[self.people] == number)
+            rated = np.flatnonzero((fold[self.people] != number) & self.rated)
+            own = rated[~np.isin(same_text[rated], same_text[test])]
+            shared = "too little to learn from without the texts that several participants have in common"
+            few = f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
+            enough = len(own) >= FEWEST_CONVERSATIONS and len(np.unique(self.people[own])) > 1
+            need(enough, shared if len(own) < len(rated) else few)
+            splits.append((own, test))
+        return splits
+
+    def fitted(
+        self, features_of: Callable[[np.ndarray], object], *, scaled: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by ridge regression in folds, and the mean that each fold is predicted without features."""
+        score, plain = np.empty(len(self.truth)), np.empty(len(self.truth))
+        for train, test in self.splits:
+            features = features_of(train)
+            if not features.shape[1]:  # nothing is known: the mean is predicted
+                features = sparse.csr_matrix((features.shape[0], 1))
+            if scaled:
+                features = StandardScaler().fit(features[train]).transform(features)
+            products = None  # of scalar products of rows
+            if sparse.issparse(features) and len(self.truth) <= _MOST_SOLVED:
+                products = (features @ features.T).toarray()
+            known, people = (features, self.truth, products), self.people[train]
+            folds = GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people)
+            squares = []
+            for own, new in folds:
+                errors = _ridge(*known, train[own], train[new], ALPHAS) - self.truth[train[new]]
+                squares.append(np.square(errors).mean(axis=1))
+            alpha = ALPHAS[rounded(np.mean(squares, axis=0)).argmin()]  # as RidgeCV chooses
+            (score[test],), plain[test] = (
+                _ridge(*known, train, test, [alpha]),
+                self.truth[train].mean(),
+            )
+        need(np.round(score - plain, _DIGITS).any(), "in this the conversations do not differ")
+        return score, plain
+
+    @cached_property
+    def all_words(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which words occur."""
+        return self.fitted(lambda train: tfidf(self.said[1], train))
+
+    def words_per_turn(self) -> tuple[np.ndarray, np.ndarray]:
+        """How much the assistant wrote."""
+        lengths = self.said[0]
+        per_turn = lengths["assistant_words"].to_numpy() / np.maximum(
+            lengths["turns"].to_numpy(), 1
+        )
+        return self.fitted(lambda train: np.log1p(per_turn)[:, None], scaled=True)
+
+    def learned(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both."""
+        (words, plain), (lengths, _) = self.all_words, self.words_per_turn()
+        return (words + lengths) / 2, plain
+
+    def majority(self) -> tuple[np.ndarray, np.ndarray]:
+        """Most frequent label of the others."""
+        self.need_others()
+        own = np.array(
+            [label_counts(self.truth[self.people == person]) for person in range(self.participants)]
+        )
+        most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
+        return most[self.people], most[self.people]
+
+    def own_mean(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of the participant's other conversations."""
+        number = np.bincount(self.people)
+        need(number.max() > 1, "no participant has two conversations with ground truth")
+        total = np.bincount(self.people, weights=self.truth)
+        of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
+        own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
+        return np.where((number == 1)[self.people], of_others[self.people], own), np.zeros(
+            len(self.truth)
+        )
+
+
+def _ridge(
+    features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas
+) -> np.ndarray:
+    """Predictions of ridge regressions with an intercept: (penalties, new rows)."""
+    if (
+        products is None
+    ):  # one feature; or memory would grow with the square of the rows, and scikit-learn iterates
+        solver = "sparse_cg" if sparse.issparse(features) else "cholesky"
+        fits = [
+            Ridge(alpha, solver=solver, tol=1e-10).fit(features[own], truth[own])
+            for alpha in alphas
+        ]
+        return np.stack([fit.predict(features[new]) for fit in fits])
+    level, within, across = (
+        truth[own].mean(),
+        products[np.ix_(own, own)],
+        products[np.ix_(new, own)],
+    )
+    means = within.mean(axis=0)
+    within = within - means - means[:, None] + means.mean()
+    across = across - across.mean(axis=1, keepdims=True) - means + means.mean()
+    places, unit = np.diag_indices(len(within)), within.diagonal().copy()
+    predicted = []
+    for alpha in alphas:
+        within[places] = unit + alpha
+        predicted.append(across @ solve(within, truth[own] - level, assume_a="pos") + level)
+    return np.stack(predicted)
+
+
+def write_learned(study: Study, folder: str | Path) -> Path:
+    """Write the learned judge's predictions in the judges' layout, of conversations without a rating too."""
+    path = prediction_path(folder, "learned-judge", "baseline", 1)
+    require_as_written([path])  # before it learns, which takes a while
+    (learned,) = baseline_predictions(study, names=("learned judge",), unrated=True).values()
+    if learned.reason:
+        raise UserError(
+            f"{study.name}: {learned.name}: {learned.reason}. Nothing was written. Give a workbook with rated "
+            "conversations of more participants."
+        )
+    frame = learned.predictions.drop(columns="above").assign(status="ok", model=learned.name, run=1)
+    frame = frame.assign(score=frame["score"].clip(LOWEST, HIGHEST), returned_model=learned.method)
+    write_predictions(path, frame, own=True)
+    return path

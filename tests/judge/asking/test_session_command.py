@@ -1,0 +1,236 @@
+"""`sense7 judge run` as a command: what it says, exit codes, what a kill costs, and how answers reach their page."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from helpers import endpoint
+from helpers.endpoint import need_the_judge
+from helpers.judged import kept_in
+from sense7 import sources
+from sense7.book import execute
+from sense7.book.jobs import plan
+from sense7.cli.judge import judge as judge_commands
+from sense7.errors import UserError
+from sense7.judge.files import read_predictions
+
+need_the_judge()
+
+Answered, GOOD = endpoint.Answer, endpoint.GOOD
+SENSE7 = Path(sys.executable).with_name("sense7")
+KEY = "sk-loopback-0123456789abcdef"
+
+
+@pytest.fixture
+def command(server, workbook, tmp_path):
+    """The start of a command that asks about so many conversations, in the folder ``out`` if no other is given."""
+
+    def build(conversations, out="out"):
+        given = [
+            "--data",
+            workbook(conversations),
+            "--model",
+            "judge",
+            "--base-url",
+            server.address,
+        ]
+        return ["run", *given, "--out", tmp_path / out, "--retries", 1, "--backoff", 0.01]
+
+    return build
+
+
+def invoked(*arguments, code=0):
+    done = CliRunner().invoke(judge_commands, [str(argument) for argument in arguments])
+    if isinstance(done.exception, UserError):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.mark.parametrize(
+    "at_once",
+    [50, pytest.param(10, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)],
+)
+def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(
+    at_once, server, command, tmp_path
+):
+    answered, killed, arguments = (
+        40,
+        threading.Event(),
+        [*command(60), "--runs", 20, "--concurrency", at_once],
+    )
+
+    def script(asked):
+        if (
+            asked.number == at_once + answered
+        ):  # so each answer so far made room for one more request
+            process.kill()
+            killed.set()
+        return GOOD if asked.number <= answered else Answered(wait=600)
+
+    server.script = script
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
+    process = subprocess.Popen([SENSE7, "judge", *map(str, arguments)], text=True, **pipes)
+    _, err = process.communicate(timeout=300)
+    assert killed.is_set(), err
+    kept, asked = kept_in(tmp_path / "out"), len(server.asked)
+    assert len(kept) == len(server.answered) == answered
+    server.script = lambda asked: GOOD
+    invoked(*arguments, "--yes")
+    assert len(server.asked) - asked == 60 * 20 - answered
+    assert set(server.times_answered().values()) == {20}
+    assert kept.items() <= kept_in(tmp_path / "out").items()
+
+
+def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
+    said = invoked(*command(4), "--runs", 10, "--dry-run", "--price-in", 2.5, "--price-out", 10)
+    assert "40 (4 conversations, runs: 10)" in said.stdout
+    assert "1.25 at most" in said.stdout
+    assert (server.asked, (tmp_path / "out").exists()) == ([], False)
+
+
+def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command, tmp_path):
+    arguments = [*command(2), "--price-in", 1, "--price-out", 1e5]
+    with pytest.raises(UserError, match=r"more than 10\.00\. Give --yes to go on"):
+        invoked(*arguments)
+    assert server.asked == []
+    said = invoked(*arguments, "--yes")
+    assert Path(said.stdout.strip()).is_file()
+    assert "2/2 calls" in said.stderr
+    assert "cost 6.00" in said.stderr
+    assert said.stderr.splitlines()[-1] == "ok 2; doubtful readings 0"
+    assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
+
+
+def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
+    server, command, monkeypatch
+):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
+    server.script = lambda asked: Answered(text=f"\x1b]0;title\x07{KEY} [bold]no\nscore")
+    for _ in range(2):  # the second sends nothing, and says the same
+        err = invoked(*command(3), code=1).stderr
+        assert err.splitlines()[-1].startswith(
+            "sense7: run 1: none of 3 replies could be used; the last: parse_"
+        )
+        assert "[key] [bold]no score" in err
+        assert "\x1b" not in err
+        assert KEY not in err
+    assert len(server.asked) == 3
+    said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
+    assert (
+        "stops          after 2 replies in a row that cannot be used (--give-up-after)"
+        in said.stderr
+    )
+    assert "sense7: stopped after 2 of 3 calls: 2 replies in a row could not be used" in said.stderr
+    assert said.stderr.splitlines()[-1].endswith(
+        "1 without an answer; the same command asks for these again"
+    )
+
+
+def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
+    server.script = endpoint.refuses("max_tokens")
+    said = invoked(*command(5), code=1).stderr
+    assert "Give --param max_completion_tokens=3000" in said
+    assert "5 without an answer; corrected in this way, the command asks for these again" in said
+    said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
+    assert (
+        "parameters     the authors', without max_tokens and with max_completion_tokens=3000"
+        in said
+    )
+    too_long = endpoint.error_body(
+        "the request exceeds the available context size (4096 tokens), try increasing it"
+    )
+    server.script = lambda asked: Answered(status=400, body=too_long)
+    said = invoked(*command(5, "cut"), code=1).stderr
+    assert "5 longer than the context of the model, and without a score" in said
+    server.script = lambda asked: Answered(status=500, body=b"broken")
+    options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
+    assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr
+    evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
+    assert (
+        "never asked: 9 conversations, without a score and not in n under any policy"
+        in evaluated.stdout
+    )
+    evaluated = invoked(
+        "evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json"
+    )
+    assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 3
+
+
+need_the_judge()
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def answer(asked):
+    """Score by the length of the prompt; every ninth reply holds no score, every seventh one off the scale."""
+    text = f"<S0>Counted.</S0><S2>{1 + len(asked.prompt) // 97 % 5}</S2>"
+    text = "<S2>10</S2>" if len(asked.prompt) % 7 == 0 else text
+    return endpoint.Answer(text="I would rather not say." if len(asked.prompt) % 9 == 0 else text)
+
+
+def sense7_judge(*arguments):
+    done = CliRunner().invoke(judge_commands, list(map(str, arguments)))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def recorded(edition, predictions, data="synthetic"):
+    """Execute the page's notebook; gives its recorded values."""
+    path, provenance = sources.resolve(data)
+    sources.copy_for_edition(path, provenance, edition / "data")
+    given = {
+        "data": f"../data/{provenance.file}",
+        "results": "../results",
+        "predictions": predictions,
+        "draws": 200,
+    }
+    jobs = {"12-judge": plan(ROOT, given, provenance.sha256)["12-judge"]}
+    execute.run(jobs, edition, edition / "cache", workers=1)
+    return {
+        value["key"]: value
+        for value in json.loads((edition / "results" / "12-judge.json").read_text("utf-8"))
+    }
+
+
+def test_what_a_judge_answered_stands_on_its_page(tmp_path):
+    out = tmp_path / "asked"
+    with endpoint.Endpoint(answer) as server:
+        asked = (
+            "--model",
+            "judge",
+            "--base-url",
+            server.address,
+            "--data",
+            "synthetic",
+            "--out",
+            out,
+            "--yes",
+        )
+        sense7_judge("run", *asked, "--runs", 1, "--limit", 40)
+        sense7_judge("run", *asked, "--runs", 2, "--limit", 60)
+    assert len(server.asked) == 120, "what the first session was answered is not asked again"
+    evaluated = json.loads(sense7_judge("evaluate", out, "--draws", 200, "--json"))["over_files"][
+        "mean"
+    ]
+    values = recorded(tmp_path / "edition", str(out))
+    assert values["judge_shown"]["estimate"] == "judge-empathy"
+    for metric in ("accuracy", "spearman", "macro_f1", "within_one", "mean_absolute_error"):
+        assert values[f"judge_{metric}"]["estimate"] == pytest.approx(
+            evaluated[metric]["estimate"], abs=1e-12
+        )
+        assert values[f"judge_{metric}"]["n"] == evaluated[metric]["n"]
+    # The page's share is of all conversations of the study, also of those that were never asked about.
+    assert values["judge_coverage"]["estimate"] == pytest.approx(
+        evaluated["coverage"]["estimate"] * 60 / 672
+    )
+    assert values["judge_count_parse_failure"]["estimate"] > 0
+    doubtful = sum(read_predictions(path).frame["doubtful"].sum() for path in out.glob("*.xlsx"))
+    assert values["judge_count_doubtful"]["estimate"] == doubtful > 0
+    assert values["judge_authors_accuracy"]["n"] > values["judge_accuracy"]["n"]
+    assert values["judge_used_authors_prompt"]["estimate"] == "no"

@@ -1,0 +1,320 @@
+"""What a judge's scores are worth: mappings and error with participants held out, calibrated files, errors by group."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import GroupKFold
+from typer.testing import CliRunner
+
+from helpers.judged import run_of
+from sense7.cli import app
+from sense7.cli.judge_words import calibration
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import holm
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.judge.files import read_predictions, write_predictions
+from sense7.judge.scores.bias import bias_table, family_of
+from sense7.judge.scores.calibration import calibrated, calibration_errors
+from sense7.judge.scores.report import calibrate
+
+
+def predictions(seed=0, people=12, each=6, shift=1.0):
+    generator = np.random.default_rng(seed)
+    who = np.repeat([f"P{n}" for n in range(people)], each)
+    truth = np.clip(3.3 + generator.normal(0, 0.8, len(who)), 1, 5)
+    score = np.clip(np.round(truth + shift + generator.normal(0, 0.6, len(who))), 1, 5)
+    return pd.DataFrame({"participant": who, "ground_truth": truth, "score": score})
+
+
+def test_what_a_participant_rated_changes_nothing_in_their_own_scores():
+    frame = predictions()
+    other = frame.copy()
+    own = frame["participant"] == "P3"
+    other.loc[own, "ground_truth"] = 6 - frame.loc[own, "ground_truth"]
+    before, after = (calibrated(one) for one in (frame, other))
+    assert before[own] == pytest.approx(after[own], abs=1e-9)
+    assert np.abs(before - after)[~own].max() > 1e-3
+
+
+def test_isotonic_is_that_of_scikit_learn_fold_by_fold():
+    frame = predictions()
+    score, truth = frame["score"].to_numpy(), frame["ground_truth"].to_numpy()
+    expected = np.empty(len(frame))
+    for train, test in GroupKFold(10).split(score, groups=pd.factorize(frame["participant"])[0]):
+        expected[test] = (
+            IsotonicRegression(out_of_bounds="clip")
+            .fit(score[train], truth[train])
+            .predict(score[test])
+        )
+    assert calibrated(frame) == pytest.approx(expected)
+
+
+def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_a_score_stays_without():
+    frame = predictions()
+    frame.loc[3, "score"] = np.nan
+    hidden = frame.index % 5 == 0
+    without = frame.assign(ground_truth=frame["ground_truth"].where(~hidden))
+    odd = without.assign(score=without["score"].where(~hidden, 1.0))
+    mapped, changed = calibrated(without), calibrated(odd)
+    assert np.flatnonzero(np.isnan(mapped)).tolist() == [3]
+    assert mapped[~hidden] == pytest.approx(changed[~hidden], nan_ok=True)
+
+
+def test_too_few_participants_are_refused():
+    with pytest.raises(
+        UserError, match=r"4 participants with ratings and scores: too few .* at least 5"
+    ):
+        calibrated(predictions(people=4))
+
+
+def test_the_error_is_the_weighted_distance_of_the_levels():
+    frame = predictions()
+    bootstrap = ParticipantBootstrap(frame["participant"], 200, 1)
+    found = calibration_errors(frame, bootstrap)
+    level = labels(frame["score"])
+    by_hand = sum(
+        (level == k).mean()
+        * abs(frame.loc[level == k, "ground_truth"].mean() - frame.loc[level == k, "score"].mean())
+        for k in np.unique(level)
+    )
+    assert found.loc["as given", "estimate"] == pytest.approx(by_hand)
+    lower = found.loc["as given", "estimate"] - found.loc["isotonic", "estimate"]
+    assert found.loc["lower by", "estimate"] == pytest.approx(lower)
+    assert found.loc["lower by", "low"] > 0.3  # a judge one level too kind
+    assert found.loc["isotonic", "estimate"] < 0.2
+
+
+@pytest.mark.long
+def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
+    held = []
+    for seed in range(60):
+        frame = predictions(seed, people=40, shift=0.0)
+        frame["score"] = np.clip(frame["score"], 2, 4)
+        frame["ground_truth"] = (
+            frame["score"] - 0.5 + np.random.default_rng(seed + 1000).normal(0, 0.5, len(frame))
+        )
+        table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+        assert (table["low"] <= table["estimate"]).all()
+        assert (table["estimate"] <= table["high"]).all()
+        held.append(table.loc["as given", "low"] <= 0.5 <= table.loc["as given", "high"])
+    assert np.mean(held) > 0.88
+
+
+def test_no_scores_give_reasons_and_no_numbers():
+    frame = predictions().assign(score=np.nan)
+    table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+    assert table["estimate"].isna().all()
+    assert (table["reason"] != "").all()
+
+
+def given(people=10, **more):
+    return run_of(1, rows=5 * people, people=people, missing=[7], **{"model": "a model"} | more)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "given").mkdir()
+    write_predictions(tmp_path / "given" / "model-prompt-iter1.xlsx", given())
+    return tmp_path
+
+
+# As files
+
+
+def test_files_hold_the_mapped_scores_and_what_had_none(folder):
+    done = calibrate([folder / "given"], folder / "out", draws=50)
+    (path,) = done.paths.values()
+    assert path.name == "model-prompt-iter1.xlsx"
+    frame = read_predictions(path).frame
+    assert frame["score"].to_numpy() == pytest.approx(calibrated(given()), nan_ok=True)
+    assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
+    (section,) = calibration(done)
+    assert "expected calibration error, 49 conversations: " in section.text()
+
+
+def test_the_command_prints_paths_and_errors(folder):
+    call = ["judge", "calibrate", str(folder / "given"), "--out", str(folder / "out")]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    assert str(folder / "out" / "model-prompt-iter1.xlsx") in done.stdout
+
+
+def test_a_simulated_judge_stays_simulated(folder):
+    write_predictions(folder / "given" / "model-prompt-iter1.xlsx", given(model="simulated-judge"))
+    (path,) = calibrate([folder / "given"], folder / "out", draws=50).paths.values()
+    assert read_predictions(path).simulated
+
+
+@pytest.mark.parametrize(
+    ("frame", "out", "why"),
+    [
+        (given(people=3), "out", r"iter1\.xlsx: 3 participants with ratings and scores: too few"),
+        (given().assign(participant=None), "out", "some rows have no PID or no TaskId"),
+        (
+            given(),
+            "given",
+            r"given: holds model-prompt-iter1\.xlsx, which is to be calibrated\. Give another folder",
+        ),
+    ],
+    ids=["few", "nobody", "in place"],
+)
+def test_what_cannot_be_calibrated_is_refused_and_nothing_written(folder, frame, out, why):
+    write_predictions(folder / "given" / "model-prompt-iter1.xlsx", frame)
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(UserError, match=why):
+        calibrate([folder / "given"], folder / out, draws=50)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_two_files_of_one_name_are_refused(folder):
+    (folder / "more").mkdir()
+    write_predictions(folder / "more" / "model-prompt-iter1.xlsx", given())
+    with pytest.raises(UserError, match="another of these files is called so too"):
+        calibrate([folder / "given", folder / "more"], folder / "out", draws=50)
+
+
+@pytest.fixture(scope="module")
+def bootstrap(study):
+    return ParticipantBootstrap(study.conversations["participant"], 300, 1)
+
+
+def judged(study, error, model="gpt-4o"):
+    """A run whose score is the ground truth plus an error."""
+    known = study.conversations
+    truth = ground_truth(study.turns, known["conversation"]).to_numpy(dtype=float)
+    return pd.DataFrame(
+        {
+            "conversation": known["conversation"],
+            "score": truth + error,
+            "status": "ok",
+            "model": model,
+        }
+    ).astype({"status": object})
+
+
+def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
+    chosen = (study.conversations["condition"] == "model-b").to_numpy()
+    noise = np.random.default_rng(0).normal(0, 0.3, len(chosen))
+    table = bias_table(study, {"1": judged(study, 0.5 * chosen + noise)}, bootstrap)
+    row = table.loc["condition: model-b"]
+    assert row["estimate"] == pytest.approx(0.5, abs=0.1)
+    assert row["p"] < 0.01
+    errors = pd.Series(0.5 * chosen + noise)
+    known = judged(study, 0)["score"].notna()
+    inside, outside = errors[known & chosen], errors[known & ~chosen]
+    assert row["estimate"] == pytest.approx(inside.mean() - outside.mean())
+    assert row["n"] == len(inside)
+    assert row["key"] == "bias_condition_model-b"
+    np.testing.assert_allclose(table["p_holm"], holm(table["p"]))
+
+
+def test_intervals_resample_participants_with_all_their_conversations(study, bootstrap):
+    error = np.random.default_rng(1).normal(0, 1, len(study.conversations))
+    row = bias_table(study, {"1": judged(study, error)}, bootstrap).loc["condition: model-b"]
+    known = judged(study, 0)["score"].notna().to_numpy()
+    first = (study.conversations["condition"] == "model-b").to_numpy()[known]
+    codes, drawn = bootstrap.codes(study.conversations["participant"])[known], []
+    for weights in bootstrap.weights()[:, codes]:
+        inside, outside = (
+            np.average(error[known][side], weights=weights[side]) for side in (first, ~first)
+        )
+        drawn.append(inside - outside)
+    assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]))
+
+
+def test_errors_are_means_over_the_runs_that_have_a_score(study, bootstrap):
+    chosen = (study.conversations["condition"] == "model-b").to_numpy()
+    first, second = judged(study, 0.2 * chosen), judged(study, 0.6 * chosen)
+    for other, mean in ((second, 0.4), (second.assign(score=np.nan, status="refusal"), 0.2)):
+        table = bias_table(study, {"1": first, "2": other}, bootstrap)
+        assert table.loc["condition: model-b", "estimate"] == pytest.approx(mean)
+
+
+def named(study, conditions):
+    conversations = study.conversations.assign(
+        condition=study.conversations["condition"].map(conditions)
+    )
+    return study.__class__(**{**vars(study), "conversations": conversations})
+
+
+NAMES = {
+    "model-a": "gpt-4o",
+    "model-a-empathy-prompt": "GPT-4o + empathy",
+    "model-b": "Llama-3",
+    "model-c": "claude-3",
+}
+
+
+def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
+    renamed = named(study, NAMES)
+    own = renamed.conversations["condition"].str.contains("gpt", case=False).to_numpy()
+    table = bias_table(renamed, {"1": judged(renamed, 0.3 * own)}, bootstrap)
+    assert table.loc["model family: own", "estimate"] == pytest.approx(0.3)
+    assert table.loc["model family: own", "key"] == "bias_own_family"
+    assert "model family: other" not in table.index
+
+
+@pytest.mark.parametrize(
+    ("model", "conditions", "reason"),
+    [
+        ("my-judge", NAMES, "no condition is of the family of the judge (my-judge)"),
+        (
+            "gpt-4o",
+            {name: name for name in NAMES},
+            "no condition is of the family of the judge (gpt-4o)",
+        ),
+        ("gemini-2.5-pro", NAMES, "no condition is of the family of the judge (gemini-2.5-pro)"),
+    ],
+)
+def test_where_families_are_not_known_the_table_says_so(
+    study, bootstrap, model, conditions, reason
+):
+    renamed = named(study, conditions)
+    row = bias_table(renamed, {"1": judged(renamed, 0.1, model)}, bootstrap).loc["model family"]
+    assert reason in row["reason"]
+    assert np.isnan(row["estimate"])
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("chatgpt-4o-latest", "OpenAI"),
+        ("o3-mini", "OpenAI"),
+        ("openai/gpt-oss-120b", "OpenAI"),
+        ("claude-3-7-sonnet", "Anthropic"),
+        ("Qwen2.5-72B", "Alibaba"),
+        ("deepseek-r1-distill-llama-70b", ""),  # two makers: not guessed
+        ("napalm", ""),
+        ("model-a", ""),
+    ],
+)
+def test_families_are_known_by_names_and_never_guessed(name, family):
+    assert family_of(name) == family
+
+
+def test_without_a_judge_each_factor_says_why_and_one_condition_is_nothing_to_compare(
+    study, bootstrap
+):
+    one = named(study, dict.fromkeys(NAMES, "only"))
+    reason = bias_table(one, {"1": judged(one, 0.1)}, bootstrap).loc["condition", "reason"]
+    assert reason == "nothing to compare"
+    table = bias_table(study, {}, bootstrap)
+    assert set(table["reason"]) == {"no predictions of a judge are available"}
+
+
+def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
+    conditions = study.conversations["condition"].to_numpy(dtype=object, copy=True)
+    conditions[:3] = "rare"
+    rare = study.__class__(
+        **{**vars(study), "conversations": study.conversations.assign(condition=conditions)}
+    )
+    table = bias_table(
+        rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap
+    )
+    row = table.loc["condition: rare"]
+    assert row["reason"] == (
+        "no interval: 1 participant in one group of the contrast; this needs 10 in each"
+    )
+    assert np.isnan(row["p"])

@@ -1,0 +1,356 @@
+"""Judges compared: same conversations, paired differences, what is refused and printed; a page."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+from typer.testing import CliRunner
+
+from helpers.judged import run_of
+from sense7.cli.judge import judge as judge_commands
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
+from sense7.estimators.estimates import holm
+from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.scores import comparison
+from sense7.judge.scores.baselines import baseline_predictions
+from sense7.judge.scores.comparison import agreement_sums, compare_judges, krippendorff_alpha
+from sense7.judge.scores.judges import Judges
+from sense7.judge.scores.metrics import METRICS, run_metrics
+from sense7.judge.scores.report import compare
+
+JUDGES = {
+    "near": {"1": run_of(1, 0.4), "2": run_of(2, 0.4, missing=[3])},
+    "far": {"1": run_of(3, 1.6, missing=[5])},
+    "middle": {"1": run_of(4, 0.9)},
+}
+
+
+@pytest.fixture(scope="module")
+def bootstrap():
+    return ParticipantBootstrap([f"P{number}" for number in range(8)], 400, 1)
+
+
+@pytest.fixture(scope="module")
+def compared(bootstrap):
+    return compare_judges(JUDGES, bootstrap)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for judge, runs in JUDGES.items():
+        for number, frame in enumerate(runs.values(), 1):
+            write_predictions(
+                prediction_path(tmp_path, judge, "prompt", number), frame.assign(model=judge)
+            )
+    return tmp_path
+
+
+def call(*arguments):
+    return CliRunner().invoke(judge_commands, ["compare", *map(str, arguments), "--draws", "200"])
+
+
+# What is compared
+
+
+def test_judges_are_measured_on_the_conversations_that_every_run_of_each_has(compared):
+    assert (compared.conversations, compared.shared) == (40, 38)
+    assert compared.left_out.loc["near"].to_dict() == {"runs": 2, "left_out": 1, "lacking": 1}
+    assert compared.left_out["left_out"].to_dict() == {"near": 1, "far": 1, "middle": 2}
+    frame = JUDGES["middle"]["1"].drop(index=[3, 5])
+    pd.testing.assert_series_equal(
+        compared.judges["middle"].mean["estimate"], run_metrics(frame)["estimate"]
+    )
+
+
+def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_the_difference(
+    compared, bootstrap
+):
+    for metric in ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa"):
+        row = compared.differences[metric].loc["near minus far"]
+        near, far = (
+            compared.judges[judge].mean.loc[metric, "estimate"] for judge in ("near", "far")
+        )
+        assert row["estimate"] == pytest.approx(near - far, abs=1e-12)
+    hits = {
+        judge: np.mean(
+            [
+                (np.rint(frame["score"]) == np.rint(frame["ground_truth"])).drop([3, 5]).to_numpy()
+                for frame in runs.values()
+            ],
+            axis=0,
+        )
+        for judge, runs in JUDGES.items()
+    }
+    apart = pd.Series(hits["near"] - hits["far"])
+    codes = bootstrap.codes(JUDGES["near"]["1"]["participant"].drop([3, 5]))
+    copied = []  # rows copied out as often as each resample takes their participant
+    for weights in bootstrap.weights():
+        copied.append(np.repeat(apart.to_numpy(), weights[codes].astype(int)).mean())
+    row = compared.differences["accuracy"].loc["near minus far"]
+    assert [row["low"], row["high"]] == pytest.approx(
+        np.quantile(copied, [0.025, 0.975]), abs=1e-12
+    )
+    assert row["p"] == resampled_p(np.array(copied))
+
+
+def test_p_values_are_corrected_over_the_pairs_of_one_metric(compared):
+    assert list(compared.differences) == ["coverage", *METRICS]
+    for table in compared.differences.values():
+        assert table.index.tolist() == ["near minus far", "near minus middle", "far minus middle"]
+        np.testing.assert_allclose(table["p_holm"], holm(table["p"]))
+    worse = compared.differences["mean_absolute_error"].loc["near minus far"]
+    assert worse["high"] < 0
+    assert worse["p"] < 0.05
+
+
+def test_coverage_is_over_all_conversations(compared):
+    assert compared.coverage["estimate"].to_dict() == {
+        "near": 79 / 80,
+        "far": 39 / 40,
+        "middle": 1.0,
+    }
+    assert compared.differences["coverage"].loc["near minus far", "estimate"] == pytest.approx(
+        1 / 80
+    )
+
+
+def test_references_are_compared_with_judges_and_not_with_each_other(bootstrap):
+    near, *references = JUDGES
+    found = compare_judges(
+        {near: JUDGES[near]},
+        bootstrap,
+        references={reference: JUDGES[reference] for reference in references},
+    )
+    assert found.differences["accuracy"].index.tolist() == ["near minus far", "near minus middle"]
+
+
+def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
+    same = {"1": run_of(1)}
+    row = compare_judges({"a": same, "b": same}, bootstrap).differences["spearman"].iloc[0]
+    assert (row["estimate"], row["p"]) == (0, 1)
+    assert row["reason"] == "no interval: every resampling gives the same value"
+
+
+def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(
+    bootstrap,
+):
+    nameless, few = (
+        {"1": run_of(3).drop(columns="participant")},
+        {"1": run_of(3, rows=6, people=3)},
+    )
+    found = compare_judges({"a": JUDGES["near"], "b": nameless}, bootstrap)
+    assert found.differences["accuracy"]["low"].notna().all()
+    three = ParticipantBootstrap(few["1"]["participant"], 100)
+    for runs, own, reason in (
+        (nameless, None, "participants are not known"),
+        (few, three, "only 3 participants to"),
+    ):
+        row = compare_judges({"a": runs, "b": runs}, own).differences["mean_absolute_error"].iloc[0]
+        assert (row["estimate"], row["reason"].startswith(f"no interval: {reason}")) == (0, True)
+        assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
+
+
+def test_p_values_of_resamples():
+    assert np.isnan(resampled_p(np.array([np.nan, np.nan])))
+    one_below = np.r_[-1.0, np.ones(998)]
+    assert resampled_p(one_below) == pytest.approx(2 * 2 / 1000)
+    assert resampled_p(-one_below) == resampled_p(one_below)
+    more = [resampled_p(np.r_[-np.ones(k), np.ones(999 - k)]) for k in range(0, 500, 50)]
+    assert all(a < b for a, b in pairwise(more))
+    assert comparison.decided(np.array([0.0499, 0.05, np.nan]), 0.95).tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
+# What is refused
+
+
+def test_one_judge_is_no_comparison(tmp_path):
+    write_predictions(prediction_path(tmp_path, "m", "p", 1), run_of(1))
+    with pytest.raises(
+        UserError, match=r"m-p: a comparison needs at least two judges\. .* --data DATA"
+    ):
+        compare(tmp_path)
+
+
+OTHER = {
+    "ground_truth": (1.5, r"ground truth of 1 conversation differs .* 'C7': .* 1\.5 in b, 1"),
+    "participant": ("P1", r"'C7' is of different participants \(PID\) in different files"),
+    "conversation": (
+        "D7",
+        r"No conversation has a usable score of all 2 judges; a has the fewest \(1\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("column", OTHER)
+def test_predictions_of_other_data_are_refused(column):
+    other, own, (value, said) = run_of(1), run_of(1), OTHER[column]
+    other.loc[7, column] = value
+    if column == "conversation":
+        own, other = own.loc[[7]], other.loc[[7]]
+    with pytest.raises(UserError, match=said):
+        compare_judges({"a": {"1": own}, "b": {"1": other}}, None)
+
+
+def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
+    with pytest.raises(
+        UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so its conversations"
+    ):
+        compare(tmp_path)
+    for name in "ab":
+        text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so"):
+        compare(tmp_path)
+
+
+# What the verb prints
+
+
+def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
+    said = call(folder).stdout
+    assert "3 judges on the same 38 of 40 conversations with ground truth" in said
+    assert "near-prompt: without a usable score in some run: 1 of 40 conversations" in said
+    assert "p by Holm over 3 pairs for each metric" in said
+    line = next(
+        line
+        for line in said.splitlines()
+        if line.startswith("MAE") and "far-prompt minus near-prompt" in line
+    )
+    assert line.split()[-1] == "near-prompt"  # less is better
+
+
+def test_json_holds_every_metric_of_every_judge_and_pair(folder):
+    said = json.loads(call(folder, "--json").stdout)
+    assert [judge["name"] for judge in said["judges"]] == [
+        "far-prompt",
+        "middle-prompt",
+        "near-prompt",
+    ]
+    assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
+    assert set(said["differences"]) == {"coverage", *METRICS}
+    row = said["differences"]["accuracy"]["far-prompt minus middle-prompt"]
+    assert (row["first"], row["second"]) == ("far-prompt", "middle-prompt")
+    assert {"estimate", "low", "high", "p", "p_holm", "n", "unit", "method", "reason"} < set(row)
+
+
+def double_sums(scores):
+    """Krippendorff's alpha by the sums of its definition."""
+    units, values = list(scores.T), scores.ravel()
+    n = len(values)
+    observed = (
+        sum(np.subtract.outer(unit, unit).__pow__(2).sum() / (len(unit) - 1) for unit in units) / n
+    )
+    expected = (np.subtract.outer(values, values) ** 2).sum() / (n * (n - 1))
+    return 1 - observed / expected
+
+
+def test_krippendorffs_alpha_is_that_of_its_definition():
+    scores = np.random.default_rng(4).integers(1, 6, (4, 30)).astype(float)
+    assert krippendorff_alpha(agreement_sums(scores).sum(axis=0)) == pytest.approx(
+        double_sums(scores), abs=1e-12
+    )
+
+
+# The judges of an edition, for its page
+
+
+@pytest.fixture(scope="module")
+def everybody(study):
+    return ParticipantBootstrap(study.conversations["participant"], 300, 1)
+
+
+@pytest.fixture(scope="module")
+def edition(judges):
+    (runs,) = judges.values()
+    few = dict(list(runs.items())[:3])
+    return Judges({"simulated-judge": few}, {}, {"simulated-judge": []})
+
+
+@pytest.fixture(scope="module")
+def baselines(study):
+    return baseline_predictions(study, names=("majority label", "own mean", "words per turn"))
+
+
+@pytest.fixture(scope="module")
+def found(edition, baselines, everybody):
+    return comparison.compare_edition(edition, "simulated-judge", baselines, everybody)
+
+
+def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found):
+    table = found.differences["spearman"]
+    assert table.index.tolist() == [
+        "baseline: majority label",
+        "baseline: own mean",
+        "baseline: words per turn",
+    ]
+    assert table["key"].tolist()[1] == "compared_spearman_baseline-own-mean"
+    assert table["method"].str.startswith("simulated judge: ").all()
+    counts = found.counts.set_index("key")["estimate"]
+    decided = table["p_holm"] < 0.05
+    assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 2
+    outcomes = [
+        counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")
+    ]
+    assert sum(outcomes) == table["p_holm"].notna().sum()  # the majority label orders nothing
+    assert table["key"].tolist()[0] == ""
+
+
+def test_the_page_counts_conversations_that_all_have(found):
+    row = found.counts.loc["compared"]
+    assert row["estimate"] == found.shared < row["n"] == found.conversations
+    assert found.left_out.loc["simulated-judge", "runs"] == 3
+    assert list(found.panels()) == [
+        "Spearman: right of zero the judge is better",
+        "accuracy: right of zero the judge is better",
+    ]
+
+
+def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
+    table = comparison.jury_of_runs(edition, found)
+    assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
+    assert table["method"].str.startswith("simulated judge: ").all()
+    names = found.people.index
+    runs = [
+        frame.set_index("conversation").loc[names] for frame in edition["simulated-judge"].values()
+    ]
+    truth = runs[0]["ground_truth"].round(9)  # equal means are ties
+    scores = np.stack([run["score"].to_numpy(dtype=float) for run in runs])
+    each = [spearmanr(score, truth).statistic for score in scores]
+    gain = spearmanr(scores.mean(axis=0).round(9), truth).statistic - np.mean(each)
+    assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
+
+
+def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody):
+    first, second = list(edition["simulated-judge"].items())[:2]
+    two, alone = (
+        Judges({"a": dict([first]), "b": dict([second])}, {}),
+        Judges({"a": dict([first])}, {}),
+    )
+    pair = comparison.compare_edition(two, "a", {}, everybody)
+    assert pair.differences["accuracy"].index.tolist() == ["b"]
+    assert set(comparison.jury_of_runs(two, pair)["reason"]) == {"one run of one judge is no jury"}
+    assert (
+        "a comparison needs at least two judges"
+        in comparison.compare_edition(alone, "a", {}, everybody).reason
+    )
+
+
+def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
+    empty = comparison.compare_edition({}, "", {}, everybody)
+    assert empty.reason == "no predictions of a judge are available"
+    assert empty.counts["key"].tolist() == found.counts["key"].tolist()
+    assert set(empty.counts["reason"]) == {empty.reason}
+    assert empty.left_out.empty
+    jury = comparison.jury_of_runs({}, empty)
+    assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
+    assert set(jury["reason"]) == {empty.reason}

@@ -1,0 +1,303 @@
+"""Evaluation of files: which are taken, what is said of them, and that figures are those of the metrics."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from helpers.judged import run_of
+from sense7.cli.judge import judge as judge_commands
+from sense7.cli.judge_words import as_text, evaluation
+from sense7.errors import UserError
+from sense7.estimators import bootstrap as bootstrap_module
+from sense7.judge.files import prediction_path, read_predictions, write_predictions
+from sense7.judge.scores import metrics
+from sense7.judge.scores.report import evaluate, find_files
+from sense7.workbook import Sheet, write_sheets
+
+
+def session(folder, runs=3, failures=0):
+    for run in range(1, runs + 1):
+        frame = run_of(run, missing=range(failures), model="model")
+        write_predictions(prediction_path(folder, "model", "prompt", run), frame)
+    return folder
+
+
+def names_of(found):
+    return [file["name"] for file in found.files]
+
+
+def csv(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# Which files
+
+
+def test_of_a_folder_every_table_is_taken_in_the_order_of_runs(tmp_path):
+    for name in (
+        "m-iter10.xlsx",
+        "m-iter2.xlsx",
+        "m-iter1.CSV",
+        "notes.txt",
+        "~$m-iter2.xlsx",
+        ".hidden.csv",
+    ):
+        csv(tmp_path / name, "")
+    (tmp_path / "deeper.csv").mkdir()
+    csv(tmp_path / "deeper" / "m-iter3.xlsx", "")
+    found, skipped = find_files(tmp_path)
+    assert [path.name for path in found] == ["m-iter1.CSV", "m-iter2.xlsx", "m-iter10.xlsx"]
+    assert skipped == []
+
+
+def test_of_a_folder_files_with_that_word_are_passed_over_but_not_those_named(tmp_path):
+    session(tmp_path, runs=1)
+    left_out = csv(tmp_path / "my_results.csv", "IS_EMPATHY,ground-truth\n1,1\n")
+    found = evaluate(tmp_path)
+    assert names_of(found) == ["model-prompt-iter1"]
+    assert found.skipped == [left_out]
+    assert found.notes == [
+        f"Passed over, as the authors do, for the word results in the full path: 1; the first is {left_out}."
+    ]
+    assert names_of(evaluate([tmp_path, left_out])) == ["model-prompt-iter1", "my_results"]
+    assert evaluate([tmp_path, left_out]).skipped == []
+
+
+def test_the_word_counts_anywhere_in_the_path(tmp_path):
+    csv(tmp_path / "results" / "session" / "a.csv", "IS_EMPATHY,ground-truth\n1,1\n")
+    with pytest.raises(UserError, match=r"every file \(1\) has the word results in its full path"):
+        evaluate(tmp_path / "results" / "session")
+
+
+def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
+    first, second = (
+        csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert names_of(evaluate([first, first.parent, "a/m-iter1.csv"])) == ["m-iter1"]
+    assert names_of(evaluate([first, second])) == [str(first), str(second)]
+
+
+@pytest.mark.parametrize("paths", [[], "empty"])
+def test_no_file_is_one_message(tmp_path, paths):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="no file of predictions"):
+        evaluate(tmp_path / paths if paths else paths)
+
+
+def test_there_is_no_other_policy(tmp_path):
+    with pytest.raises(UserError, match="Choose strict or authors"):
+        evaluate(session(tmp_path, runs=1), policy="lenient")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4\nC2,4,4,4\n"),
+        ("model-prompt-iter2.csv", "TaskId,is_empathy,ground-truth\nC1,4,4\n"),
+        ("model-prompt-iter2.csv", ""),
+        ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY\nC1,4\n"),
+        ("model-prompt-iter2.xlsx", "no workbook"),
+    ],
+)
+def test_a_damaged_prediction_file_is_never_left_out_in_silence(tmp_path, name, content):
+    session(tmp_path, runs=1)
+    csv(tmp_path / name, content)
+    with pytest.raises(UserError, match=name):
+        evaluate(tmp_path)
+
+
+# What is found
+
+
+def test_the_fixture_of_the_release_from_a_file(tmp_path):
+    truth = [4.5, 3.5, 2.5, 1.5, 4.857142857142857, None, 4.2]
+    score = ["5", "4", "2.5", "2", "5.9", "4", "PROCESSING_FAILED"]
+    rows = [list(row) for row in zip(score, truth, strict=True)]
+    write_sheets([Sheet("results", ["IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
+    for policy in ("strict", "authors"):
+        found = evaluate(tmp_path, policy=policy)
+        header, values = evaluation(found)[0].rows
+        assert header == [
+            "file",
+            "n",
+            "coverage",
+            "accuracy",
+            "macro F1",
+            "within 1",
+            "MAE",
+            "Spearman",
+        ]
+        assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
+        assert found.notes[0] == (
+            "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
+        )
+        assert any(note.startswith("a: without a usable score: 1 unstated") for note in found.notes)
+        assert "a: rows without ground truth, left out: 1." in found.notes
+
+
+def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
+    found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
+    rows = {row[0]: row[1:] for row in evaluation(found)[0].rows}
+    assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
+    assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
+    means = [row[2] for row in evaluation(found)[1].rows[1:7]]
+    assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
+    assert (
+        "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs."
+        in found.notes
+    )
+    assert (
+        found.over_files["mean"].loc["accuracy", "reason"]
+        == "no interval: only 3 participants to resample"
+    )
+
+
+@pytest.mark.parametrize("policy", ["strict", "authors"])
+def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
+    found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4, confidence=0.9)
+    frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
+    bootstrap = bootstrap_module.ParticipantBootstrap(
+        frames["model-prompt-iter1"]["participant"], 60, 4, 0.9
+    )
+    expected = metrics.OverRuns(frames, bootstrap, policy)
+    pd.testing.assert_frame_equal(found.over_files["mean"], expected.mean)
+    pd.testing.assert_frame_equal(found.over_files["spread"], expected.spread)
+    assert found.over_files["confusion"] == expected.confusion.to_numpy().tolist()
+    pd.testing.assert_frame_equal(found.over_files["calibration"], metrics.calibration(expected))
+    pd.testing.assert_frame_equal(found.over_files["stability"], metrics.stability(expected))
+    mean, spread = (found.over_files[name].loc["spearman"] for name in ("mean", "spread"))
+    interval = f"{mean['low']:.3f} to {mean['high']:.3f}"
+    shown = [
+        "Spearman",
+        str(mean["n"]),
+        f"{mean['estimate']:.3f}",
+        interval,
+        f"{spread['estimate']:.3f}",
+        "",
+    ]
+    assert shown in evaluation(found)[1].rows
+    for file, frame in zip(found.files, frames.values(), strict=True):
+        pd.testing.assert_frame_equal(file["coverage"], metrics.coverage(frame, bootstrap))
+        pd.testing.assert_frame_equal(file["bounds"], metrics.missing_bounds(frame, bootstrap))
+
+
+def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
+    session(tmp_path, runs=1, failures=4)
+    strict, authors = (
+        evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors")
+    )
+    assert evaluation(strict)[0].rows[1][1:3] == ["36", "0.900"]
+    assert evaluation(authors)[0].rows[1][1:3] == ["40", "0.900"]
+    estimates = strict.files[0]["bounds"]["estimate"]
+    ends = f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
+    said = f"without a usable score: 4 refusal; for any values of these scores, the accuracy is {ends}."
+    assert f"model-prompt-iter1: {said}" in strict.notes
+    assert not any("rewards failure" in note for note in strict.notes)
+    assert any("Unusable replies count as 3" in note for note in authors.notes)
+
+
+def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
+    session(tmp_path, runs=1)
+    csv(tmp_path / "plain.csv", "IS_EMPATHY,ground-truth\n1,1\n4,3\n")
+    found = evaluate(tmp_path, draws=50)
+    assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
+    assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
+    assert "plain: 40 of the 40 conversations of all files are not in it." in found.notes
+
+
+def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
+    frame = run_of(1)
+    write_predictions(tmp_path / "a.xlsx", frame)
+    write_predictions(tmp_path / "b.xlsx", frame.iloc[::-1])
+    same = evaluate(tmp_path, draws=50)
+    assert same.over_files["stability"].loc["same_label", "estimate"] == 1
+    assert same.notes == []
+    other = frame.iloc[:-2].assign(
+        ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7")
+    )
+    write_predictions(tmp_path / "c.xlsx", other)
+    assert evaluate(tmp_path, draws=50).notes == [
+        "c: 2 of the 40 conversations of all files are not in it.",
+        "Conversations whose ground truth differs between files: 1; the first is C7. "
+        "Are they predictions for the same data?",
+    ]
+
+
+def test_the_json_has_every_figure_and_no_nan(tmp_path):
+    found = evaluate(session(tmp_path, failures=2), draws=50, seed=9)
+    content = json.loads(found.to_json(), parse_constant=pytest.fail)
+    assert (content["policy"], content["draws"], content["seed"], content["confidence"]) == (
+        "strict",
+        50,
+        9,
+        0.95,
+    )
+    assert [entry["name"] for entry in content["files"]] == names_of(found)
+    first = content["files"][0]
+    accuracy = found.files[0]["metrics"].loc["accuracy"]
+    assert first["metrics"]["accuracy"] == {
+        **{name: pytest.approx(accuracy[name]) for name in ("estimate", "low", "high")},
+        **{name: accuracy[name] for name in ("n", "unit", "method", "reason")},
+    }
+    assert first["coverage"]["refusal"]["estimate"] == 2
+    assert set(content["over_files"]["mean"]) == {"coverage", *metrics.METRICS}
+    assert content["over_files"]["spread"]["accuracy"]["low"] is None
+    assert np.sum(content["over_files"]["confusion"]) == 3 * 38
+    assert content["over_files"]["calibration"].keys() == set("12345")
+
+
+def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
+    csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
+    found = evaluate(tmp_path)
+    assert evaluation(found)[0].rows[1] == ["a", "0", "", "", "", "", "", ""]
+    assert "no conversation has both a score and a ground truth" in as_text(
+        evaluation(found), found.notes
+    )
+    assert json.loads(found.to_json())["files"][0]["rows"] == 0
+
+
+def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
+    rows = [
+        ["<S2>4</S2>", 4.0, 4.0],
+        ["<S2>10</S2>", 1.0, 4.0],
+        ["<S2>4/5</S2>", 4.0, 4.0],
+        ["<S2>six</S2>", 3.0, 3.0],
+    ]
+    write_sheets(
+        [Sheet("results", ["Output", "IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx"
+    )
+    found = evaluate(tmp_path)
+    assert (
+        "a: doubtful readings: 2; the first: not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1."
+        in found.notes
+    )
+    counts = {
+        name: row["estimate"]
+        for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()
+    }
+    assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (2, 2, 2)
+    assert [found.over_files["mean"].loc["accuracy", name] for name in ("estimate", "n")] == [
+        1.0,
+        2,
+    ]
+    assert (
+        evaluate(tmp_path, policy="authors").over_files["mean"].loc["accuracy", "estimate"] == 0.75
+    )
+
+
+def test_a_scale_is_given_to_the_command(tmp_path):
+    path = csv(tmp_path / "a.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,85,4.4\nC2,50,3\n")
+    write_predictions(tmp_path / "b.xlsx", run_of(1))
+    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path)])
+    assert isinstance(done.exception, UserError)
+    assert str(done.exception).endswith(f"sense7 judge evaluate {path} --score-scale 0-100")
+    assert not done.stdout
+    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--score-scale", "0-100"])
+    assert done.exit_code == 0, done.output
+    assert "rescaled linearly to 1..5; their mean as given is 67.5" in done.stdout

@@ -1,0 +1,478 @@
+"""Judges of a data set: predictions matched with its conversations, a simulated judge known as one, the multiverse."""
+
+import json
+import uuid
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from helpers.studies import FRAMES, bootstrap_of
+from sense7.cli.judge_words import as_text, evaluation
+from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import robustness
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.judge.asking.few_shot import chosen_examples
+from sense7.judge.chats import chats
+from sense7.judge.files import COLUMNS, prediction_path, write_predictions
+from sense7.judge.scores import judges as available_judges
+from sense7.judge.scores import performance
+from sense7.judge.scores.baselines import baseline_predictions
+from sense7.judge.scores.ceiling import content_shares, judge_results, study_thresholds
+from sense7.judge.scores.judges import (
+    ABOUT_SIMULATED,
+    ABSENT,
+    Judges,
+    is_planted,
+    read_runs,
+    simulated_files,
+    simulated_folder,
+    simulated_note,
+    write_simulated,
+)
+from sense7.judge.scores.metrics import run_metrics
+from sense7.judge.scores.performance import assistant_words, facts, judge_multiverse
+from sense7.judge.scores.report import evaluate
+from sense7.loading import load
+from sense7.simulate import JudgeParameters, Parameters, simulate
+from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
+from sense7.workbook import parse_sheets
+from sense7.workbook.xlsx import read_sheets
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+SMALL = Parameters(participants=12, conversations=48, unrated_conversations=1)
+JUDGE = "simulated-judge"
+TABLES = (
+    performance.metrics_over_runs,
+    performance.spread_over_runs,
+    performance.metrics_by_authors_rule,
+    performance.reply_counts,
+    performance.accuracy_bounds,
+    performance.truth_by_predicted_level,
+    performance.agreement_between_runs,
+    performance.level_and_length,
+    performance.youden_by_level,
+    performance.mean_recall,
+)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return simulate(SMALL, 3, JudgeParameters(judge_runs=3, judge_refusal_rate=0.1))
+
+
+@pytest.fixture(scope="module")
+def few(small):
+    """The study of a small simulation."""
+    return parse_sheets(small.sheets, name="small")
+
+
+@pytest.fixture
+def frame(few):
+    """Predictions of every conversation; the last one was refused."""
+    known = few.conversations[["conversation", "participant"]].assign(
+        status="ok", model="asked-for"
+    )
+    known["ground_truth"] = ground_truth(few.turns, known["conversation"]).to_numpy()
+    known["score"] = [4.0, 5.0, 3.0, 4.5] * 12
+    known.loc[47, ["score", "status"]] = [np.nan, "refusal"]
+    return known
+
+
+@pytest.fixture
+def folder(small, tmp_path):
+    """A folder of the simulated judge's files."""
+    write_simulated(small, tmp_path / "mine_judge")
+    return tmp_path / "mine_judge"
+
+
+def write(folder, frame, model="judge", prompt="empathy", run=1):
+    folder.mkdir(exist_ok=True)
+    write_predictions(prediction_path(folder, model, prompt, run), frame)
+    return folder
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+# Predictions and the data set
+
+
+def test_runs_of_a_judge_are_told_from_other_judges(tmp_path, few, frame):
+    for model, run in (("judge", 1), ("judge", 2), ("judge", 10), ("another", 1)):
+        write(tmp_path / "p", frame, model, run=run)
+    judges = read_runs(few, tmp_path / "p")
+    assert {name: list(runs) for name, runs in judges.items()} == {
+        "another-empathy": ["another-empathy-iter1"],
+        "judge-empathy": ["judge-empathy-iter1", "judge-empathy-iter2", "judge-empathy-iter10"],
+    }
+    assert available_judges.chosen_judge(judges) == "judge-empathy"
+    assert available_judges.chosen_judge(judges, "another-empathy") == "another-empathy"
+    with pytest.raises(UserError, match=r"judge = 'nobody': .*another-empathy, judge-empathy"):
+        available_judges.chosen_judge(judges, "nobody")
+
+
+def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_path, few, frame):
+    ((run,),) = (
+        runs.values()
+        for runs in read_runs(few, write(tmp_path / "p", frame.iloc[::-1].iloc[3:])).values()
+    )
+    for name in ("conversation", "participant"):
+        assert run[name].tolist() == few.conversations[name].tolist()
+    np.testing.assert_array_equal(run["score"], [*frame["score"].iloc[:45], np.nan, np.nan, np.nan])
+    assert run["status"].tolist() == ["ok"] * 45 + ["unstated"] * 3
+
+
+def test_a_stray_file_is_refused(tmp_path, few, frame):
+    (write(tmp_path / "p", frame) / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+    with pytest.raises(
+        UserError, match=r"notes\.csv: the column IS_EMPATHY is missing .* move it elsewhere"
+    ):
+        read_runs(few, tmp_path / "p")
+
+
+def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(
+    tmp_path, few, frame
+):
+    foreign = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
+    with pytest.raises(
+        UserError,
+        match=r"iter1\.xlsx: conversations that are not of this data set: 48 of 48.*'XT0001'",
+    ):
+        read_runs(few, foreign)
+    before = frame.loc[2, "ground_truth"]
+    frame.loc[2, "ground_truth"] = 1.0
+    said = (
+        rf"iter1\.xlsx: the ground truth of 1 conversation .*'T0003' \(1 there, {before:g} here\)"
+    )
+    with pytest.raises(UserError, match=said):
+        read_runs(few, write(tmp_path / "p", frame))
+
+
+def test_the_tables_hold_both_policies_and_what_became_of_the_replies(tmp_path, few, frame):
+    judges = read_runs(few, write(tmp_path / "p", frame))
+    shown = performance.shown_judge(judges, "judge-empathy", bootstrap_of(few))
+    over_runs = performance.metrics_over_runs(shown)
+    by_authors_rule = performance.metrics_by_authors_rule(shown)
+    n = int(frame["ground_truth"].notna().sum())
+    assert over_runs.loc["accuracy", "estimate"] == run_metrics(frame).loc["accuracy", "estimate"]
+    assert (over_runs.loc["accuracy", "n"], by_authors_rule.loc["accuracy", "n"]) == (n - 1, n)
+    assert performance.reply_counts(shown).loc["refusal", "estimate"] == 1
+    assert shown.strict.confusion.to_numpy().sum() == n - 1
+
+
+def test_without_predictions_every_table_says_so(few, study, judges):
+    nobody = performance.shown_judge(read_runs(few), "", bootstrap_of(few))
+    for table_of in TABLES:
+        table = table_of(nobody)
+        assert set(table["reason"]) == {ABSENT}
+        assert table[["estimate", "low", "high"]].isna().all(axis=None)
+    assert {(fact["estimate"], fact["reason"]) for fact in facts({}, nobody)} == {(None, ABSENT)}
+    table = judge_multiverse(few, {}, "", bootstrap_of(few))
+    assert set(table["reason"]) == {ABSENT}
+    assert robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
+
+
+@pytest.mark.parametrize(("prompt", "answer"), [("empathy_judge", "yes"), ("empathy", "no")])
+def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
+    judge = f"model-{prompt}"
+    frame = pd.DataFrame(
+        {
+            "ground_truth": [1.0, 2.0],
+            "score": [1.0, 2.0],
+            "participant": ["P0", "P1"],
+            "conversation": ["C0", "C1"],
+            "status": "ok",
+        }
+    )
+    shown = performance.shown_judge(
+        {judge: {"one": frame}}, judge, ParticipantBootstrap(["P0", "P1"], 50)
+    )
+    found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
+    assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
+
+
+def test_level_and_length_without_words_or_scores_say_why(few, frame):
+    known = frame.assign(score=4.0, status="ok", ground_truth=3.5)
+
+    def tables_of(predictions):
+        judges = Judges({"a": {"a": predictions}}, {})
+        return performance.level_and_length(performance.shown_judge(judges, "a", bootstrap_of(few)))
+
+    found = tables_of(known)
+    assert found.loc["level_bias", "estimate"] == 0.5
+    assert found.loc["length_spearman", "reason"] == "scores or lengths are all the same"
+    found = tables_of(known.assign(score=np.nan))
+    assert set(found["reason"]) == {"no conversation has both a score and a ground truth"}
+
+
+# A simulated judge: its files
+
+
+def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, few):
+    assert list(content(folder)) == [f"{JUDGE}-iter{run}.xlsx" for run in (1, 2, 3)]
+    truth = ground_truth(few.turns, few.conversations["conversation"]).to_numpy()
+    for run, path in enumerate(sorted(folder.iterdir())):
+        sheet = read_sheets(path)["results"]
+        columns = {name: sheet.column(place) for place, name in enumerate(sheet.header)}
+        assert sheet.header == list(COLUMNS)
+        assert columns["TaskId"] == small.sheets["Tasks"].column(2), "rows in the order of Tasks"
+        assert set(columns["Model"]) == {JUDGE}
+        assert all("Simulated: no model was asked" in text for text in columns["Output"])
+        for name in ("Chat", "OnlyChat", "Prompt", "Processing Time"):
+            assert set(columns[name]) == {None}, "nothing was asked"
+        drawn = np.where(small.judged.kind[run] == 0, small.judged.score[run], np.nan)
+        np.testing.assert_array_equal(np.array(columns["IS_EMPATHY"], dtype=float), drawn)
+        np.testing.assert_array_equal(np.array(columns["ground-truth"], dtype=float), truth)
+
+
+def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
+    folder, small, monkeypatch
+):
+    before = content(folder)
+
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(available_judges, "write_predictions", full)
+        with pytest.raises(UserError, match=r"mine_judge: can't be written.*Make room"):
+            write_simulated(small, folder)
+    assert content(folder) == before
+    write_simulated(simulate(SMALL, 3, JudgeParameters(judge_runs=1)), folder)
+    assert list(content(folder)) == [f"{JUDGE}-iter1.xlsx"]
+    assert [path.name for path in folder.parent.iterdir()] == ["mine_judge"]
+
+
+@pytest.mark.parametrize(
+    ("file", "given", "said"),
+    [
+        ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*another --out"),
+        (
+            "mine_judge/gpt-4o-empathy-iter1.xlsx",
+            "mine_judge",
+            r"mine_judge: holds gpt-4o-empathy-iter1\.xlsx, ",
+        ),
+        ("other", "results_judge", "holds the word results"),
+        ("a_judge", "a_judge", "can't be a folder"),
+    ],
+)
+def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given, said):
+    (folder.parent / file).write_text("mine", "utf-8")
+    before = content(folder)
+    with pytest.raises(UserError, match=said):
+        write_simulated(small, folder.parent / given)
+    assert (content(folder), (folder.parent / file).read_text("utf-8")) == (before, "mine")
+
+
+def test_without_a_judge_there_is_nothing_to_write(tmp_path):
+    with pytest.raises(ValueError, match="no judge"):
+        write_simulated(simulate(SMALL, 3, None), tmp_path / "a")
+
+
+# Recognized wherever they are
+
+
+def renamed(folder, name):
+    for path in list(folder.iterdir()):
+        path.rename(path.with_name(path.name.replace(JUDGE, name)))
+
+
+def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(folder, small, few):
+    renamed(folder, "gpt-4o-empathy_judge")
+    judges = read_runs(few, folder)
+    assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
+    assert "simulated judge: gpt-4o-empathy_judge" in judge_results(few, judges).index
+    evaluated = evaluate(folder, draws=50)
+    said = as_text(evaluation(evaluated), evaluated.notes)
+    assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
+    assert ABOUT_SIMULATED in said
+    real = parse_sheets(
+        {name: sheet for name, sheet in small.sheets.items() if name != "Synthetic"}, name="mine"
+    )
+    with pytest.raises(
+        UserError,
+        match=r"iter1.xlsx: predictions of a simulated judge, .* not synthetic.* Take the",
+    ):
+        read_runs(real, folder)
+
+
+def test_as_csv_it_is_recognized_too(folder, few):
+    for path in list(folder.iterdir()):
+        pd.read_excel(path, engine="calamine").to_csv(path.with_suffix(".csv"), index=False)
+        path.unlink()
+    renamed(folder, "other")
+    assert list(read_runs(few, folder)) == ["simulated judge: other"]
+
+
+def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_so(
+    folder, few, frame
+):
+    write(folder, frame.assign(model="simulated-user"), "simulated-user")
+    judges = read_runs(few, folder)
+    assert (list(judges), list(judges.simulated)) == ([JUDGE, "simulated-user-empathy"], [JUDGE])
+    for judge in judges:
+        shown = performance.shown_judge(judges, judge, bootstrap_of(few))
+        for table_of in TABLES:
+            assert set(table_of(shown)["method"].str.startswith("simulated judge: ")) == {
+                judge == JUDGE
+            }
+    assert simulated_files(folder) == []
+
+
+def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_does_not(
+    tmp_path, small, judges
+):
+    assert {name: len(runs) for name, runs in judges.items()} == {JUDGE: 10}
+    copy = tmp_path / "mine.xlsx"
+    copy.write_bytes((DATA / "synthetic.xlsx").read_bytes())
+    assert simulated_folder(copy) == tmp_path / "mine_judge"
+    small.write(tmp_path / "synthetic.xlsx")
+    for path in (copy, tmp_path / "synthetic.xlsx"):
+        assert read_runs(load(path)) == {}
+
+
+def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, few):
+    marks = read_runs(few, folder).simulated[JUDGE]
+    # Without its true values, which take some seconds and say nothing here.
+    judge = {"name": JUDGE, "parameters": json.loads(json.dumps(small.judge.as_dict()))}
+    truth = {"seed": small.seed, "judge": judge}
+    assert is_planted(truth, marks)
+    for other in (marks[:2], [*marks[:2], None], (), [{"seed": "3"}] * 3):
+        assert not is_planted(truth, other)
+    moved = judge | {"parameters": judge["parameters"] | {"judge_signal": 0.1}}
+    for other in (truth | {"seed": 4}, truth | {"judge": moved}, {"seed": small.seed}):
+        assert not is_planted(other, marks)
+
+
+def test_the_sentence_on_simulated_judges_names_each():
+    assert simulated_note(["a"]) == f"a is a simulated judge: {ABOUT_SIMULATED}"
+    assert simulated_note(["b", "a"]) == f"a and b are simulated judges: {ABOUT_SIMULATED}"
+
+
+# The multiverse of a judge's correlation
+
+
+@pytest.fixture(scope="module")
+def table(study, judges):
+    return judge_multiverse(study, judges, JUDGE, bootstrap_of(study, 40))
+
+
+def truth_of(study, way):
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    if way != "all ratings pooled":
+        return pd.Series(labels(truth), truth.index) if way == "the same as a level" else truth
+    seven, of = study.turns[list(DIMENSION_NAMES)], study.turns["conversation"]
+    pooled = (
+        seven.sum(axis=1).groupby(of).sum() / seven.notna().sum(axis=1).groupby(of).sum()
+    ).reindex(truth.index)
+    # The order of a sum parts no equal values, and none from the authors' own.
+    pooled = pooled.round(12)
+    return pooled.mask((pooled - truth).abs() <= 1e-9, truth)
+
+
+def by_scipy(study, judges, choice):
+    truth = truth_of(study, choice["ground truth"])
+    runs = {name: run.set_index("conversation") for name, run in judges[JUDGE].items()}
+    scores = pd.DataFrame({name: run["score"] for name, run in runs.items()})
+    if choice["replies without a score"] == "counted as 3":
+        for name, run in runs.items():
+            told = run["authors_score"].fillna(run["score"])
+            scores[name] = told.where(told.notna() | (run["status"] == "unstated"), 3.0)
+    if choice["runs"] == "first run":
+        scores = scores.iloc[:, :1]
+    if choice["runs"].startswith("median"):
+        scores = scores.median(axis=1).to_frame()
+    return np.mean(
+        [
+            spearmanr(score.round(9), truth.round(9), nan_policy="omit").statistic
+            for _, score in scores.items()
+        ]
+    )
+
+
+def test_every_specification_equals_scipys_and_the_first_is_that_of_the_page(study, judges, table):
+    expected = [by_scipy(study, judges, choice) for choice in table.to_dict("records")]
+    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-12)
+    assert table["estimate"].nunique() == len(table)
+    assert table["method"].str.startswith(SIMULATED_WORDS).all()
+    summary = robustness.summary(table, "judge_spearman", 0.369)
+    assert summary["method"].str.startswith(SIMULATED_WORDS).all()
+    shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 40))
+    page = performance.metrics_over_runs(shown).loc["spearman"]
+    for name in ("estimate", "low", "high", "n"):
+        assert table.loc[1, name] == pytest.approx(page[name], abs=1e-12)
+
+
+def test_constant_scores_have_no_correlation_and_few_participants_no_interval(study, judges):
+    run = next(iter(judges[JUDGE].values()))
+    constant = {"one": {"one": run.assign(score=3.0, status="ok")}}
+    found = judge_multiverse(study, constant, "one", bootstrap_of(study, 40))
+    assert found["estimate"].isna().any()
+    assert (found.loc[found["estimate"].isna(), "reason"] != "").all()
+    three = study.subset(participants=study.conversations["participant"].unique()[:3])
+    own = run[run["conversation"].isin(three.conversations["conversation"])].reset_index(drop=True)
+    found = judge_multiverse(three, {"one": {"one": own}}, "one", bootstrap_of(three, 40))
+    assert found["estimate"].notna().all()
+    assert found["low"].isna().all()
+    assert (found["reason"] != "").all()
+
+
+# Other ids for the same people and conversations; of findings: tests/findings/test_contract.py
+
+IDS = ("participant", "conversation")
+RESULTS = {
+    "baselines": lambda study: pd.concat(
+        {name: one.predictions for name, one in baseline_predictions(study).items()}
+    ),
+    "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
+    "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
+    "words": lambda study: assistant_words(study).to_frame(),
+    "chats": lambda study: chats(study).to_frame(),
+    "examples": lambda study: chosen_examples(study, 5),
+    "sums of parts": lambda study: estimates_of_parts([sums_of_part(study)], draws=40, seed=4),
+}
+
+
+@cache
+def two_studies():
+    """A study of some of the synthetic participants, the same with other ids in another order, and new id -> old id."""
+    whole = load("synthetic")
+    study = whole.subset(participants=whole.conversations["participant"].unique()[:24])
+    generator, new = np.random.default_rng(3), {}
+    for old in sorted(pd.unique(study.conversations[list(IDS)].to_numpy().ravel()), reverse=True):
+        new[old] = str(uuid.UUID(bytes=generator.bytes(16), version=4))
+    frames = {
+        name: frame.assign(
+            **{column: frame[column].map(new).astype(object) for column in IDS if column in frame}
+        )
+        for name, frame in vars(study).items()
+        if isinstance(frame, pd.DataFrame) and name in FRAMES
+    }
+    other = replace(study, **frames)
+    for name in IDS:
+        orders = [
+            pd.factorize(one.conversations[name], sort=True)[0].tolist() for one in (study, other)
+        ]
+        assert orders[0] != orders[1]
+    return study, other, {other: old for old, other in new.items()}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_no_result_depends_on_how_ids_sort(name):
+    first, second, back = two_studies()
+    expected, found = (RESULTS[name](study) for study in (first, second))
+    found = found.rename(index=back).map(
+        lambda cell: back.get(cell, cell) if isinstance(cell, str) else cell
+    )
+    assert len(found)
+    pd.testing.assert_frame_equal(
+        found, expected, check_exact=True, check_dtype=False, check_index_type=False
+    )

@@ -1,0 +1,509 @@
+"""Metrics of a judge: the authors' to the letter, and every interval exact."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix, f1_score, recall_score
+
+from sense7.errors import UserError
+from sense7.estimators import ranks as ranks_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import COLUMNS
+from sense7.findings.ground_truth import labels
+from sense7.judge.files import UNSTATED, counted_scores
+from sense7.judge.reply import STATUSES
+from sense7.judge.scores.metrics import (
+    METRICS,
+    OverRuns,
+    Run,
+    calibration,
+    coverage,
+    mean_recall,
+    missing_bounds,
+    recognition,
+    run_metrics,
+    stability,
+)
+
+NAN = np.nan
+
+
+def run_of(seed=1, rows=60, people=8, missing=0.1, error=1.0):
+    """A run in which the score follows the truth; some scores and truths are missing."""
+    generator = np.random.default_rng(seed)
+    truth = np.clip(generator.normal(3.4, 1.2, rows), 1, 5).round(2)
+    score = np.clip((2 * (truth + generator.normal(0, error, rows))).round() / 2, 1, 5)
+    failed = generator.random(rows) < missing
+    frame = pd.DataFrame({"conversation": [f"C{row}" for row in range(rows)]}, dtype=object)
+    frame["participant"] = pd.Series([f"P{row % people}" for row in range(rows)], dtype=object)
+    frame["score"] = np.where(failed, NAN, score)
+    frame["status"] = pd.Series(np.where(failed, "refusal", "ok"), dtype=object)
+    frame["ground_truth"] = np.where(generator.random(rows) < missing, NAN, truth)
+    return frame
+
+
+def bootstrap_of(*frames, draws=40, seed=3):
+    return ParticipantBootstrap(
+        pd.concat([frame["participant"] for frame in frames]), draws=draws, seed=seed
+    )
+
+
+def scored(truth, score):
+    return pd.DataFrame({"ground_truth": truth, "score": score}, dtype=float)
+
+
+def metrics_of(frame):
+    return run_metrics(frame[["ground_truth", "score"]])["estimate"].drop("coverage")
+
+
+def copies_of(frame, bootstrap):
+    """The rows that each draw takes, copied out."""
+    groups = dict(list(frame.groupby("participant")))
+    for weights in bootstrap.weights():
+        taken = [
+            groups[name]
+            for name, times in zip(bootstrap.names, weights, strict=True)
+            for _ in range(int(times))
+            if name in groups
+        ]
+        yield pd.concat(taken, ignore_index=True)
+
+
+# The authors' metrics
+
+
+def test_metrics_that_r_has_not_and_where_a_label_is_missing_are_those_of_scikit_learn():
+    frame = run_of(missing=0).assign(
+        ground_truth=lambda rows: rows["ground_truth"].clip(1, 4.4)
+    )  # no label 5
+    truth, predicted = (
+        np.clip(np.round(frame[name]), 1, 5).astype(int) for name in ("ground_truth", "score")
+    )
+    five = [1, 2, 3, 4, 5]
+    found = metrics_of(frame)
+    table = confusion_matrix(truth, predicted, labels=five)
+    expected = {
+        "within_one": ((truth - predicted).abs() <= 1).mean(),
+        "macro_f1": f1_score(truth, predicted, average="macro", zero_division=0),
+    }
+    for level in five[:4]:
+        expected[f"sensitivity_{level}"] = recall_score(truth == level, predicted == level)
+    for level in five:
+        expected[f"specificity_{level}"] = recall_score(truth != level, predicted != level)
+    assert found[list(expected)].to_dict() == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(found["sensitivity_5"])
+    counts = OverRuns([frame]).confusion
+    assert counts.to_numpy().tolist() == table.tolist()
+    assert (counts.index.name, counts.columns.name) == ("ground truth", "prediction")
+
+
+def test_the_order_of_rows_does_not_matter():
+    frame = run_of()
+    shuffled = frame.sample(frac=1, random_state=2)  # with its index as it was
+    bootstrap = bootstrap_of(frame)
+    found = run_metrics(frame, bootstrap)
+    pd.testing.assert_frame_equal(found, run_metrics(shuffled, bootstrap))
+    assert found.index.tolist() == ["coverage", *METRICS]
+    assert found.columns.tolist() == list(COLUMNS)
+
+
+# Intervals
+
+
+@settings(max_examples=4, deadline=None)
+@given(seed=st.integers(0, 10**6), people=st.integers(5, 9), rows=st.integers(10, 60))
+def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people, rows):
+    frame = run_of(seed, rows=rows, people=people, missing=0.1)
+    bootstrap = bootstrap_of(frame, draws=8, seed=seed)
+    complete = frame.dropna()
+    drawn = pd.DataFrame(Run(frame, bootstrap).drawn).drop(columns="coverage")
+    for (_, values), copied in zip(
+        drawn.iloc[1:].iterrows(), copies_of(complete, bootstrap), strict=True
+    ):
+        recomputed = metrics_of(copied)
+        assert values.to_numpy() == pytest.approx(
+            recomputed[values.index].to_numpy(), abs=1e-12, nan_ok=True
+        )
+
+
+def test_rho_does_not_depend_on_how_much_fits_into_memory_at_once(monkeypatch):
+    frame = run_of(rows=100)
+    bootstrap = bootstrap_of(frame, draws=ranks_module._LONG_ROW + 50)
+    whole = run_metrics(frame, bootstrap)
+    monkeypatch.setattr(
+        ranks_module, "_MOST_NUMBERS", 1
+    )  # one draw at a time, whose sums are NumPy's
+    pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), whole)
+
+
+# Coverage, policies and bounds
+
+
+def failed_run():
+    score = [4.0, NAN, 3.0, NAN, 2.0, NAN]
+    status = ["ok", "refusal", "ok", "truncated", "ok", UNSTATED]
+    truth = [4.0, 5.0, 2.0, 3.0, NAN, 1.0]
+    frame = pd.DataFrame({"score": score, "status": status, "ground_truth": truth})
+    frame["participant"] = list("abcdef")
+    return frame
+
+
+def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
+    frame = run_of(missing=0).assign(score=NAN, status="api_error")
+    strict, authors = (run_metrics(frame, policy=policy) for policy in ("strict", "authors"))
+    assert strict.loc["accuracy", "n"] == 0
+    assert strict.loc["accuracy", "reason"] == "no conversation has both a score and a ground truth"
+    assert authors.loc["accuracy", "estimate"] > 0.1
+    assert strict.loc["coverage", "estimate"] == authors.loc["coverage", "estimate"] == 0
+
+
+def test_coverage_counts_every_row_and_status():
+    found = coverage(failed_run())["estimate"].to_dict()
+    assert found == {
+        "coverage": 0.5,
+        "ok": 3,
+        "parse_failure": 0,
+        "refusal": 1,
+        "truncated": 1,
+        "api_error": 0,
+        "prompt_cut": 0,
+        "not_applicable": 0,
+        UNSTATED: 1,
+    }
+    assert sum(found[status] for status in (*STATUSES, UNSTATED)) == 6
+
+
+def test_the_interval_of_coverage_resamples_participants():
+    frame = run_of(rows=80, missing=0.3)
+    bootstrap = bootstrap_of(frame, draws=200)
+    found = coverage(frame, bootstrap).loc["coverage"]
+    shares = [rows["score"].notna().mean() for rows in copies_of(frame, bootstrap)]
+    assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
+
+
+def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
+    frame = run_of(1, rows=12, missing=0.3)
+    truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
+    found, known = missing_bounds(frame), np.isfinite(truth)
+    assert (found["n"] == known.sum()).all()
+    ends = {"accuracy": max}
+    random = np.where(np.isnan(score), np.random.default_rng(1).uniform(1, 5, len(score)), score)
+    for name, best in ends.items():
+        bounds = []
+        for end, chosen in (("best", best), ("worst", min if best is max else max)):
+            filled = score.copy()
+            for row in np.flatnonzero(known & np.isnan(score)):
+                candidates = [1.0, 2.5, 3.5, 5.0, truth[row]]
+                filled[row] = chosen(
+                    candidates, key=lambda one: metrics_of(scored([truth[row]], [one]))[name]
+                )
+            bounds.append(metrics_of(scored(truth, filled))[name])
+            assert found.loc[f"{name}_{end}", "estimate"] == pytest.approx(bounds[-1], abs=1e-12)
+        assert min(bounds) - 1e-12 <= metrics_of(scored(truth, random))[name] <= max(bounds) + 1e-12
+
+
+# Over runs
+
+
+def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
+    runs = [run_of(seed, error=0.8) for seed in range(4)]
+    found = OverRuns(runs)
+    tables = pd.DataFrame({name: one.mean["estimate"] for name, one in found.each.items()})
+    assert list(tables) == ["1", "2", "3", "4"]
+    assert found.mean["estimate"].to_numpy() == pytest.approx(tables.mean(axis=1).to_numpy())
+    assert found.spread["estimate"].to_numpy() == pytest.approx(
+        tables.std(axis=1, ddof=1).to_numpy()
+    )
+    assert (found.spread["n"] == 4).all()
+    assert (OverRuns(runs[:1]).spread["reason"] == "one run has no spread").all()
+    assert found.spread[["low", "high"]].isna().all(axis=None)
+    for number, frame in enumerate(runs, 1):
+        pd.testing.assert_frame_equal(found.each[str(number)].mean, run_metrics(frame))
+
+
+def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
+    runs = [run_of(seed, rows=80, people=10, missing=0, error=0.8) for seed in range(3)]
+    bootstrap = bootstrap_of(*runs, draws=30)
+    found = OverRuns(runs, bootstrap).mean
+    copies = zip(*(copies_of(frame, bootstrap) for frame in runs), strict=True)
+    means = pd.DataFrame(
+        [pd.concat([metrics_of(rows) for rows in draw], axis=1).mean(axis=1) for draw in copies]
+    )
+    for name in ("accuracy", "macro_f1", "spearman", "quadratic_kappa"):
+        expected = means[name].quantile([0.025, 0.975]).tolist()
+        assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so():
+    fine = run_of(missing=0)
+    constant = fine.assign(score=3.0)
+    found = OverRuns({"a": fine, "b": constant}, bootstrap_of(fine)).mean
+    assert np.isnan(found.loc["spearman", "estimate"])
+    assert found.loc["spearman", "reason"] == "undefined in 1 of 2 runs: every score is the same"
+    assert np.isfinite(found.loc["accuracy", ["estimate", "low"]].astype(float)).all()
+
+
+def test_no_run_is_an_error():
+    with pytest.raises(UserError, match="no run to be evaluated"):
+        OverRuns([])
+
+
+def test_answers_about_one_conversation_are_matched_by_its_id():
+    first = scored([3.0] * 4, [4.0, 2.0, 3.0, NAN]).assign(conversation=list("ABCD"))
+    second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
+    found = stability(OverRuns([first, second]))
+    assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx(
+        [2 / 3, 3]
+    )  # A and C
+
+
+def test_the_interval_of_stability_resamples_participants():
+    runs = [run_of(seed, missing=0, error=0.3) for seed in (1, 1)]
+    runs[1]["score"] = runs[1]["score"].mask(np.arange(60) % 7 == 0, 1.0)
+    bootstrap = bootstrap_of(runs[0], draws=200)
+    found = stability(OverRuns(runs, bootstrap)).loc["same_label"]
+    same = runs[0].assign(
+        same=[
+            np.round(a) == np.round(b) for a, b in zip(*(run["score"] for run in runs), strict=True)
+        ]
+    )
+    shares = [rows["same"].mean() for rows in copies_of(same, bootstrap)]
+    assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
+
+
+@pytest.mark.parametrize(
+    ("frames", "reason"),
+    [
+        ([run_of()], "one run has nothing to agree with"),
+        ([run_of(), run_of().assign(score=NAN)], "no conversation has a score in two runs"),
+        ([run_of(), run_of().assign(conversation=None)], "no conversation has a score in two runs"),
+    ],
+)
+def test_without_two_answers_there_is_no_stability(frames, reason):
+    found = stability(OverRuns(frames))
+    assert found["estimate"].isna().all()
+    assert (found["reason"] == reason).all()
+
+
+# Confusion and calibration
+
+
+@pytest.mark.parametrize("policy", ["strict", "authors"])
+def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
+    frames = [run_of(seed, rows=100) for seed in (1, 2)]
+    bootstrap = bootstrap_of(*frames, draws=100)
+    found = calibration(OverRuns(frames, bootstrap, policy))
+    pooled = pd.concat(
+        [frame.assign(score=counted_scores(frame, policy)) for frame in frames]
+    ).dropna()
+    predicted = np.clip(np.round(pooled["score"]), 1, 5)
+    for level in range(1, 6):
+        chosen = pooled[predicted == level]
+        assert found.loc[level, "n"] == len(chosen)
+        assert found.loc[level, "estimate"] == pytest.approx(chosen["ground_truth"].mean())
+        means = [rows["ground_truth"].mean() for rows in copies_of(chosen, bootstrap)]
+        assert found.loc[level, ["low", "high"]].tolist() == pytest.approx(
+            np.quantile(means, [0.025, 0.975]).tolist()
+        )
+
+
+def test_a_level_that_is_never_predicted_says_so():
+    frame = run_of(missing=0).assign(score=4.0)
+    found = calibration(OverRuns([frame], bootstrap_of(frame)))
+    assert found.loc[2, "reason"] == "nothing is predicted as 2"
+    assert found.loc[[1, 2, 3, 5], "estimate"].isna().all()
+    assert found.loc[4, "estimate"] == pytest.approx(frame["ground_truth"].mean())
+
+
+# Degenerate data
+
+
+def test_without_rows_every_metric_says_why_it_is_missing():
+    empty = run_of(rows=0)
+    bootstrap = bootstrap_of(run_of())
+    for found in (
+        run_metrics(empty, bootstrap),
+        OverRuns([empty, empty], bootstrap).mean,
+        calibration(OverRuns([empty], bootstrap)),
+    ):
+        assert found["estimate"].isna().all()
+        assert (found["reason"] != "").all()
+    assert (
+        missing_bounds(empty, bootstrap)["reason"] == "no conversation has a ground truth"
+    ).all()
+
+
+@pytest.mark.parametrize(
+    ("truth", "score", "name", "reason"),
+    [
+        ([3.0], [4.0], "spearman", "only one conversation has both a score and a ground truth"),
+        ([3.0, 4.0], [4.0, 4.0], "spearman", "every score is the same"),
+        ([3.0, 3.0], [4.0, 2.0], "spearman", "ground truth is the same everywhere"),
+        (
+            [3.0, 3.1],
+            [3.0, 2.9],
+            "quadratic_kappa",
+            "ground truth and scores are all at the same level",
+        ),
+        ([3.0, 3.1], [4.0, 2.0], "sensitivity_4", "no conversation has the ground truth 4"),
+        ([3.0, 3.1], [4.0, 2.0], "specificity_3", "every conversation has the ground truth 3"),
+    ],
+)
+def test_a_metric_that_is_undefined_says_why(truth, score, name, reason):
+    found = run_metrics(
+        scored(truth, score).assign(participant="P1"), ParticipantBootstrap(["P1"], draws=20)
+    )
+    assert np.isnan(found.loc[name, "estimate"])
+    assert found.loc[name, "reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("participant", "reason"),
+    [
+        (None, "no interval: participants are not known"),
+        ([None] * 6, "no interval: participants are not known"),
+        (["a", None, "b", "c", "d", "e"], "no interval: rows whose participant is not known: 1"),
+        (["a", "a", "b", "b", "a", "b"], "no interval: only 2 participants to resample"),
+    ],
+)
+def test_without_participants_there_are_figures_and_no_intervals(participant, reason):
+    frame = run_of(rows=6, missing=0).drop(columns="participant")
+    if participant is not None:
+        frame["participant"] = pd.Series(participant, dtype=object)
+    bootstrap = ParticipantBootstrap(list("abcde"), draws=20)
+    for found in (run_metrics(frame, bootstrap), OverRuns([frame] * 2, bootstrap).mean):
+        defined = found["estimate"].notna()
+        assert (found.loc[defined, "reason"] == reason).all()
+        assert found[["low", "high"]].isna().all(axis=None)
+    assert stability(OverRuns([frame] * 2, bootstrap))["reason"].tolist() == [reason]
+    assert missing_bounds(frame, bootstrap)["reason"].unique() == [reason]
+
+
+def test_a_perfect_judge_is_not_called_certain():
+    frame = run_of(missing=0)
+    found = run_metrics(frame.assign(score=frame["ground_truth"]), bootstrap_of(frame))
+    assert found.loc[["accuracy", "spearman"], "estimate"].tolist() == pytest.approx([1, 1])
+    assert found.loc["accuracy", "reason"] == "no interval: every resampling gives the same value"
+    assert np.isnan(found.loc["spearman", "low"])
+
+
+def youden_by_hand(truth, score):
+    """Recall of each level minus its share among the others, by loops over conversations."""
+    found = []
+    for level in range(1, 6):
+        inside = [given for known, given in zip(truth, score, strict=True) if known == level]
+        others = [given for known, given in zip(truth, score, strict=True) if known != level]
+        defined = bool(inside) and bool(others)
+        found.append(
+            inside.count(level) / len(inside) - others.count(level) / len(others)
+            if defined
+            else NAN
+        )
+    return found
+
+
+def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
+    truth = run_of(1, rows=240, missing=0)["ground_truth"]
+    frames = [
+        run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)
+    ]
+    bootstrap = bootstrap_of(*frames, draws=60)
+    found = recognition(OverRuns(frames, bootstrap))
+
+    def by_hand(chosen):
+        rounded = np.clip(
+            np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5
+        ).tolist()
+        return np.mean([youden_by_hand(*pair) for pair in rounded], axis=0)
+
+    np.testing.assert_allclose(found["estimate"], by_hand(frames), atol=1e-12)
+    drawn = np.array(
+        [
+            by_hand(copies)
+            for copies in zip(*(copies_of(one, bootstrap) for one in frames), strict=True)
+        ]
+    )
+    for place, level in enumerate(range(1, 6)):
+        column = drawn[:, place][np.isfinite(drawn[:, place])]
+        expected = np.quantile(column, [0.005, 0.995])
+        np.testing.assert_allclose(
+            found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12
+        )
+    assert found["method"].str.contains("99% percentile interval").all()
+
+
+def test_a_judge_that_always_says_the_same_recognizes_nothing():
+    frame = run_of(missing=0).assign(score=4.0)
+    found = recognition(OverRuns([frame], bootstrap_of(frame)))
+    np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
+    assert found.loc[1, "reason"] == "no interval: the judge never gives this level"
+
+
+def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
+    frame = run_of(rows=200, people=20, missing=0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    found = recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
+    assert found.loc[1, "estimate"] == 1
+    assert found.loc[1, "reason"] == "no interval: only 3 participants to resample"
+
+
+def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():
+    frame = run_of(rows=200, people=20, missing=0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    truth, score = labels(frame["ground_truth"]), labels(frame["score"])
+    expected = recall_score(truth, score, labels=[2, 3, 4, 5], average="macro")
+    assert table.loc["mean_recall", "estimate"] == pytest.approx(expected, abs=1e-12)
+    above = table.loc["mean_recall_above_chance"]
+    assert above["estimate"] == pytest.approx(expected - 1 / 4, abs=1e-12)
+    assert "(2, 3, 4, 5)" in above["method"]
+
+
+@pytest.mark.parametrize("level", [3, 4])
+def test_a_judge_that_always_says_the_same_has_the_mean_recall_of_chance(level):
+    frame = run_of(missing=0).assign(score=float(level))
+    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    assert table.loc["mean_recall_above_chance", "estimate"] == pytest.approx(0, abs=1e-12)
+
+
+def test_a_level_that_too_few_people_gave_is_no_help_to_a_judge_that_always_says_it():
+    frame = run_of(rows=200, people=20, missing=0).assign(score=1.0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    assert table.loc["mean_recall", "estimate"] == 0
+    assert table.loc["mean_recall_above_chance", "estimate"] == -0.25
+
+
+@pytest.mark.long
+def test_a_judge_without_skill_seldom_has_a_mean_recall_above_chance():
+    """The interval errs upward in at most 2.5% of the studies; 200 studies, three standard errors."""
+    wrong = 0
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        frame = run_of(seed, rows=150, people=40, missing=0)
+        frame["score"] = generator.permutation(frame["score"].to_numpy())
+        table = mean_recall(OverRuns([frame], bootstrap_of(frame, draws=300)))
+        wrong += int(table.loc["mean_recall_above_chance", "low"] > 0)
+    assert wrong / 200 <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 200)
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (run_of(rows=0), "no conversation has both a score and a ground truth"),
+        (run_of(missing=0).drop(columns="participant"), "participants are not known"),
+        (run_of(missing=0).assign(ground_truth=4.0), "fewer than two levels were given by 5"),
+    ],
+)
+def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame, reason):
+    bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
+    table = mean_recall(OverRuns([frame], bootstrap))
+    assert table["estimate"].isna().all()
+    assert table["reason"].str.startswith(reason).all()
