@@ -164,7 +164,7 @@ def project(checkout, monkeypatch, tmp_path):
             "mine_truth.json",
             "mine_judge/a.csv",
             "predictions_mine/run.csv",
-            "predictions_mine/logs/1.eval",
+            "predictions_mine/notes/1.txt",
         ),
         *(
             "data/real/table.csv",

@@ -60,7 +60,7 @@ LOOK = """() => {
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory):
     """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
-    if importlib.util.find_spec("inspect_ai") is None:
+    if importlib.util.find_spec("aiohttp") is None:
         return None
     from sense7.judge.asking.requests import Prompt
     from sense7.judge.asking.session import carry_out, plan_session

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.changing import changed, places
-from helpers.endpoint import need_the_judge
 from sense7.errors import UserError
 from sense7.exchange import ImportSummary, read_chats, records
 from sense7.exchange.chatgpt import read_chatgpt
@@ -190,34 +189,6 @@ def test_a_log_of_inspect_in_json_and_as_an_archive(write, tmp_path):
     expected = [(f"t-s-epoch{epoch}", "m", TALK) for epoch in (1, 2)]
     for path in (write("log.json", whole), tmp_path / "log.eval"):
         assert [(chat.id, chat.condition, said(chat)) for chat in read_chats([path])] == expected
-
-
-@pytest.mark.long
-def test_a_log_that_inspect_writes(tmp_path):
-    need_the_judge()
-    from inspect_ai.log import (
-        EvalConfig,
-        EvalDataset,
-        EvalLog,
-        EvalSample,
-        EvalSpec,
-        write_eval_log,
-    )
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
-
-    talk = [ChatMessageUser(content=TALK[0][1]), ChatMessageAssistant(content=TALK[1][1])]
-    sample = EvalSample(id="s", epoch=1, input="x", target="", messages=talk)
-    spec = EvalSpec(
-        created="2025-09-19T00:00:00+00:00",
-        task="t",
-        dataset=EvalDataset(),
-        model="m",
-        config=EvalConfig(),
-    )
-    for ending in ("eval", "json"):
-        path = tmp_path / f"log.{ending}"
-        write_eval_log(EvalLog(eval=spec, samples=[sample]), str(path), format=ending)
-        assert said(one(path)) == TALK
 
 
 # All of them

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import partial
@@ -228,7 +227,6 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     assert predictions(out).items() <= undisturbed.items(), (
         "a prediction file is not what it is in the end"
     )
-    assert all(zipfile.ZipFile(path).testzip() is None for path in out.rglob("*.eval"))
 
     again = command.run(*arguments)
     assert again.code == 0, again.err
@@ -238,7 +236,6 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     assert predictions(out) == undisturbed
     both = kept_in(out)
     assert kept.items() <= both.items()
-    assert len(list(out.rglob("*.eval"))) == RUNS
     assert interrupting.unfinished(command.folder) == []
 
 

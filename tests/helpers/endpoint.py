@@ -268,6 +268,6 @@ class Endpoint:
 
 
 def need_the_judge():
-    """Skip a test, or a file of tests, without the extra that asks a judge, which takes seconds to import."""
-    if find_spec("inspect_ai") is None:
+    """Skip a test, or a file of tests, without the extra that asks a judge."""
+    if find_spec("aiohttp") is None:
         pytest.skip("the extra judge is not installed", allow_module_level=True)

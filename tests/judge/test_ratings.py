@@ -1,7 +1,6 @@
 """Ratings of turns and dimensions: what is asked, how strictly it is read, and how it compares with the person's."""
 
 import json
-import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.asking.journal import Journal
-from sense7.judge.asking.logs import LOGS
 from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
@@ -119,18 +117,6 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     cells = cells_of(whole)
     assert cells["Interest person"] == [2, NOT_APPLICABLE]
     assert cells["Turn"] == [None, None]
-
-
-def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(server, study_of, tmp_path):
-    server.script = endpoint.rates
-    path = ask(study_of(2, 2), server, tmp_path / "out").paths[0]
-    with zipfile.ZipFile(next((tmp_path / "out" / LOGS).glob("*.eval"))) as log:
-        names = [f"C{conversation}.turn{turn}" for conversation in (1, 2) for turn in (1, 2)]
-        samples = [json.loads(log.read(f"samples/{name}_epoch_1.json")) for name in names]
-    for name in RATING_NAMES:
-        assert [sample["scores"][name]["value"] for sample in samples] == cells_of(path)[
-            f"{name} judge"
-        ]
 
 
 def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):

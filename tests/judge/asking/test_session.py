@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import zipfile
 import zlib
 from collections import Counter
 
@@ -27,12 +26,10 @@ from sense7.judge.asking import journal, session
 from sense7.judge.asking.answers import Answer
 from sense7.judge.asking.cost import Price
 from sense7.judge.asking.journal import Journal
-from sense7.judge.asking.logs import LOGS
 from sense7.judge.asking.requests import Prompt
 from sense7.judge.asking.session import carry_out
 from sense7.judge.chats import chats
 from sense7.judge.files import JOURNAL, counted_scores, read_predictions
-from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.scores.report import evaluate
 
 need_the_judge()
@@ -165,12 +162,11 @@ def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(
     assert server.asked == []
 
 
-@pytest.mark.parametrize("name", ["judge-brief-iter1.xlsx", f"{LOGS}/judge-brief-iter1.eval"])
 def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
-    name, server, study_of, tmp_path
+    server, study_of, tmp_path
 ):
     ask(study_of(2), server, tmp_path)
-    asked, path = len(server.asked), tmp_path / name
+    asked, path = len(server.asked), tmp_path / "judge-brief-iter1.xlsx"
     written = path.read_bytes()
     path.write_bytes(b"edited")
     with pytest.raises(UserError, match=rf"{path.name}: is there already.* nothing is asked twice"):
@@ -178,8 +174,7 @@ def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
     path.rename(tmp_path / "mine")
     ask(study_of(2), server, tmp_path)
     assert (tmp_path / "mine").read_bytes() == b"edited"
-    if path.suffix == ".xlsx":
-        assert path.read_bytes() == written
+    assert path.read_bytes() == written
     assert len(server.asked) == asked
 
 
@@ -188,13 +183,11 @@ def test_a_session_of_a_version_that_did_not_note_what_it_wrote_is_written_again
 ):
     ask(study_of(2), server, tmp_path)
     asked, path = len(server.asked), tmp_path / "judge-brief-iter1.xlsx"
-    for folder in (tmp_path, tmp_path / LOGS):
-        (folder / WRITTEN).unlink()
+    (tmp_path / WRITTEN).unlink()
     with pytest.raises(UserError, match="Move it away"):
         plan_for(study_of(2), server, tmp_path)
     written = path.read_bytes()
     path.rename(tmp_path / "earlier.xlsx")
-    (tmp_path / LOGS).rename(tmp_path / "earlier logs")
     ask(study_of(2), server, tmp_path)
     assert path.read_bytes() == written
     assert len(server.asked) == asked
@@ -382,49 +375,9 @@ def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study
         evaluate(tmp_path)
 
 
-# Logs
-
-
-def test_logs_open_in_inspect_and_hold_every_sample_and_the_metrics(server, study_of, tmp_path):
-    from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
-
-    refused = Answered(text=None, refusal="I can't rate this.")
-    server.script = lambda asked: (
-        refused if number_of(asked) == 1 else Answered(text=f"<S2>{asked.number % 5 + 1}</S2>")
-    )
-    outcome = ask(study_of(3), server, tmp_path, runs=2)
-    logs = [read_eval_log(info) for info in list_eval_logs(str(tmp_path / LOGS), descending=False)]
-    assert len(logs) == 2
-    for run, log in enumerate(logs, 1):
-        frame = frame_of(outcome, run)
-        assert (log.status, log.eval.model) == ("success", "judge")
-        assert [sample.id for sample in log.samples] == ["C1", "C2", "C3"]
-        assert {sample.epoch for sample in log.samples} == {run}
-        scores = frame["score"].astype(object).where(frame["score"].notna(), "none").tolist()
-        assert [sample.scores["empathy"].value for sample in log.samples] == scores
-        assert [sample.metadata["status"] for sample in log.samples] == ["ok", "refusal", "ok"]
-        assert [sample.target for sample in log.samples] == [
-            f"{truth:g}" for truth in frame["ground_truth"]
-        ]
-        assert log.samples[0].messages[1].text.startswith("Rate this: [{")
-        assert log.stats.model_usage["judge"].input_tokens == 600
-        assert (log.results.total_samples, log.results.completed_samples) == (3, 3)
-        (score,) = log.results.scores
-        assert (score.name, score.scorer, score.scored_samples, score.unscored_samples) == (
-            "empathy",
-            "empathy",
-            2,
-            1,
-        )
-        expected = run_metrics(frame)["estimate"].dropna().to_dict()
-        assert {name: metric.value for name, metric in score.metrics.items()} == expected
-        # What the viewer lists is what inspect_ai would make of the samples.
-        assert read_eval_log_sample_summaries(log.location) == [
-            sample.summary() for sample in log.samples
-        ]
-
-
-def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(server, study_of, tmp_path):
+def test_names_that_are_no_file_names_and_halves_of_surrogates_are_no_obstacle(
+    server, study_of, tmp_path
+):
     half = json.dumps(
         {"choices": [{"message": {"content": "\ud83d<S2>5</S2>\x00"}, "finish_reason": "stop"}]}
     ).encode()
@@ -437,9 +390,6 @@ def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(server, study_o
     frame = frame_of(ask(study, server, tmp_path))
     assert frame["conversation"].tolist() == names
     assert frame["score"].tolist() == [5.0, 5.0]
-    with zipfile.ZipFile(next((tmp_path / LOGS).glob("*.eval"))) as log:
-        samples = [json.loads(log.read(f"samples/{number}_epoch_1.json")) for number in (1, 2)]
-    assert [sample["metadata"]["conversation"] for sample in samples] == names
     assert kept_in(tmp_path)["../a b/ü", 1].output == "\ud83d<S2>5</S2>\x00"
 
 
@@ -464,7 +414,7 @@ def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkey
 def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs_it(
     server, study_of, tmp_path, monkeypatch
 ):
-    code = "import sys\nsys.modules['inspect_ai'] = sys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
+    code = "import sys\nsys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
     code += "import sense7.cli.judge, sense7.judge.scores.report\n"
     code += "import sense7.judge.asking.batch, sense7.judge.asking.session\n"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -26,7 +26,6 @@ from sense7.judge.asking.answers import Answer, Written, answers_to, describe_re
 from sense7.judge.asking.client import Client, Unanswered
 from sense7.judge.asking.cost import CostEstimate, Price, estimate, few_tokens
 from sense7.judge.asking.journal import Journal
-from sense7.judge.asking.logs import log_path, write_log
 from sense7.judge.asking.requests import (
     EXAMPLES,
     SYSTEM_MESSAGE,
@@ -130,10 +129,9 @@ def plan_session(
         raise UserError(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
         )
-    logs = [log_path(plan, run) for run in range(1, runs + 1)]
     # So it is in a session of a version that did not note what it wrote, too.
     require_as_written(
-        [*existing, *logs],
+        existing,
         fix="Move it away and give the same command again: it is written again from the journal, "
         "where every answer is, and nothing is asked twice.",
     )
@@ -417,16 +415,14 @@ def carry_out(
             raise failed.exceptions[0] from None
         finally:
             journal.sync()
-        asked, stopped = {run for _, run in session.pending}, session.stopped
+        stopped = session.stopped
         if stopped:
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
         outcome, counts = Written(stopped=stopped, final=session.final), []
         lacking = f"not asked: {stopped}" if stopped else "not asked"
         for run in range(1, plan.runs + 1):
             answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
-            frame = outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
-            if run in asked or not log_path(plan, run).exists():
-                write_log(plan, run, answers, frame)
+            outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
             counts += [
                 (plan.questions.units[one.conversation].characters, one.input_tokens)
                 for one in answers
