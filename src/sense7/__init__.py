@@ -46,7 +46,7 @@ _SHORT = {
 }
 """Names by which a statistic is looked for -> its name here."""
 
-NAMES = _WHERE | {short: _WHERE[name] for short, name in _SHORT.items()}
+NAMES = {**_WHERE, **{short: _WHERE[name] for short, name in _SHORT.items()}}
 """Every name that this package gives -> the module that it comes from."""
 
 __all__ = [*_WHERE]  # noqa: PLE0604 -- all of them are strings

@@ -1,5 +1,6 @@
 """One check of the arguments of public functions: one of a wrong kind raises a UserError that says what is wanted."""
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +20,8 @@ def bind_arguments(
     try:
         return signature.bind(*arguments, **options)
     except TypeError as error:
-        called = signature.replace(return_annotation=signature.empty)
+        parameters = [value for name, value in signature.parameters.items() if name != "self"]
+        called = inspect.Signature(parameters)
         raise UserError(f"{function}: {error}. It is called as {function}{called}.") from None
 
 
@@ -28,31 +30,23 @@ def checked(**checks: Check) -> Callable:
 
     def decorate(function: Callable) -> Callable:
         if isinstance(function, type):
-            function.__init__ = _checking(
-                function.__init__, function.__name__, checks, bound_to_object=True
-            )
+            function.__init__ = _checking(function.__init__, function.__name__, checks)
             return function
         return _checking(function, function.__name__, checks)
 
     return decorate
 
 
-def _checking(
-    function: Callable, name: str, checks: Mapping[str, Check], bound_to_object: bool = False
-) -> Callable:
+def _checking(function: Callable, name: str, checks: Mapping[str, Check]) -> Callable:
     signature = inspect.signature(function)
-    shown = signature
-    if bound_to_object:
-        shown = signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @functools.wraps(function)
     def checking(*arguments, **options):
-        first, rest = (arguments[:1], arguments[1:]) if bound_to_object else ((), arguments)
-        given = bind_arguments(name, shown, rest, options)
+        bound = bind_arguments(name, signature, arguments, options)
         for parameter, check in checks.items():
-            if parameter in given.arguments:
-                given.arguments[parameter] = check(name, parameter, given.arguments[parameter])
-        return function(*first, *given.args, **given.kwargs)
+            if parameter in bound.arguments:
+                bound.arguments[parameter] = check(name, parameter, bound.arguments[parameter])
+        return function(*bound.args, **bound.kwargs)
 
     return checking
 
@@ -61,15 +55,15 @@ def _checking(
 
 
 def is_of_kind(
-    kinds: type | tuple[type, ...], wanted: str, remedy: str = "", *, optional: bool = False
+    kinds: type | tuple[type, ...], expected: str, remedy: str = "", *, optional: bool = False
 ) -> Check:
     """Give a check that an argument is of some kinds; no truth value is a number."""
 
     def check(function: str, parameter: str, value: object) -> object:
-        is_wanted = isinstance(value, kinds) and (isinstance(value, bool) == (kinds is bool))
-        if is_wanted or (optional and value is None):
+        is_expected = isinstance(value, kinds) and (isinstance(value, bool) == (kinds is bool))
+        if is_expected or (optional and value is None):
             return value
-        raise wrong_kind(function, wanted, parameter, value, remedy)
+        raise wrong_kind(function, expected, parameter, value, remedy)
 
     return check
 
@@ -137,7 +131,8 @@ def is_frame(*columns: str, numeric: Iterable[str] = (), optional: bool = False)
             return value
         if not isinstance(value, pd.DataFrame):
             raise wrong_kind(function, "a DataFrame", parameter, value)
-        if lacking := [column for column in (*columns, *numeric) if column not in value.columns]:
+        lacking = [column for column in (*columns, *numeric) if column not in value.columns]
+        if lacking:
             raise UserError(
                 f"{function} wants a DataFrame as {parameter}; it lacks the columns {', '.join(lacking)}."
             )
@@ -158,7 +153,7 @@ def _is_number_or_missing(item: object) -> bool:
 
 
 def is_numbers(
-    wanted: str,
+    expected: str,
     *,
     dimensions: int | None = None,
     last: tuple[int, ...] = (),
@@ -174,24 +169,24 @@ def is_numbers(
     def check(function: str, parameter: str, value: object) -> object:
         import numpy as np
 
-        try:
-            array = np.asarray(value)
-            is_number = array.dtype.kind in "iuf" or all(map(_is_number_or_missing, array.flat))
-            array = array.astype(float) if is_number else None
-        except (TypeError, ValueError):  # rows of different lengths, or an object that is no number
-            array = None
+        array = None
+        # Rows of different lengths, or an object that is no number.
+        with contextlib.suppress(TypeError, ValueError):
+            items = np.asarray(value)
+            if items.dtype.kind in "iuf" or all(map(_is_number_or_missing, items.flat)):
+                array = items.astype(float)
         if array is None or array.ndim == 0:
-            raise wrong_kind(function, wanted, parameter, value)
+            raise wrong_kind(function, expected, parameter, value)
         is_of_shape = array.ndim >= len(last) and array.shape[array.ndim - len(last) :] == last
         has_dimensions = dimensions is None or array.ndim == dimensions
         if not (is_of_shape and has_dimensions and all(size >= fewest for size in array.shape)):
             raise UserError(
-                f"{function} wants {wanted} as {parameter}; got an array of shape {array.shape}."
+                f"{function} wants {expected} as {parameter}; got an array of shape {array.shape}."
             )
         if np.isinf(array).any() or not (missing or np.isfinite(array).all()):
-            others = "infinite numbers" if missing else "missing or infinite numbers"
+            unfit = "infinite numbers" if missing else "missing or infinite numbers"
             raise UserError(
-                f"{function} wants {wanted} as {parameter}; got {others}. Leave them out."
+                f"{function} wants {expected} as {parameter}; got {unfit}. Leave them out."
             )
         return array
 

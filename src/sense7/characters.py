@@ -18,7 +18,11 @@ _HYPHENS = (
 _APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02c8\u2018\u2019\u201b\u2032\u2035"
 _QUOTES = "\u201c\u201d\u201e\u201f\u2033\u2036"
 _PLAIN_SIGNS = str.maketrans(
-    dict.fromkeys(_HYPHENS, "-") | dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_QUOTES, '"')
+    {
+        **dict.fromkeys(_HYPHENS, "-"),
+        **dict.fromkeys(_APOSTROPHES, "'"),
+        **dict.fromkeys(_QUOTES, '"'),
+    }
 )
 """Dashes, a minus, apostrophes and quotation marks -> the sign on the keyboard, for which programs write them."""
 
@@ -48,15 +52,14 @@ def with_plain_signs(text: str) -> str:
     >>> with_plain_signs("P\u20111"), with_plain_signs("R&amp;D \u2013 \uff21\u200b\u00a0 b")
     ('P-1', 'R&D - A b')
     """
-    for _ in range(
-        _MOST_ROUNDS
-    ):  # what is left out or replaced may bring together what has a form of its own
-        before = text
+    # What is left out or replaced may bring together what has a form of its own.
+    for _ in range(_MOST_ROUNDS):
+        unchanged = text
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
         # The acute accent first: in form NFKC it is a space.
         text = without_invisible(text).translate(_PLAIN_SIGNS)
         text = " ".join(unicodedata.normalize("NFKC", text).split())
-        if text == before:
+        if text == unchanged:
             return text
     return with_plain_signs(text.replace("&", ""))
 
@@ -72,7 +75,9 @@ def _look_of(character: str) -> str:
         return character
     look = without_invisible(alike[0]["c"])
     are_a_pair = len(confusables_data.get(look, ())) == 1
-    return min(character, look) if are_a_pair else look
+    if are_a_pair:
+        return min(character, look)
+    return look
 
 
 def look_of(text: str) -> str:
@@ -95,11 +100,12 @@ def with_code_points(text: str) -> str:
     >>> with_code_points("P\u20111"), with_code_points("P-1")
     ("'P\u20111' (U+2011 NON-BREAKING HYPHEN)", "'P-1'")
     """
-    others = dict.fromkeys(
-        character for character in text if not (character.isascii() and character.isprintable())
-    )
-    names = [
-        f"U+{ord(character):04X} {unicodedata.name(character, '')}".strip() for character in others
-    ]
-    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return f"{text!r} ({shown})" if names else repr(text)
+    names = []
+    for character in dict.fromkeys(text):
+        if not (character.isascii() and character.isprintable()):
+            names.append(f"U+{ord(character):04X} {unicodedata.name(character, '')}".strip())
+    if not names:
+        return repr(text)
+    if len(names) > 3:
+        names[3:] = ["..."]
+    return f"{text!r} ({', '.join(names)})"

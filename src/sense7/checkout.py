@@ -38,27 +38,30 @@ def find_root() -> Path | None:
     UserError
         If SENSE7_ROOT names a folder that is no checkout.
     """
-    if named := os.environ.get("SENSE7_ROOT"):
-        root = Path(named).expanduser().resolve()
-        if not _is_root(root):
-            raise UserError(
-                f"SENSE7_ROOT={named}: not a checkout of this project (no _config.yml and notebooks/ there). "
-                "Correct the variable or unset it."
-            )
-        return root
-    return _own_root() or _root_above()
+    variable = os.environ.get("SENSE7_ROOT")
+    if not variable:
+        return _package_root() or _root_above()
+    root = Path(variable).expanduser().resolve()
+    if not _is_root(root):
+        raise UserError(
+            f"SENSE7_ROOT={variable}: not a checkout of this project (no _config.yml and notebooks/ there). "
+            "Correct the variable or unset it."
+        )
+    return root
 
 
-def _own_root() -> Path | None:
+def _package_root() -> Path | None:
     """The checkout that this package lies in; None where it is installed."""
-    around = Path(__file__).resolve().parents[2]
-    return around if _is_root(around) else None
+    folder = Path(__file__).resolve().parents[2]
+    if _is_root(folder):
+        return folder
+    return None
 
 
 def _root_above() -> Path | None:
     """The nearest checkout of this project at or above the working directory."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+    working_directory = Path.cwd()
+    for folder in (working_directory, *working_directory.parents):
         # Any Jupyter Book has the rest of a checkout, but not these claims.
         if _is_root(folder) and (folder / "data/claims.yml").is_file() and folder != _carried():
             return folder.resolve()
@@ -67,13 +70,14 @@ def _root_above() -> Path | None:
 
 def _require_own_notebooks() -> None:
     """Refuse to run the notebooks of a checkout that this package does not belong to, unless SENSE7_ROOT names them."""
-    own, nearest = _own_root(), _root_above()
-    if os.environ.get("SENSE7_ROOT") or nearest is None or nearest == own:
+    belongs_to, nearest = _package_root(), _root_above()
+    if os.environ.get("SENSE7_ROOT") or nearest is None or nearest == belongs_to:
         return
-    if own is not None:
+    if belongs_to is not None:
         raise UserError(
-            f"{nearest} is a checkout, and this sense7 belongs to another one, {own}. Use its own: make setup, then "
-            f".venv/bin/sense7 there. Or say whose notebooks are to be run: SENSE7_ROOT={own} or SENSE7_ROOT={nearest}"
+            f"{nearest} is a checkout, and this sense7 belongs to another one, {belongs_to}. Use its own: make setup, "
+            "then .venv/bin/sense7 there. Or say whose notebooks are to be run: "
+            f"SENSE7_ROOT={belongs_to} or SENSE7_ROOT={nearest}"
         )
     raise UserError(
         f"{nearest} has notebooks of its own, which are programs, and this sense7 is installed with others. To run "
@@ -115,19 +119,20 @@ def find_project() -> Project:
         this package does not belong to.
     """
     _require_own_notebooks()
-    if (root := find_root()) is not None:
+    root = find_root()
+    if root is not None:
         return Project(root, root)
-    sources, place = _carried(), Path.cwd()
+    sources, working_directory = _carried(), Path.cwd()
     if not _is_root(sources):
         raise UserError(
             f"{sources}: notebooks and pages are missing, and there is no checkout. Install the package again: "
             "pip install --force-reinstall 'sense7-companion[book]'; or set SENSE7_ROOT to a checkout."
         )
-    if place.is_relative_to(sources.parent):
+    if working_directory.is_relative_to(sources.parent):
         raise UserError(
-            f"{place}: a folder of the installed package, where nothing is written. Use another folder."
+            f"{working_directory}: a folder of the installed package, where nothing is written. Use another folder."
         )
-    return Project(sources, place)
+    return Project(sources, working_directory)
 
 
 def find_checkout() -> Path:
@@ -163,7 +168,10 @@ def data_file(name: str) -> Path:
     if relative.is_absolute() or ".." in relative.parts:
         raise ValueError(f"a name inside data/ is expected, not {name}")
     root = find_root()
-    for folder in filter(None, (root and root / "data", _carried() / "data")):
+    folders = [_carried() / "data"]
+    if root is not None:
+        folders.insert(0, root / "data")
+    for folder in folders:
         if (folder / relative).is_file():
             return folder / relative
     raise UserError(
@@ -174,8 +182,9 @@ def data_file(name: str) -> Path:
 
 def cache_folder() -> Path:
     """Give the folder for what was fetched: SENSE7_CACHE, else the system's place for caches."""
-    if named := os.environ.get("SENSE7_CACHE"):
-        return Path(named).expanduser().resolve()
+    variable = os.environ.get("SENSE7_CACHE")
+    if variable:
+        return Path(variable).expanduser().resolve()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("sense7"))
@@ -235,13 +244,15 @@ def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess | None:
     """What git answers, in English; None where it is missing."""
     # What a hook or a rebase sets would lead git to another repository.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    environment["LC_ALL"] = "C"
     try:
         return subprocess.run(  # noqa: S603 - git, with words of our own
             ["git", "-C", str(root), *arguments],  # noqa: S607 - the user's own git
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            env=environment | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env=environment,
             check=False,
         )
     except OSError:

@@ -13,7 +13,7 @@ is no evidence.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -38,7 +38,9 @@ __all__ = [
     "summarize_other_works",
 ]
 
-REPRODUCED, DIFFERS, NOT_COMPARABLE = "reproduced", "differs", "not comparable"
+REPRODUCED = "reproduced"
+DIFFERS = "differs"
+NOT_COMPARABLE = "not comparable"
 """What came of comparing a published figure with the numbers that it was computed from."""
 
 CHECK = "check"
@@ -87,60 +89,55 @@ _COUNTED = {
 """State -> how many claims are in it, as a part of a line. Checks of published figures have a sentence of their own."""
 
 
-class Rule(NamedTuple):
-    """A kind of rule: whether a value meets it, and what it asks of the value.
+_ABOUT_A_FIGURE = ("within", "at_most", "above")
+"""Rules about a published figure."""
 
-    ``passes`` takes the limit, the value (numbers rounded) and the published figure, ``asks`` the limit and the unit. A
-    rule that ``states_an_effect`` can be met or not by any data; the others are about a published figure.
-    """
+_OF_AN_INTERVAL = ("beyond", "sign")
+"""Rules about an interval."""
 
-    passes: Callable[[object, Mapping, float | None], bool]
-    asks: Callable[[object, str], str]
-    states_an_effect: bool = True
-    needs_an_interval: bool = False
+RULES = (*_ABOUT_A_FIGURE, "beyond", "counts", "flag", "sign")
+"""Rules that a claim may be judged by, one each. All but those about a published figure state an effect, which any data
+can show or not."""
 
 
-def _near(most: float, unit: str) -> str:
-    distance = f"{100 * most:g} percentage points" if unit.startswith("share") else f"{most:g}"
-    return f"within {distance} of the published value" if most else "equal to the published value"
+def _is_met(rule: str, limit, value: Mapping, published: float | None) -> bool:
+    """Whether a value, its numbers rounded, meets a rule."""
+    estimate = value["estimate"]
+    if rule == "within":
+        return rounded(abs(estimate - published)) <= limit
+    if rule == "at_most":
+        return 0 < estimate <= limit
+    if rule == "above":
+        return estimate > limit
+    if rule == "beyond":
+        return value["low"] > limit
+    if rule == "sign" and limit == "positive":
+        return value["low"] > 0
+    if rule == "sign":
+        return value["high"] < 0
+    if rule == "counts":
+        return estimate == limit
+    return estimate == "yes"  # a flag, which is another value
 
 
-RULES = {
-    "within": Rule(
-        lambda most, value, published: rounded(abs(value["estimate"] - published)) <= most,
-        _near,
-        False,
-    ),
-    "at_most": Rule(
-        lambda limit, value, _: 0 < value["estimate"] <= limit,
-        lambda limit, unit: f"at most {format_number(limit, unit)}",
-        states_an_effect=False,
-    ),
-    "above": Rule(
-        lambda limit, value, _: value["estimate"] > limit,
-        lambda limit, unit: f"above {format_number(limit, unit)}",
-        states_an_effect=False,
-    ),
-    "beyond": Rule(
-        lambda limit, value, _: value["low"] > limit,
-        lambda limit, unit: f"lies above {format_number(limit, unit) if limit else 'zero'}",
-        needs_an_interval=True,
-    ),
-    "counts": Rule(
-        lambda number, value, _: value["estimate"] == number, lambda number, unit: f"is {number:,}"
-    ),
-    "flag": Rule(
-        lambda key, value, _: value["estimate"] == "yes", lambda key, unit: ""
-    ),  # of another value
-    "sign": Rule(
-        lambda wanted, value, _: value["low"] > 0 if wanted == "positive" else value["high"] < 0,
-        lambda wanted, unit: f"lies {'above' if wanted == 'positive' else 'below'} zero",
-        needs_an_interval=True,
-    ),
-}
-"""Kinds of rule that a claim may be judged by, one each."""
-
-_SUBJECTS = dict.fromkeys(("beyond", "sign"), "the whole interval of {}")
+def _rule_in_words(rule: str, limit, unit: str) -> str:
+    """What a rule asks of a value; "" of a flag, which says so by its name."""
+    if rule == "flag":
+        return ""
+    if rule == "counts":
+        return f"is {limit:,}"
+    if rule == "sign":
+        return "lies above zero" if limit == "positive" else "lies below zero"
+    if rule == "beyond" and limit == 0:
+        return "lies above zero"
+    if rule == "within" and limit == 0:
+        return "equal to the published value"
+    if rule == "within" and unit.startswith("share"):
+        return f"within {100 * limit:g} percentage points of the published value"
+    if rule == "within":
+        return f"within {limit:g} of the published value"
+    words = {"at_most": "at most", "above": "above", "beyond": "lies above"}
+    return f"{words[rule]} {format_number(limit, unit)}"
 
 
 @dataclass(frozen=True)
@@ -174,12 +171,12 @@ class Claim:
         """The published figure with the digits it was published with; "in words" if it has none."""
         if self.value is None:
             return "in words"
-        shown = (
-            f"{round(100 * self.value, 9):g}%"
-            if self.unit.startswith("share")
-            else f"{self.value:,g}"
-        )
-        return f"above {shown}" if "above" in (self.compare or {}) else shown
+        figure = f"{self.value:,g}"
+        if self.unit.startswith("share"):
+            figure = f"{round(100 * self.value, 9):g}%"
+        if "above" in (self.compare or {}):
+            return f"above {figure}"
+        return figure
 
 
 @dataclass(frozen=True)
@@ -221,18 +218,24 @@ class Row:
 
     def to_dict(self) -> dict:
         """As plain values for ledger.json, with the address of the cell that computed it, from the top of the book."""
-        published, link = asdict(self.claim) | {"shown": self.claim.published}, None
+        published = asdict(self.claim)
+        published["shown"] = self.claim.published
+        link = None
         if self.computed:
-            cell = self.computed.get("cell")
-            link = f"notebooks/{self.computed['notebook']}.html" + (f"#cell-{cell}" if cell else "")
+            link = f"notebooks/{self.computed['notebook']}.html"
+        if self.computed and self.computed.get("cell"):
+            link += f"#cell-{self.computed['cell']}"
         return {
             "id": published.pop("id"),
             "published": published,
             "computed": self.computed,
             "link": link,
-        } | {
-            name: getattr(self, name)
-            for name in ("verdict", "rule", "check", "tuned", "truth", "elsewhere")
+            "verdict": self.verdict,
+            "rule": self.rule,
+            "check": self.check,
+            "tuned": self.tuned,
+            "truth": self.truth,
+            "elsewhere": self.elsewhere,
         }
 
 
@@ -253,24 +256,21 @@ def load_claims(path: Path) -> list[Claim]:
             f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file."
         ) from None
     schema = json.loads(Path(__file__).with_name("claims_schema.json").read_text(encoding="utf-8"))
-    if error := jsonschema.exceptions.best_match(
-        jsonschema.Draft202012Validator(schema).iter_errors(entries)
-    ):
-        place = [*error.absolute_path]
-        if place:
-            entry = entries[place[0]]
-            place[0] = (
-                entry["id"]
-                if isinstance(entry, dict) and "id" in entry
-                else f"claim {place[0] + 1}"
-            )
-        where = "".join(f"{part!s:.60}: " for part in place)
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(entries)
+    error = jsonschema.exceptions.best_match(errors)
+    if error is not None:
+        fields = [*error.absolute_path]
+        if fields:
+            entry = entries[fields[0]]
+            fields[0] = f"claim {fields[0] + 1}"
+            if isinstance(entry, dict) and "id" in entry:
+                fields[0] = entry["id"]
+        where = "".join(f"{field!s:.60}: " for field in fields)
         raise UserError(
             f"{path}: {where}{error.message:.200}. The head of the file explains the fields."
         )
-    doubled = [
-        name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1
-    ]
+    counts = Counter(entry["id"] for entry in entries)
+    doubled = [name for name, count in counts.items() if count > 1]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
     return [Claim(**entry) for entry in entries]
@@ -315,20 +315,20 @@ def make_ledger(
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
+    has_truth = KINDS[provenance.kind].has_truth
     rows = []
     for claim in claims:
-        value, known = values.get(claim.key), claim.truth or claim.key
+        value = values.get(claim.key)
         outcome = _outcome(claim, values, provenance, rests_on or {})
-        checked, simulated = (
-            (None, False, None),
-            KINDS[provenance.kind].has_truth and not claim.release,
-        )
-        if simulated and claim.kind != CHECK and value and value["estimate"] is not None:
-            checked = _check(claim, value, planted.get(known), (expected or {}).get(known))
+        recovery = Recovery()
+        is_about_the_data = claim.kind != CHECK and not claim.release
+        if has_truth and is_about_the_data and value and value["estimate"] is not None:
+            key = claim.truth or claim.key
+            recovery = _recovery(claim, value, planted.get(key), (expected or {}).get(key))
         rule = _rule_mark(claim, value, outcome, (rates or {}).get(claim.id))
-        computed = None if value is None else dict(value)
+        computed = dict(value) if value else None
         elsewhere = _elsewhere(claim, values)
-        rows.append(Row(claim, computed, outcome.verdict, rule, *checked, elsewhere))
+        rows.append(Row(claim, computed, outcome.verdict, rule, *recovery, elsewhere))
     return rows
 
 
@@ -388,12 +388,14 @@ def _states_an_effect(claim: Claim) -> bool:
     rule = _rule_of(claim)
     if rule is None or (rule == "flag" and claim.value is not None):
         return False
-    return RULES[rule].states_an_effect
+    return rule not in _ABOUT_A_FIGURE
 
 
 def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
     """The claim's number from ratings that another study released, and whether they meet the same rule."""
-    value = values.get(claim.elsewhere["key"]) if claim.elsewhere else None
+    if claim.elsewhere is None:
+        return None
+    value = values.get(claim.elsewhere["key"])
     if value is None or value["estimate"] is None:
         return None
     passed, _ = apply_rule(replace(claim, key=value["key"]), values)
@@ -404,15 +406,16 @@ def _rule_mark(
     claim: Claim, value: Mapping | None, outcome: Outcome, counted: Mapping | None
 ) -> dict:
     """The state, what the rule asks, and how often simulated studies meet it."""
-    if counted and _is_simulated_otherwise(claim, value):
-        counted = None
+    is_of_simulated_judge = ((value or {}).get("method") or "").startswith(SIMULATED_WORDS)
+    if "judge" in (claim.no_effect or {}) and not is_of_simulated_judge:
+        counted = None  # those of a simulated judge say nothing of another one
     power = null = None
     also = []
     if counted:
         power = _share_that_met(counted["planted"])
         null = _share_that_met(counted["null"])
-        for others in counted.get("also", ()):
-            also.append({"like": others["like"], "share": _share_that_met(others)})
+        for counts in counted.get("also", ()):
+            also.append({"like": counts["like"], "share": _share_that_met(counts)})
     if outcome.state is State.NOT_MET and power == 0:
         why = "no simulated study of this size meets the rule, not even with the effect"
         outcome = outcome._replace(state=State.NO_RULE, why=why)
@@ -432,31 +435,33 @@ def _share_that_met(counts: Mapping) -> float:
     return counts["passed"] / counts["studies"]
 
 
-def _is_simulated_otherwise(claim: Claim, value: Mapping | None) -> bool:
-    """Whether the counts of a claim are those of a simulated judge, and the value is not of one."""
-    method = (value or {}).get("method") or ""
-    return "judge" in (claim.no_effect or {}) and not method.startswith(SIMULATED_WORDS)
-
-
 def _asks(claim: Claim, value: Mapping | None) -> str | None:
     """What a claim's rule asks, as a sentence."""
     rule = _rule_of(claim)
     if rule is None:
         return None
     unit = (value or {}).get("unit") or claim.unit
-    subject = ""
-    if "number" in claim.compare:
-        subject = _SUBJECTS.get(rule, "{}").format(claim.compare["number"])
-    asked = " ".join(filter(None, (subject, RULES[rule].asks(claim.compare[rule], unit))))
-    return f"{asked[0].upper()}{asked[1:]}."
+    subject = claim.compare.get("number", "")
+    if subject and rule in _OF_AN_INTERVAL:
+        subject = f"the whole interval of {subject}"
+    words = f"{subject} {_rule_in_words(rule, claim.compare[rule], unit)}".strip()
+    return f"{words[0].upper()}{words[1:]}."
 
 
-def _check(
-    claim: Claim, value: Mapping, planted: Mapping | None, expected: ExpectedValue | None
-) -> tuple:
+class Recovery(NamedTuple):
     """Whether the true value was recovered, whether it was tuned, and the true value; None of what has none."""
+
+    check: dict | None = None
+    tuned: bool = False
+    truth: float | str | None = None
+
+
+def _recovery(
+    claim: Claim, value: Mapping, planted: Mapping | None, expected: ExpectedValue | None
+) -> Recovery:
+    """Compare a value with the true one: with the one that was set, or else with the expected one."""
     if planted is None and expected is None:
-        return None, False, None
+        return Recovery()
     tuned = False
     source = "expected from the simulation's settings"
     if planted is None:
@@ -477,7 +482,7 @@ def _check(
         if expected is not None and expected.sd:
             distance = replace(expected, value=truth).distance(value)
         if distance is None:
-            return None, tuned, truth
+            return Recovery(None, tuned, truth)
         passed = abs(distance) <= BEYOND
         distance_in_words = (
             f"; the estimate lies {abs(distance):.1f} standard errors away, by the spread over "
@@ -487,11 +492,14 @@ def _check(
         passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
     mark = "recovered" if passed else "not recovered"
     says = f"True value {format_number(truth, unit)}, {source}{distance_in_words}."
-    return {"passed": passed, "mark": mark, "says": says}, tuned, truth
+    return Recovery({"passed": passed, "mark": mark, "says": says}, tuned, truth)
 
 
 def _rule_of(claim: Claim) -> str | None:
-    return next((name for name in RULES if name in (claim.compare or {})), None)
+    for name in RULES:
+        if name in (claim.compare or {}):
+            return name
+    return None
 
 
 def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
@@ -519,26 +527,25 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     >>> apply_rule(claim, {"share": {"estimate": 0.3, "low": 0.2, "high": 0.4, "unit": "share of variance"}})
     (True, '')
     """
-    value, name = values.get(claim.key), _rule_of(claim)
-    if name is None:
+    value, rule = values.get(claim.key), _rule_of(claim)
+    if rule is None:
         return None, "published in words, without a rule"
     if value is None:
         return None, "not recorded here"
     if value["estimate"] is None:
         return None, value["reason"]
-    rule, given = RULES[name], claim.compare[name]
-    if name == "flag":
-        value = values.get(given, {"estimate": None})
+    limit = claim.compare[rule]
+    if rule == "flag":
+        value = values.get(limit, {"estimate": None})
         if value["estimate"] is None:
-            return None, f"{given.replace('_', ' ')}: {value.get('reason') or 'not recorded here'}"
-    if rule.needs_an_interval and value["low"] is None:
-        return (
-            None,
-            f"there is no interval to tell the {'sign' if name == 'sign' else 'distance'} by",
-        )
+            why = value.get("reason") or "not recorded here"
+            return None, f"{limit.replace('_', ' ')}: {why}"
+    if rule in _OF_AN_INTERVAL and value["low"] is None:
+        to_tell = "sign" if rule == "sign" else "distance"
+        return None, f"there is no interval to tell the {to_tell} by"
     numbers = {part: rounded(number) for part, number in value.items() if isinstance(number, float)}
-    passed = bool(rule.passes(given, {**value, **numbers}, claim.value))
-    if name == "flag" and not passed:
+    passed = bool(_is_met(rule, limit, {**value, **numbers}, claim.value))
+    if rule == "flag" and not passed:
         return False, value.get("reason") or ""
     return passed, ""
 

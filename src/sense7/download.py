@@ -76,10 +76,10 @@ def _bring(name: str, address: str, part: Path, deadline: float, *, copy: str) -
 
     def look(answer, *_args, **_options):
         answers.append(answer)
-        asked = answers[0].url  # the address as requests writes it
-        _require_allowed(answer.url, origin=asked)
+        first_address = answers[0].url  # the address as requests writes it
+        _require_allowed(answer.url, origin=first_address)
         if answer.is_redirect:
-            _require_allowed(urljoin(answer.url, answer.headers["location"]), origin=asked)
+            _require_allowed(urljoin(answer.url, answer.headers["location"]), origin=first_address)
         length = answer.headers.get("content-length", "0")
         if int(length) > LARGEST:
             raise UserError(_too_large())
@@ -135,70 +135,67 @@ def _too_large() -> str:
 
 def _require_allowed(address: str, *, origin: str | None = None) -> None:
     """Refuse an address that isn't https, hides its host, or leads away from where one asked."""
-    try:
-        place = _place(address)
-    except ValueError:
-        place = None
-    if place is None:
+    server = None
+    with contextlib.suppress(ValueError):
+        server = _server_of(address)
+    if server is None:
         raise UserError(
             f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file."
         )
-    scheme, host, _ = place
-    local = host == "localhost"
+    scheme, host, _ = server
+    is_local = host == "localhost"
     with contextlib.suppress(ValueError):
-        local |= ipaddress.ip_address(host).is_loopback
-    if scheme != "https" and not (scheme == "http" and local):
+        is_local |= ipaddress.ip_address(host).is_loopback
+    if scheme != "https" and not (scheme == "http" and is_local):
         raise UserError(
             f"{address!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, or a file."
         )
     if origin is None:
         return
-    if place != _place(origin):
+    if server != _server_of(origin):
         raise UserError(
             f"{public_address(origin)}: refused to follow it to another host, {host}. If you trust that one, "
             "give its address as --mirror; the copy is then labelled unverified."
         )
 
 
-def _place(address: str) -> tuple[str, str, int] | None:
+def _server_of(address: str) -> tuple[str, str, int] | None:
     """Give scheme, host and port; None if different programs could read the address differently."""
     parts = urlsplit(address)
     odd = set(address) & set("\\<>\"'`{}|^") or any(ord(character) <= 32 for character in address)
     if odd or not parts.hostname or "@" in parts.netloc:
         return None
-    return (
-        parts.scheme,
-        parts.hostname,
-        parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0),
-    )
+    usual_port = {"http": 80, "https": 443}.get(parts.scheme, 0)
+    return parts.scheme, parts.hostname, parts.port or usual_port
 
 
 def _network_message(name: str, address: str, error: Exception, copy: str) -> str:
     """Say in one sentence what went wrong and what to do."""
-    import requests
-    import urllib3
+    from requests import exceptions
+    from urllib3.exceptions import ReadTimeoutError
 
-    known, host = requests.exceptions, urlsplit(address).hostname
+    host = urlsplit(address).hostname
     inner = error.args[0] if error.args else None
     cause = getattr(inner, "reason", inner)
-    what, fix = (
-        f"no connection to {host} ({_brief(cause)})",
-        "Check that this machine has a network connection",
-    )
-    if isinstance(error, known.ProxyError):
-        what, fix = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
-    elif isinstance(error, known.SSLError):
-        what = f"no safe connection to {host} ({_brief(cause)})"
+    problem = f"no connection to {host} ({_brief(cause)})"
+    fix = "Check that this machine has a network connection"
+    if isinstance(error, exceptions.ProxyError):
+        problem = "the proxy refuses or can't be reached"
+        fix = "Check HTTPS_PROXY and NO_PROXY"
+    elif isinstance(error, exceptions.SSLError):
+        problem = f"no safe connection to {host} ({_brief(cause)})"
         fix = "Check this machine's clock and certificates; a filter on your network may be in between"
-    elif isinstance(error, known.HTTPError):
-        what = f"{host} answers with an error (HTTP {error.response.status_code})"
+    elif isinstance(error, exceptions.HTTPError):
+        problem = f"{host} answers with an error (HTTP {error.response.status_code})"
         fix = "The file may have moved, or be refused to you: look at the repository, or try again later"
-    elif isinstance(error, known.Timeout) or isinstance(inner, urllib3.exceptions.ReadTimeoutError):
-        what, fix = f"{host} doesn't answer in time", "Try again later"
-    elif not isinstance(error, known.ConnectionError):
-        what, fix = f"what {host} sends can't be read ({_brief(error)})", "Run the command again"
+    elif isinstance(error, exceptions.Timeout) or isinstance(inner, ReadTimeoutError):
+        problem = f"{host} doesn't answer in time"
+        fix = "Try again later"
+    elif not isinstance(error, exceptions.ConnectionError):
+        problem = f"what {host} sends can't be read ({_brief(error)})"
+        fix = "Run the command again"
     return (
-        f"{name}: {what}. {fix}, or use a copy from elsewhere: sense7 fetch {name} --mirror {copy}. "
+        f"{name}: {problem}. {fix}, or use a copy from elsewhere: sense7 fetch {name} --mirror {copy}. "
         f"Asked: {public_address(address)}"
     )
 
@@ -213,21 +210,23 @@ def public_address(address: str) -> str:
 
 def _brief(reason) -> str:
     """One short line, without the address of an object in memory."""
-    text = one_line(reason) if isinstance(reason, Exception) else " ".join(str(reason).split())
-    return text.rpartition(">: ")[2][:160] or "no reason given"
+    text = str(reason)
+    if isinstance(reason, Exception):
+        text = one_line(reason)  # its name where it has no text
+    return " ".join(text.split()).rpartition(">: ")[2][:160] or "no reason given"
 
 
 _KEPT = "Nothing was kept; give the address of the file itself, not of a page about it."
 
 
-def require_content(part: Path, what: str) -> None:
+def require_content(part: Path, expected: str) -> None:
     """Refuse what stands in for a file where there is none: nothing, a pointer to it, a web page.
 
     Parameters
     ----------
     part : Path
         What was downloaded.
-    what : str
+    expected : str
         What it should be, for messages.
 
     Raises
@@ -240,9 +239,9 @@ def require_content(part: Path, what: str) -> None:
     if not start:
         raise UserError(f"what came is empty. {_KEPT}")
     if start.startswith(b"version https://git-lfs"):
-        raise UserError(f"what came is a Git LFS pointer, not {what}. {_KEPT}")
+        raise UserError(f"what came is a Git LFS pointer, not {expected}. {_KEPT}")
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        raise UserError(f"what came is a web page, not {what}. {_KEPT}")
+        raise UserError(f"what came is a web page, not {expected}. {_KEPT}")
 
 
 def require_workbook(part: Path) -> None:
@@ -254,7 +253,8 @@ def require_workbook(part: Path) -> None:
         # The temporary file's path would mean nothing to the reader, who can't open it any more.
         reason = str(error).removeprefix(f"{part}: ")
         raise UserError(f"what came isn't the workbook: {reason} Nothing was kept.") from None
-    if missing := [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]:
+    missing = [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]
+    if missing:
         raise UserError(
             f"what came is a workbook, but not SENSE-7: without the sheet {' and '.join(missing)}. {_KEPT}"
         )

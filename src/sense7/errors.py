@@ -26,13 +26,16 @@ def described(value: object) -> str:
     if value is None:
         return "None"
     name = type(value).__name__
-    shown = repr(value) if isinstance(value, str | Real) else ""
     article = "an" if name[0].lower() in "aeiou" else "a"
-    return f"{article} {name}" + (f" ({shown})" if 0 < len(shown) <= 60 else "")
+    if isinstance(value, str | Real) and len(repr(value)) <= 60:
+        return f"{article} {name} ({value!r})"
+    return f"{article} {name}"
 
 
-def wrong_kind(function: str, wanted: str, name: str, value: object, remedy: str = "") -> UserError:
+def wrong_kind(
+    function: str, expected: str, name: str, value: object, remedy: str = ""
+) -> UserError:
     """Error of a function that got something else as the parameter ``name`` than it wants, with what can be given."""
     return UserError(
-        f"{function} wants {wanted} as {name}; got {described(value)}. {remedy}".rstrip()
+        f"{function} wants {expected} as {name}; got {described(value)}. {remedy}".rstrip()
     )

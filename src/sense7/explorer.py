@@ -25,9 +25,10 @@ BYTES_PER_FILE = 50_000
 """Texts that share a file: to open a conversation costs no more, unless it is longer itself."""
 
 _INKS = ("#ffffff", "#000000", "#000000", "#000000", "#ffffff")
-"""Of white and black the one with the larger contrast to the colour of each level."""
+_COLOURS = tuple(zip(LEVEL_COLOURS, _INKS, strict=True))
+"""Colour of each level, and of white and black the one with the larger contrast to it."""
 
-_ANSWERS = tuple(column.name for column in TASK_COLUMNS if column.scale is not None)
+_ANSWERS = tuple(column for column in TASK_COLUMNS if column.scale is not None)
 _TITLES = {dimension.name: dimension.title for dimension in DIMENSIONS}
 _TITLES |= {"importance": "Importance of the topic", "desired_empathy": "Empathy wished for"}
 
@@ -62,60 +63,58 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     >>> files["conversations.js"][:39]
     'window.sense7Conversations={"levels":["'
     """
-    ratings = _ratings(study.turns)
-    text_files = _text_files(study, ratings)
-    names = [f"texts-{number}.js" for number in range(len(text_files))]
-    texts = {
-        name: f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={content};\n"
-        for number, (name, (_, content)) in enumerate(zip(names, text_files, strict=True))
-    }
+    signs = _signs_of_ratings(study.turns)
+    files = {"conversations.js": ""}
+    texts = []
+    for number, (conversations, content) in enumerate(_texts(study, signs)):
+        name = f"texts-{number}.js"
+        files[name] = f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={content};\n"
+        size = len(files[name].encode())
+        texts.append({"file": name, "conversations": conversations, "bytes": size})
     never_asked = set(study.never_asked["name"])
-    facts = _conversations(study, ratings)
-    prompted = study.prompted_condition
-    index = {
-        "levels": LEVELS,
-        "poorLevel": POOR,
-        "prompted": prompted if prompted in facts["condition"] else None,
-        "colours": [
-            {"background": colour, "ink": ink}
-            for colour, ink in zip(LEVEL_COLOURS, _INKS, strict=True)
-        ],
-        "ratings": [
-            {"name": name, "title": _title(name), "asked": name in study.asked}
-            for name in RATING_NAMES
-        ],
-        "answers": [
+    answers = []
+    for column in _ANSWERS:
+        answers.append(
             {
                 "title": _title(column.name.removeprefix("post_")),
                 "levels": column.scale.size,
                 "asked": column.name not in never_asked,
             }
-            for column in TASK_COLUMNS
-            if column.scale is not None
+        )
+    facts = _conversations(study, signs)
+    prompted = study.prompted_condition
+    asked_ratings = study.asked
+    index = {
+        "levels": LEVELS,
+        "poorLevel": POOR,
+        "prompted": prompted if prompted in facts["condition"] else None,
+        "colours": [{"background": colour, "ink": ink} for colour, ink in _COLOURS],
+        "ratings": [
+            {"name": name, "title": _title(name), "asked": name in asked_ratings}
+            for name in RATING_NAMES
         ],
+        "answers": answers,
         "conversations": facts,
-        "texts": [
-            {"file": name, "conversations": number, "bytes": len(texts[name].encode())}
-            for name, (number, _) in zip(names, text_files, strict=True)
-        ],
+        "texts": texts,
         "judges": _judges(judges, first),
     }
-    return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
+    files["conversations.js"] = f"window.sense7Conversations={script_json(index)};\n"
+    return files
 
 
-def _conversations(study: Study, ratings: pd.Series) -> dict[str, list]:
+def _conversations(study: Study, signs: pd.Series) -> dict[str, list]:
     """What the list shows of conversations: name of a fact -> that of each conversation."""
     conversations, turns = study.conversations, study.turns
     truth = ground_truth(turns, conversations["conversation"])
     overall = turns["overall"].groupby(turns["conversation"])
     poor = is_poor(turns["overall"]).groupby(turns["conversation"]).sum()
     poor = poor.where(overall.count() > 0).reindex(truth.index)
-    by_turn = ratings.str[0].groupby(turns["conversation"]).agg("".join).reindex(truth.index)
+    by_turn = signs.str[0].groupby(turns["conversation"]).agg("".join).reindex(truth.index)
     lowest = turns[list(RATING_NAMES)].groupby(turns["conversation"]).min().reindex(truth.index)
     facts = {"name": conversations["conversation"].tolist()}
     for name in ("participant", "condition", "topic"):
         facts[name] = _without_missing(conversations[name])
-    facts["answers"] = _levels(conversations[list(_ANSWERS)])
+    facts["answers"] = _levels(conversations[[column.name for column in _ANSWERS]])
     facts["mean"] = _without_missing(truth.round(6))
     facts["level"] = [int(level) for level in np.nan_to_num(labels(truth))]
     facts["poorTurns"] = _without_missing(poor.astype("Int64"))
@@ -148,29 +147,32 @@ def _title(name: str) -> str:
 
 def _scores(frame: pd.DataFrame) -> list[float | str]:
     """The score of each conversation; its status where it has none."""
-    scores = counted_scores(frame)
-    return [
-        (int(score) if score == int(score) else round(score, 6))
-        if np.isfinite(score)
-        else status.replace("_", " ")
-        for score, status in zip(scores, frame["status"], strict=True)
-    ]
+    cells: list[float | str] = []
+    for score, status in zip(counted_scores(frame), frame["status"], strict=True):
+        if not np.isfinite(score):
+            cells.append(status.replace("_", " "))
+        elif score == int(score):
+            cells.append(int(score))
+        else:
+            cells.append(round(score, 6))
+    return cells
 
 
 def _levels(frame: pd.DataFrame) -> list[str]:
     """A row's answers as characters: levels, or a point where there is none."""
-    return ["".join(row) for row in _whole(frame).where(frame.notna(), ".").to_numpy(dtype=object)]
+    levels = _nearest_levels(frame).where(frame.notna(), ".")
+    return ["".join(row) for row in levels.to_numpy(dtype=object)]
 
 
-def _whole(frame: pd.DataFrame) -> pd.DataFrame:
+def _nearest_levels(frame: pd.DataFrame) -> pd.DataFrame:
     """Answers as the nearest whole level, one character each; "0" where there is none."""
     nearest = np.nan_to_num(labels(frame)).astype(int)
     return pd.DataFrame(nearest, index=frame.index, columns=frame.columns).astype(str)
 
 
-def _ratings(turns: pd.DataFrame) -> pd.Series:
+def _signs_of_ratings(turns: pd.DataFrame) -> pd.Series:
     """A turn's eight ratings as characters: level, ``-`` not rated, ``?`` unreadable, ``.`` blank."""
-    levels = _whole(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
+    levels = _nearest_levels(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
     states = np.column_stack([turns[f"{name}_state"].astype(object) for name in RATING_NAMES])
     signs = np.select(
         [levels != "0", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], "."
@@ -178,13 +180,13 @@ def _ratings(turns: pd.DataFrame) -> pd.Series:
     return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)
 
 
-def _messages(study: Study, ratings: pd.Series) -> dict[str, list[dict]]:
+def _messages(study: Study, signs: pd.Series) -> dict[str, list[dict]]:
     """Conversation -> its messages in order, each with what is there of it, and the ratings of its turn."""
-    rated = study.turns[["conversation", "position", "turn"]].assign(ratings=ratings)
-    messages = study.messages.merge(rated, on=["conversation", "position"], how="left")
-    messages = messages.sort_values(["conversation", "position"], kind="stable")
-    found: dict[str, list[dict]] = {}
-    for row in messages.to_dict("records"):
+    rated = study.turns[["conversation", "position", "turn"]].assign(ratings=signs)
+    rows = study.messages.merge(rated, on=["conversation", "position"], how="left")
+    rows = rows.sort_values(["conversation", "position"], kind="stable")
+    messages: dict[str, list[dict]] = {}
+    for row in rows.to_dict("records"):
         message = {
             "role": row["role"],
             "content": row["content"],
@@ -194,13 +196,13 @@ def _messages(study: Study, ratings: pd.Series) -> dict[str, list[dict]]:
             "ratings": row["ratings"],
         }
         present = {name: value for name, value in message.items() if pd.notna(value)}
-        found.setdefault(row["conversation"], []).append(present)
-    return found
+        messages.setdefault(row["conversation"], []).append(present)
+    return messages
 
 
-def _text_files(study: Study, ratings: pd.Series) -> list[tuple[int, str]]:
-    """Messages of conversations in their order, so many a file: how many conversations, and their messages as JSON."""
-    messages = _messages(study, ratings)
+def _texts(study: Study, signs: pd.Series) -> list[tuple[int, str]]:
+    """For each file how many conversations are in it, in their order, and their messages as JSON."""
+    messages = _messages(study, signs)
     files: list[list[str]] = []
     size = BYTES_PER_FILE
     for name in study.conversations["conversation"]:
@@ -229,21 +231,19 @@ def rated_example(study: Study) -> dict | None:
         return None
     name = rows["conversation"].iloc[0]
     conversation = study.conversations.set_index("conversation").loc[name]
-    signs = _ratings(study.turns)[rows.index]
+    signs = _signs_of_ratings(study.turns)[rows.index]
+    asked_ratings = study.asked
     return {
         "name": name,
         "topic": as_name(conversation["topic"]) or "no topic",
         "condition": as_name(conversation["condition"]) or "no condition",
         "turns": len(rows),
         "ratings": [
-            {"title": _title(rating), "signs": [text[place] for text in signs]}
-            for place, rating in enumerate(RATING_NAMES)
-            if rating in study.asked
+            {"title": _title(rating), "signs": list(signs.str[number])}
+            for number, rating in enumerate(RATING_NAMES)
+            if rating in asked_ratings
         ],
-        "colours": {
-            str(level): [colour, ink]
-            for level, (colour, ink) in enumerate(zip(LEVEL_COLOURS, _INKS, strict=True), 1)
-        },
+        "colours": {str(level): list(pair) for level, pair in enumerate(_COLOURS, 1)},
     }
 
 

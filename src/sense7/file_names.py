@@ -56,7 +56,8 @@ def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
     characters = []
     for position, character in enumerate(text):
         if position in marked or unicodedata.category(character).startswith(_UNSEEN):
-            characters.append(_encoded(character))
+            encoded = character.encode(errors="surrogatepass")
+            characters.append("".join(f"%{byte:02X}" for byte in encoded))
         else:
             characters.append(character)
     name = "".join(characters)
@@ -65,7 +66,14 @@ def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
     if len(name.encode()) <= longest:
         return name
     digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[: _DIGEST - 1]
-    return f"{_cut(characters, longest - _DIGEST)}~{digest}"
+    room = longest - _DIGEST
+    start = ""
+    for character in characters:  # none of them in part
+        room -= len(character.encode())
+        if room < 0:
+            break
+        start += character
+    return f"{start}~{digest}"
 
 
 def file_names(texts: Iterable[str], where: object = "") -> dict[str, str]:
@@ -89,31 +97,12 @@ def file_names(texts: Iterable[str], where: object = "") -> dict[str, str]:
     first: dict[str, str] = {}
     for text in texts:
         name = file_name(text)
-        same_file = _folded(name)
-        if same_file in first:
-            before = f"{where}: " if where else ""
-            pair = f"{first[same_file]!r} and {text!r}"
-            raise UserError(f"{before}the names {pair} would be one file. Rename one of them.")
-        first[same_file] = text
+        # What file systems compare where they pass over case and composition (Unicode's canonical caseless match).
+        folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
+        if folded in first:
+            pair = f"{first[folded]!r} and {text!r}"
+            problem = f"the names {pair} would be one file. Rename one of them."
+            raise UserError(f"{where}: {problem}" if where else problem)
+        first[folded] = text
         names[text] = name
     return names
-
-
-def _encoded(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode(errors="surrogatepass"))
-
-
-def _cut(characters: list[str], most_bytes: int) -> str:
-    """As many of the characters as these bytes hold, none of them in part."""
-    kept = []
-    for character in characters:
-        most_bytes -= len(character.encode())
-        if most_bytes < 0:
-            break
-        kept.append(character)
-    return "".join(kept)
-
-
-def _folded(name: str) -> str:
-    """What file systems compare where they pass over case and composition (Unicode's canonical caseless match)."""
-    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())

@@ -96,20 +96,15 @@ def replacing(path: Path, *, replace: bool = False, own: bool = False) -> Iterat
         if replace or (own and os.path.lexists(path)):
             require_free(path, replace=True)
             temporary.replace(path)
-        else:
-            _put_where_nothing_is(temporary, path)
-
-
-def _put_where_nothing_is(temporary: Path, path: Path) -> None:
-    """Give a file its place in one step, unless something came there meanwhile."""
-    try:
-        os.link(temporary, path)  # refuses what is there, where moving would replace it
-    except FileExistsError:
-        require_free(path)
-        raise
-    except (OSError, NotImplementedError):  # a disk without hard links
-        require_free(path)
-        temporary.replace(path)
+            return
+        try:
+            os.link(temporary, path)  # refuses what is there, where moving would replace it
+        except FileExistsError:
+            require_free(path)
+            raise
+        except (OSError, NotImplementedError):  # a disk without hard links
+            require_free(path)
+            temporary.replace(path)
 
 
 @contextlib.contextmanager
@@ -159,12 +154,11 @@ def exchange(first: Path, second: Path) -> bool:
     """Exchange two folders in one step, where the system can (Linux); whether it did."""
     import ctypes
 
-    with contextlib.suppress(
-        OSError, AttributeError, TypeError
-    ):  # the last on Windows, which has no such library
+    # A TypeError on Windows, which has no such library.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
         rename = ctypes.CDLL(None, use_errno=True).renameat2
-        here, in_one_step = -100, 2
-        return rename(here, os.fsencode(first), here, os.fsencode(second), in_one_step) == 0
+        current, in_one_step = -100, 2
+        return rename(current, os.fsencode(first), current, os.fsencode(second), in_one_step) == 0
     return False
 
 
@@ -186,21 +180,22 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
     []
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for left in folder.glob(f"{UNFINISHED}*"):
-        if left.is_symlink() or not left.is_dir():
+    for unfinished in folder.glob(f"{UNFINISHED}*"):
+        if unfinished.is_symlink() or not unfinished.is_dir():
             continue  # not ours; to open a pipe would wait for its other end
-        if (lock := _lock(left, wait=False)) is not None:
-            shutil.rmtree(left, ignore_errors=True)
+        lock = _lock(unfinished, wait=False)
+        if lock is not None:
+            shutil.rmtree(unfinished, ignore_errors=True)
             os.close(lock)
     while True:
-        made = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder))
-        lock = _lock(made, wait=True)
-        if made.exists():
+        scratch = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder))
+        lock = _lock(scratch, wait=True)
+        if scratch.exists():
             break  # else another process took it for one that was left, before the lock
     try:
-        yield made
+        yield scratch
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
         if lock is not None:
             os.close(lock)
 
@@ -242,7 +237,7 @@ def lock_file(file, *, wait: bool = True) -> None:
     ...     lock_file(stream)
     """
     if fcntl:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_whole(path: Path, text: str, *, replace: bool = False) -> None:
@@ -260,17 +255,18 @@ def require_free(path: Path, where: str = "", *, replace: bool = False) -> None:
     This is said before anything is computed; :func:`replacing` sees to it again when the file is
     there to be moved.
     """
+    where = where or str(path)
     if path.is_dir():
-        raise UserError(f"{where or path}: this is a folder. Give the name of a file.")
+        raise UserError(f"{where}: this is a folder. Give the name of a file.")
     if not os.path.lexists(path):
         return
     if not path.is_symlink() and not path.is_file():
         raise UserError(
-            f"{where or path}: this is no ordinary file (a pipe or a device). Give another name."
+            f"{where}: this is no ordinary file (a pipe or a device). Give another name."
         )
     if not replace:
         raise UserError(
-            f"{where or path}: is there already. Give another name, or --force to write over it."
+            f"{where}: is there already. Give another name, or --force to write over it."
         )
 
 
@@ -343,9 +339,13 @@ def note_as_written(folder: Path, digests: Mapping[str, str]) -> None:
     noted = _written(folder)
     for name, digest in digests.items():
         path = folder / name
-        present = {digest_of_file(path)} if path.is_file() else set()
-        noted[name] = noted.get(name, set()) & present | {digest}
-    lines = [f"{digest}  {name}\n" for name in sorted(noted) for digest in sorted(noted[name])]
+        accepted = {digest}
+        if path.is_file():
+            accepted |= noted.get(name, set()) & {digest_of_file(path)}
+        noted[name] = accepted
+    lines = []
+    for name in sorted(noted):
+        lines += [f"{digest}  {name}\n" for digest in sorted(noted[name])]
     write_whole(folder / WRITTEN, "".join(lines), replace=True)
 
 
@@ -375,7 +375,8 @@ def not_written(
     >>> print(not_written("a.csv", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     a.csv: can't be written (No space left on device). Make room on that disk, and give the same command again.
     """
-    return f"{path}: can't be written ({reason(error)}). {_FIXES.get(getattr(_cause(error), 'errno', None), fix)}"
+    number = getattr(_cause(error), "errno", None)
+    return f"{path}: can't be written ({reason(error)}). {_FIXES.get(number, fix)}"
 
 
 def disk_trouble(text: str) -> OSError | None:
@@ -384,10 +385,11 @@ def disk_trouble(text: str) -> OSError | None:
     >>> disk_trouble("OSError: [Errno 28] No space left on device: 'a'")
     OSError(28, 'No space left on device')
     """
-    return next(
-        (OSError(number, os.strerror(number)) for number in _FIXES if os.strerror(number) in text),
-        None,
-    )
+    for number in _FIXES:
+        words = os.strerror(number)
+        if words in text:
+            return OSError(number, words)
+    return None
 
 
 def reason(error: Exception) -> str:
@@ -397,7 +399,10 @@ def reason(error: Exception) -> str:
 
 def _cause(error: Exception) -> Exception:
     """The system's error inside one of a library's own, as XlsxWriter wraps it."""
-    return next((inner for inner in error.args if isinstance(inner, OSError)), error)
+    for inner in error.args:
+        if isinstance(inner, OSError):
+            return inner
+    return error
 
 
 def one_line(error: Exception) -> str:
@@ -436,16 +441,17 @@ def parse_yaml(text: str):
             return super().compose_node(parent, index)
 
         def compose_mapping_node(self, anchor):
-            node, seen = super().compose_mapping_node(anchor), set()
-            for (
-                key,
-                _,
-            ) in node.value:  # by itself YAML keeps the last of two equal keys and says nothing
-                if isinstance(key.value, str) and key.value in seen:
+            node = super().compose_mapping_node(anchor)
+            # By itself YAML keeps the last of two equal keys and says nothing.
+            keys = set()
+            for key, _ in node.value:
+                if not isinstance(key.value, str):
+                    continue
+                if key.value in keys:
                     raise ValueError(
                         f"line {key.start_mark.line + 1}: {key.value}: stands here twice. Keep one"
                     )
-                seen |= {key.value} if isinstance(key.value, str) else set()
+                keys.add(key.value)
             return node
 
     try:

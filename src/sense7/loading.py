@@ -86,13 +86,16 @@ def load(
 
 
 def parse(
-    data: str | Path, *, prompted_condition: str | None = None, strict: bool = False, **given
+    data: str | Path, *, prompted_condition: str | None = None, strict: bool = False, **options
 ) -> ParsedWorkbook:
     """Find a data set and read it as :func:`load` does, without making data frames of it."""
     path, provenance = resolve(data)
-    prompted, options = prompted_condition or None, reading_options(path, **given)
     parsed = parse_workbook(
-        path, strict=strict, prompted_condition=prompted, name=provenance.name, options=options
+        path,
+        strict=strict,
+        prompted_condition=prompted_condition or None,
+        name=provenance.name,
+        options=reading_options(path, **options),
     )
     return _with_provenance(parsed, provenance)
 
@@ -109,9 +112,9 @@ def _with_provenance(
     return replace(read, provenance=provenance)
 
 
-def reading_options(path: Path, **given) -> ReadingOptions:
+def reading_options(path: Path, **options) -> ReadingOptions:
     """Options that a user gave for a workbook, or else those that lie beside it."""
-    return ReadingOptions.of(**given) or ReadingOptions.beside(path)
+    return ReadingOptions.of(**options) or ReadingOptions.beside(path)
 
 
 def synthetic_marks(study: Study | ParsedWorkbook) -> dict | None:

@@ -32,8 +32,8 @@ def show(result: object) -> None:
 
     outputs = outputs_of(result)
     if EXECUTED_BY in os.environ:
-        page = {"text/html": result._repr_html_(), "text/plain": repr(result)}
-        publish_display_data(page | {OUTPUTS: outputs})
+        page = {"text/html": result._repr_html_(), "text/plain": repr(result), OUTPUTS: outputs}
+        publish_display_data(page)
         return
-    for shown in outputs:
-        publish_display_data(shown["data"], shown["metadata"])
+    for part in outputs:
+        publish_display_data(part["data"], part["metadata"])

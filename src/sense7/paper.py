@@ -141,15 +141,17 @@ def open_data(
     )
 
     judges = read_runs(study, predictions[0].parent) if predictions else None
-    if truth is not None and "judge" in truth:
-        first = chosen_judge(judges, parameters.get("judge", "")) if judges else ""
-        if not judges or not is_planted(truth, judges.simulated.get(first, ())):
-            truth = dict(truth)
-            del truth["judge"]
-            truth["planted"] = [
-                entry for entry in truth["planted"] if not entry["key"].startswith(OF_JUDGE)
-            ]
-    return Opened(study, truth, judges)
+    if truth is None or "judge" not in truth:
+        return Opened(study, truth, judges)
+    if judges:
+        shown_judge = chosen_judge(judges, parameters.get("judge", ""))
+        if is_planted(truth, judges.simulated.get(shown_judge, ())):
+            return Opened(study, truth, judges)
+    without_judge = {name: value for name, value in truth.items() if name != "judge"}
+    without_judge["planted"] = [
+        entry for entry in truth["planted"] if not entry["key"].startswith(OF_JUDGE)
+    ]
+    return Opened(study, without_judge, judges)
 
 
 def read_truth(path: Path, study: "Study") -> dict | None:
@@ -165,14 +167,18 @@ def read_truth(path: Path, study: "Study") -> dict | None:
         belongs = (str(truth["seed"]), truth["parameters"]) == (str(marks.get("seed")), parameters)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return truth if belongs else None
+    if belongs:
+        return truth
+    return None
 
 
 def predictions_in(folder: Path) -> list[Path]:
     """Files of a judge's predictions in a folder, if it is there."""
     from sense7.judge.files import prediction_files  # imports pandas
 
-    return prediction_files(folder) if folder.is_dir() else []
+    if folder.is_dir():
+        return prediction_files(folder)
+    return []
 
 
 def predictions_for(workbook: Path, folder: Path, is_chosen: bool) -> list[Path]:
@@ -239,15 +245,21 @@ def archived(workbook: Path) -> Archived:
 
     study = open_study(workbook, {})
     # A workbook's own sheet says whose data it holds, also where it was given by its path.
-    kind = "third-party" if SOURCE_SHEET in study.sheets else study.provenance.kind
-    source = SOURCES.get(study.provenance.name) if kind in ("official", "third-party") else None
-    licenses = {"synthetic": "MIT", "own": ""}
+    data_kind = study.provenance.kind
+    if SOURCE_SHEET in study.sheets:
+        data_kind = "third-party"
+    source = SOURCES.get(study.provenance.name)
+    license = credit = ""
+    if data_kind == "synthetic":
+        license = "MIT"
+    elif data_kind != "own" and source is not None:
+        license, credit = source.licence, source.credit
     tables = shared_tables(study.sheets, study.participants_sheet)
     return Archived(
         study,
-        kind,
-        licenses.get(kind, source.licence if source else ""),
-        source.credit if source else "",
+        data_kind,
+        license,
+        credit,
         {name: sheet_as_csv(sheet) for name, sheet in tables.items()},
         functools.partial(describe_tables, tables),
     )
@@ -268,8 +280,9 @@ def why_missing(path: Path, module: str, function: str, key: str, part: str) -> 
     if row is None:
         return f"there is no {key}"
     number = row[part]  # a text of what is named rather than measured
-    is_missing = number is None or (isinstance(number, float) and math.isnan(number))
-    return row["reason"] if is_missing else None
+    if number is None or (isinstance(number, float) and math.isnan(number)):
+        return row["reason"]
+    return None
 
 
 @functools.lru_cache(maxsize=2)
@@ -286,9 +299,10 @@ def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, 
     study = _study(path, changed)
     compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100)
-    given = {"study": study, "bootstrap": bootstrap}
-    taken = {name: given[name] for name in inspect.signature(compute).parameters if name in given}
-    return {row["key"]: row for row in keyed_rows(compute(**taken))}
+    arguments = {"study": study, "bootstrap": bootstrap}
+    for name in arguments.keys() - inspect.signature(compute).parameters.keys():
+        del arguments[name]
+    return {row["key"]: row for row in keyed_rows(compute(**arguments))}
 
 
 # --- the map of all claims ----------------------------------------------------------------
@@ -311,7 +325,9 @@ def claims_map(ledger: Sequence[Mapping], values: Mapping, facts: Mapping, marks
     from sense7.findings import elsewhere
     from sense7.record import format_number
 
-    published, here, others = "published", "this edition", "real ratings elsewhere"
+    published = "published"
+    this_edition = "this edition"
+    other_studies = "real ratings elsewhere"
     cells = []
     for row in ledger:
         claim = row["published"]
@@ -323,26 +339,26 @@ def claims_map(ledger: Sequence[Mapping], values: Mapping, facts: Mapping, marks
         if computed and computed["estimate"] is not None:
             number = format_number(computed["estimate"], computed["unit"])
         verdicts = elsewhere.verdicts_of_claim(row["id"], values)
-        seen = verdicts.count(elsewhere.SEEN)
+        times_seen = verdicts.count(elsewhere.SEEN)
         outcome = elsewhere.NOT_ASKED
         share = ""
         if verdicts:
-            share = f"{seen} of {len(verdicts)}"
+            share = f"{times_seen} of {len(verdicts)}"
             outcome = verdicts[0]
         if len(set(verdicts)) > 1:
             outcome = elsewhere.NOT_SEEN
-        if 0 < seen < len(verdicts):
+        if 0 < times_seen < len(verdicts):
             outcome = IN_SOME
         cells.append((title, published, published, claim["shown"]))
-        cells.append((title, here, row["rule"]["state"], number))
-        cells.append((title, others, outcome, share))
+        cells.append((title, this_edition, row["rule"]["state"], number))
+        cells.append((title, other_studies, outcome, share))
     looks = {published: ("", 0.3)}
     for state, mark in marks.items():
         looks[str(state)] = (mark, DARKNESS.get(str(state), 0))
     looks.update(figures.VERDICTS)
     looks[IN_SOME] = ("◐", 0.5)
     frame = pd.DataFrame(cells, columns=["row", "column", "verdict", "text"])
-    is_other = frame["column"] == others
+    is_other = frame["column"] == other_studies
     if (frame.loc[is_other, "text"] == "").all():  # no page of this edition recorded them
         frame = frame[~is_other]
     origin = figures.source_of_origin(
@@ -355,6 +371,10 @@ def claims_map(ledger: Sequence[Mapping], values: Mapping, facts: Mapping, marks
         caption="One row for each claim. The mark is its state; elsewhere, in how many of the data sets that "
         "asked the finding is seen. n and intervals stand in the tables.",
         looks=looks,
-        source={published: figures.PUBLISHED, here: origin, others: figures.RELEASED},
+        source={
+            published: figures.PUBLISHED,
+            this_edition: origin,
+            other_studies: figures.RELEASED,
+        },
     )
     return figure.html()

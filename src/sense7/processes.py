@@ -30,5 +30,6 @@ def without_keys(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     >>> without_keys({"PATH": "/bin", "OPENAI_API_KEY": "secret"})
     {'PATH': '/bin'}
     """
-    variables = os.environ if environ is None else environ
-    return {name: value for name, value in variables.items() if name not in KEYS}
+    if environ is None:
+        environ = os.environ
+    return {name: value for name, value in environ.items() if name not in KEYS}

@@ -191,8 +191,11 @@ class Recorder:
         """Check one value and take it up; it is not written yet."""
         estimate, low, high = (_plain(number) for number in (estimate, low, high))
         cell = _running_cell()
-        if key in self._values and not self._runs_again(key, cell):
-            raise ValueError(f"{key!r} is recorded already")
+        if key in self._values:
+            # A reader may run a cell another time, which then replaces what it recorded.
+            is_other_run = cell is not None and cell != self._values[key]["cell"]
+            if not is_other_run or EXECUTED_BY in os.environ:
+                raise ValueError(f"{key!r} is recorded already")
         if estimate is None and not reason:
             raise ValueError(f"{key!r} has no estimate: give the reason")
         if estimate is not None and (n is None or not method or not unit):
@@ -204,13 +207,14 @@ class Recorder:
                 f"{key!r} does not say which function returned it: decorate that function with "
                 'sense7.findings.core.finding, or give computed_by="this notebook"'
             )
-        if not isinstance(computed_by, str) and computed_by.key != key:
-            raise ValueError(
-                f"{key!r} was returned by {computed_by.function} as {computed_by.key!r}: "
-                "let a function return it under its own key"
-            )
-        options = {} if isinstance(computed_by, str) else dict(computed_by.options)
-        function = computed_by if isinstance(computed_by, str) else computed_by.function
+        function, options = computed_by, {}
+        if not isinstance(computed_by, str):
+            function, options = computed_by.function, dict(computed_by.options)
+            if computed_by.key != key:
+                raise ValueError(
+                    f"{key!r} was returned by {function} as {computed_by.key!r}: "
+                    "let a function return it under its own key"
+                )
         self._values[key] = {
             "key": key,
             "estimate": estimate,
@@ -224,12 +228,6 @@ class Recorder:
             "notebook": self.notebook,
             "cell": cell,
         }
-
-    def _runs_again(self, key: str, cell: int | None) -> bool:
-        """Whether a reader runs a cell another time, which then replaces what it recorded."""
-        return (
-            cell is not None and cell != self._values[key]["cell"] and EXECUTED_BY not in os.environ
-        )
 
     def table(self, table: pd.DataFrame) -> None:
         """Record every row of a table of estimates that has a key.
@@ -260,14 +258,17 @@ class Recorder:
 def _require_recorded(path: Path) -> None:
     """Refuse a place for recorded values where there is a file that holds anything else."""
     require_free(path, replace=True)
+    entries = None
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        entries = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
     except (OSError, ValueError, RecursionError):
-        values = None
-    entries = values if isinstance(values, list) else [None]
-    if not all(isinstance(entry, dict) and entry.keys() == _FIELDS for entry in entries):
+        pass  # refused below
+    are_values = isinstance(entries, list) and all(
+        isinstance(entry, dict) and entry.keys() == _FIELDS for entry in entries
+    )
+    if not are_values:
         raise UserError(
             f"{path}: is there already and holds no recorded values, so it was kept. Move it, or "
             "give another folder of results."
@@ -278,8 +279,11 @@ def _plain(number):
     """A number of any kind as a float, int or None; text as it is."""
     if number is None or isinstance(number, str):
         return number
-    number = number.item() if hasattr(number, "item") else number
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    if hasattr(number, "item"):
+        return number.item()
+    return number
 
 
 def _running_cell() -> int | None:
@@ -288,8 +292,10 @@ def _running_cell() -> int | None:
         shell = get_ipython()  # type: ignore[name-defined]
     except NameError:
         return None
+    if not hasattr(shell, "kernel"):
+        return None
     # Not execution_count: whether that is raised before or after the cell runs depends on IPython's version.
-    return len(shell.history_manager.input_hist_raw) - 1 if hasattr(shell, "kernel") else None
+    return len(shell.history_manager.input_hist_raw) - 1
 
 
 @checked(folder=is_path(), notebooks=are_texts)
@@ -406,7 +412,9 @@ def format_value(value: Mapping, part: str = "") -> str:
     if value["low"] is not None:
         text += f" [{format_number(value['low'], value['unit'])}, {format_number(value['high'], value['unit'])}]"
     # What an estimate lacks, an interval or a dimension, is said wherever it stands whole.
-    return f"{text} ({value['reason']})" if value.get("reason") else text
+    if value.get("reason"):
+        text += f" ({value['reason']})"
+    return text
 
 
 def called(value: Mapping) -> str:
@@ -418,5 +426,7 @@ def called(value: Mapping) -> str:
     "sense7.findings.agreement.agreement(weights='linear')"
     """
     function, options = value["computed_by"]["function"], value["computed_by"]["options"]
+    if not options:
+        return function
     written = ", ".join(f"{name}={option!r}" for name, option in options.items())
-    return f"{function}({written})" if options else function
+    return f"{function}({written})"

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 
 from sense7.characters import without_invisible
 
@@ -10,15 +9,10 @@ _HYPHENS = frozenset("-\u2010\u2011")
 _APOSTROPHES = re.compile("['\N{RIGHT SINGLE QUOTATION MARK}\N{FULLWIDTH APOSTROPHE}]")
 
 
-def _segments(text: str) -> Iterator[str]:
-    """Pieces of a text by Unicode's rules for words (Annex 29), and by ICU's dictionaries where words have no space."""
-    from icu4py.breakers import WordBreaker  # a library of 40 MB, which no reader needs
-
-    return iter(WordBreaker(text, "root"))
-
-
 def words_in(text: str) -> list[str]:
     """Return the words of a text: what Unicode's rules take for one and has a letter or a digit.
+
+    The rules are those of Annex 29, and ICU's dictionaries where words have no space.
 
     Words that a hyphen joins are one. Signs and emoji are no words.
 
@@ -29,18 +23,20 @@ def words_in(text: str) -> list[str]:
     >>> words_in("我今天很难过")
     ['我', '今天', '很', '难过']
     """
+    from icu4py.breakers import WordBreaker  # a library of 40 MB, which no reader needs
+
     words: list[str] = []
     follows_word, hyphen = False, ""  # what stands right before a piece
-    for segment in _segments(text):
-        if segment != " " and any(map(str.isalnum, segment)):
-            if hyphen:
-                words[-1] += hyphen + segment
-            else:
-                words.append(segment)
-            follows_word, hyphen = True, ""
-        else:
-            hyphen = segment if follows_word and segment in _HYPHENS else ""
-            follows_word = False
+    for segment in WordBreaker(text, "root"):
+        is_word = segment != " " and any(map(str.isalnum, segment))
+        if is_word and hyphen:
+            words[-1] += hyphen + segment
+        elif is_word:
+            words.append(segment)
+        hyphen = ""
+        if follows_word and segment in _HYPHENS:
+            hyphen = segment
+        follows_word = is_word
     return words
 
 
@@ -58,12 +54,11 @@ def folded_words_in(text: str) -> list[str]:
     for word in words_in(_APOSTROPHES.sub("", text)):
         if word.isascii() and word.isalpha():
             folded.append(word.lower())
-        else:
-            folded += _letters_of(without_invisible(unicodedata.normalize("NFKC", word).lower()))
+            continue
+        # Runs of letters, each with its marks, such as the signs of vowels.
+        letters = ""
+        for character in without_invisible(unicodedata.normalize("NFKC", word).lower()):
+            is_letter_or_mark = unicodedata.category(character)[0] in "LM"
+            letters += character if is_letter_or_mark else " "
+        folded += [run for run in letters.split() if any(map(str.isalpha, run))]
     return folded
-
-
-def _letters_of(word: str) -> list[str]:
-    """Runs of letters of a word, each with its marks, such as the signs of vowels."""
-    kept = [character if unicodedata.category(character)[0] in "LM" else " " for character in word]
-    return [run for run in "".join(kept).split() if any(map(str.isalpha, run))]

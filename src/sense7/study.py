@@ -91,14 +91,16 @@ class Study:
 
     def __repr__(self) -> str:
         """Name, what it is, and how much it holds."""
-        kind = getattr(self.provenance, "kind", None)
         counts = (
             count_of(self.conversations["participant"].nunique(), "participant"),
             count_of(len(self.conversations), "conversation"),
             count_of(len(self.conditions), "condition"),
             count_of(len(self.turns), "turn"),
         )
-        return plain(f"<Study {self.name}{f' ({kind} data)' if kind else ''}: {', '.join(counts)}>")
+        name = self.name
+        if getattr(self.provenance, "kind", None):
+            name += f" ({self.provenance.kind} data)"
+        return plain(f"<Study {name}: {', '.join(counts)}>")
 
     def subset(
         self,
@@ -147,45 +149,48 @@ class Study:
             "conversation": conversations,
             "condition": conditions,
         }
-        criteria = {name: wanted for name, wanted in criteria.items() if wanted is not None}
+        criteria = {name: ids for name, ids in criteria.items() if ids is not None}
         if not criteria:
             raise UserError(
                 "subset wants participants, conversations or conditions: give at least one of them."
             )
         import numpy as np  # what a build looks at first needs none
 
-        kept = np.ones(len(self.conversations), dtype=bool)
-        for name, wanted in criteria.items():
+        meets_all = np.ones(len(self.conversations), dtype=bool)
+        for name, ids in criteria.items():
             column = self.conversations[name]
-            items = [wanted] if isinstance(wanted, str) else list(wanted)
-            known = set(column.dropna())
-            if items and all(isinstance(one, bool | np.bool_) for one in items):
-                kept &= np.array(items, dtype=bool)
-            elif unknown := [one for one in items if one not in known]:
-                some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")
+            items = [ids] if isinstance(ids, str) else list(ids)
+            if items and all(isinstance(item, bool | np.bool_) for item in items):
+                meets_all &= np.array(items, dtype=bool)
+                continue
+            present = set(column.dropna())
+            unknown = [item for item in items if item not in present]
+            if unknown:
+                names = [repr(item) for item in sorted(present)[:5]]
+                more = " ..." if len(present) > 5 else ""
                 raise UserError(
-                    f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}."
+                    f"The study {self.name} has no {name} {unknown[0]!r}. Known: {', '.join(names)}{more}."
                 )
-            else:
-                kept &= column.isin(items).to_numpy()
-        if not kept.any():
+            meets_all &= column.isin(items).to_numpy()
+        if not meets_all.any():
             raise UserError(
                 f"No conversation of the study {self.name} meets {' and '.join(criteria)} together."
             )
-        chosen = self.conversations[kept].reset_index(drop=True)
+        chosen = self.conversations[meets_all].reset_index(drop=True)
 
         def only(frame: pd.DataFrame, key: str) -> pd.DataFrame:
             return frame[frame[key].isin(chosen[key])].reset_index(drop=True)
 
+        participants_sheet = self.participants
+        if participants_sheet is not None:
+            participants_sheet = only(participants_sheet, "participant")
         return replace(
             self,
             name=f"{self.name} (subset)",
             conversations=chosen,
             messages=only(self.messages, "conversation"),
             turns=only(self.turns, "conversation"),
-            participants=None
-            if self.participants is None
-            else only(self.participants, "participant"),
+            participants=participants_sheet,
             provenance=None,
         )
 

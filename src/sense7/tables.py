@@ -82,12 +82,11 @@ class Table:
             f'\n      <th scope="col">{_escaped(name)}</th>'
             for name in (corner, *self.frame.columns)
         )
-        rows = "".join(
-            f'\n    <tr>\n      <th scope="row">{_escaped(name)}</th>'
-            + "".join(f"\n      <td>{_escaped(cell)}</td>" for cell in cells)
-            + "\n    </tr>"
-            for name, *cells in self.frame.itertuples(name=None)
-        )
+        rows = ""
+        for name, *cells in self.frame.itertuples(name=None):
+            rows += f'\n    <tr>\n      <th scope="row">{_escaped(name)}</th>'
+            rows += "".join(f"\n      <td>{_escaped(cell)}</td>" for cell in cells)
+            rows += "\n    </tr>"
         return (
             f'<table class="dataframe table {NO_MATH}"><caption>{html.escape(self.caption)}</caption>\n'
             f"  <thead>\n    <tr>{head}\n    </tr>\n  </thead>\n  <tbody>{rows}\n  </tbody>\n</table>"
@@ -139,18 +138,21 @@ class Variants:
 
     def _repr_html_(self) -> str:
         bodies = {name: value._repr_html_() for name, value in self.shown.items()}
-        content = "\0".join([self.label, *(text for pair in bodies.items() for text in pair)])
+        content = self.label
+        for name, body in bodies.items():
+            content += f"\0{name}\0{body}"
         # Of the content, not counted: an id that another cell can't have, and the same in every build.
         group = f"switch-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
         parts = []
+        checked = " checked"
         for number, (name, body) in enumerate(bodies.items(), 1):
             identifier = f"{group}-{number}"
-            checked = " checked" if number == 1 else ""
             parts.append(
                 f'<input type="radio" name="{group}" id="{identifier}"{checked}>'
                 f'<label for="{identifier}" id="{identifier}-name">{html.escape(name)}</label>'
                 f'<div role="group" tabindex="0" aria-labelledby="{identifier}-name">{body}</div>'
             )
+            checked = ""
         legend = f"<legend>Show: {html.escape(self.label)}</legend>"
         return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
 
@@ -168,12 +170,9 @@ class Variants:
         show(self)
 
     def __repr__(self) -> str:
-        return "\n".join(
-            [
-                f"Switch, {self.label}:",
-                *(f"[{name}]\n{value!r}" for name, value in self.shown.items()),
-            ]
-        )
+        lines = [f"Switch, {self.label}:"]
+        lines += [f"[{name}]\n{value!r}" for name, value in self.shown.items()]
+        return "\n".join(lines)
 
 
 VERDICT_MARKS = {
@@ -216,7 +215,9 @@ class Matrix:
     """
 
     def __init__(self, cells: pd.DataFrame, caption: str, corner: str):
-        self.cells, self.caption, self.corner = cells, caption, corner
+        self.cells = cells
+        self.caption = caption
+        self.corner = corner
         self.columns = list(dict.fromkeys(cells["column"]))
 
     def notebook_outputs(self) -> list[dict]:
@@ -232,11 +233,11 @@ class Matrix:
             f'<th scope="col" role="columnheader">{html.escape(name)}</th>'
             for name in (self.corner, *self.columns)
         )
-        body = "".join(
-            f'<tr role="row"><th scope="row" role="rowheader">{html.escape(name)}</th>'
-            f"{''.join(self._cell(cell) for cell in own.to_dict('records'))}</tr>"
-            for name, own in self.cells.groupby("row", sort=False)
-        )
+        body = ""
+        for name, cells in self.cells.groupby("row", sort=False):
+            body += f'<tr role="row"><th scope="row" role="rowheader">{html.escape(name)}</th>'
+            body += "".join(self._cell(cell) for cell in cells.to_dict("records"))
+            body += "</tr>"
         return (
             f'<style>{_MATRIX_STYLE}</style><table class="table sense7-matrix {NO_MATH}" role="table">'
             f'<caption>{html.escape(self.caption)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
@@ -246,37 +247,44 @@ class Matrix:
     @staticmethod
     def _cell(cell: Mapping) -> str:
         css, mark = VERDICT_MARKS.get(cell["verdict"], ("", ""))
-        parts = [
-            f'<span aria-hidden="true">{mark}</span> <strong>{html.escape(cell["verdict"])}</strong>'
-        ] * bool(mark)
-        number = html.escape(_value_in_words(cell["value"]) or ("in words" if cell["link"] else ""))
+        content = ""
+        if mark:
+            verdict = html.escape(cell["verdict"])
+            content += f'<span aria-hidden="true">{mark}</span> <strong>{verdict}</strong>'
+        number = html.escape(_value_in_words(cell["value"]))
         if cell["link"]:
-            number = f'<a href="{html.escape(cell["link"], quote=True)}">{number}</a>'
-        parts += [f"<small>{number}</small>"] * bool(number)
-        note = html.escape(cell["text"]) + (
-            f"; n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else ""
-        )
-        parts += [f"<small>{note}</small>"] * bool(note)
+            address = html.escape(cell["link"], quote=True)
+            number = f'<a href="{address}">{number or "in words"}</a>'
+        if number:
+            content += f"<small>{number}</small>"
+        note = html.escape(cell["text"])
+        if pd.notna(cell["n"]):
+            note += f"; n = {cell['n']:,.0f}"
+        if note:
+            content += f"<small>{note}</small>"
         column = html.escape(cell["column"], quote=True)
-        return f'<td role="cell" class="{css}" data-column="{column}">{"".join(parts)}</td>'
+        return f'<td role="cell" class="{css}" data-column="{column}">{content}</td>'
 
     def __repr__(self) -> str:
         lines = [self.caption]
         for cell in self.cells.to_dict("records"):
-            number = f"n = {cell['n']:,.0f}" if pd.notna(cell["n"]) else ""
-            said = filter(
-                None, (cell["verdict"], _value_in_words(cell["value"]), cell["text"], number)
-            )
-            lines.append(f"{cell['row']}; {cell['column']}: {', '.join(said)}")
+            words = [cell["verdict"], _value_in_words(cell["value"]), cell["text"]]
+            if pd.notna(cell["n"]):
+                words.append(f"n = {cell['n']:,.0f}")
+            lines.append(f"{cell['row']}; {cell['column']}: {', '.join(filter(None, words))}")
         return plain_lines("\n".join(lines))
 
 
 def _value_in_words(value) -> str:
     """An estimate with its interval, or a number alone; "" if there is none."""
     if isinstance(value, Mapping):
-        shown = [format_number(value[name], value["unit"]) for name in ("estimate", "low", "high")]
-        return f"{shown[0]} [{shown[1]}, {shown[2]}]"
-    return "" if value is None or pd.isna(value) else f"{value:,g}"
+        estimate, low, high = (
+            format_number(value[name], value["unit"]) for name in ("estimate", "low", "high")
+        )
+        return f"{estimate} [{low}, {high}]"
+    if value is None or pd.isna(value):
+        return ""
+    return f"{value:,g}"
 
 
 def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table | Sentence:
@@ -306,20 +314,17 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
         caption = "; ".join([caption, *dict.fromkeys(table["method"])])
     rows = []
     for _, row in table.iterrows():
-        known, interval = np.isfinite(row["estimate"]), np.isfinite(row["low"])
-        rows.append(
-            {
-                "estimate": format_number(row["estimate"], row["unit"])
-                if known
-                else "not available",
-                "interval": f"{format_number(row['low'], row['unit'])} to {format_number(row['high'], row['unit'])}"
-                if interval
-                else "",
-                "n": f"{row['n']:,}",
-                **({"p, Holm": p_in_words(row["p_holm"])} if "p_holm" in table else {}),
-                "note": row["reason"],
-            }
-        )
+        unit = row["unit"]
+        cells = {"estimate": "not available", "interval": "", "n": f"{row['n']:,}"}
+        if np.isfinite(row["estimate"]):
+            cells["estimate"] = format_number(row["estimate"], unit)
+        if np.isfinite(row["low"]):
+            low, high = format_number(row["low"], unit), format_number(row["high"], unit)
+            cells["interval"] = f"{low} to {high}"
+        if "p_holm" in table:
+            cells["p, Holm"] = p_in_words(row["p_holm"])
+        cells["note"] = row["reason"]
+        rows.append(cells)
     frame = pd.DataFrame(rows, index=table.index)
     empty = [name for name in ("interval", "note") if not (frame[name] != "").any()]
     return Table(frame.drop(columns=empty), caption, fold)
@@ -338,12 +343,12 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], caption: str, *, fold: bool
     for name, table in tables.items():
         columns[name] = []
         for row in table.to_dict("records"):
-            shown = (
-                _value_in_words(row)
-                if np.isfinite(row["low"])
-                else format_number(row["estimate"], row["unit"])
-            )
-            columns[name].append(shown if np.isfinite(row["estimate"]) else "-")
+            cell = "-"
+            if np.isfinite(row["estimate"]):
+                cell = format_number(row["estimate"], row["unit"])
+            if np.isfinite(row["estimate"]) and np.isfinite(row["low"]):
+                cell = _value_in_words(row)
+            columns[name].append(cell)
     columns["n"] = [f"{n:,}" for n in table["n"]]
     return Table(pd.DataFrame(columns, index=table.index), caption, fold)
 
@@ -358,8 +363,8 @@ def plain(
     """Any table: whole numbers with separators, others to two decimals; a sentence if it is empty."""
     if frame.empty:
         return Sentence(empty)
-    shown = frame.astype(object).map(_cell)
-    return Table(shown, caption, fold)
+    texts = frame.astype(object).map(_cell)
+    return Table(texts, caption, fold)
 
 
 def _cell(value) -> str:
@@ -367,6 +372,8 @@ def _cell(value) -> str:
         return ""
     if isinstance(value, bool | str):
         return str(value)
+    if isinstance(value, int | float | np.number) and float(value).is_integer():
+        return f"{int(value):,}"
     if isinstance(value, int | float | np.number):
-        return f"{int(value):,}" if float(value).is_integer() else f"{value:z,.2f}"
+        return f"{value:z,.2f}"
     return str(value)

@@ -117,7 +117,9 @@ def as_plain_number(text: str) -> float | None:
     if not _NUMBER_ALONE.fullmatch(text) or re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
         return None
     number = float(text.replace(",", "."))
-    return number if math.isfinite(number) else None
+    if math.isfinite(number):
+        return number
+    return None
 
 
 @dataclass(frozen=True)
@@ -157,10 +159,13 @@ class Scale:
     @cached_property
     def tables(self) -> tuple[dict[str, int], ...]:
         """Each vocabulary as word -> level; the official anchors first."""
-        return tuple(
-            {word: level for level, synonyms in enumerate(vocabulary, 1) for word in synonyms}
-            for vocabulary in self.vocabularies
-        )
+        tables = []
+        for vocabulary in self.vocabularies:
+            levels = {}
+            for level, synonyms in enumerate(vocabulary, 1):
+                levels.update(dict.fromkeys(synonyms, level))
+            tables.append(levels)
+        return tuple(tables)
 
     def split_number(self, text: str) -> tuple[float | None, str]:
         """Split "4 - Good" or "Good (4)" into its number and its word.
@@ -178,32 +183,39 @@ class Scale:
         answer = normalise_word(text)
         if len(answer) > LONGEST_ANSWER or has_small_digits(text):
             return None, answer
-        if (number := as_plain_number(answer)) is not None:
+        number = as_plain_number(answer)
+        if number is not None:
             return number, ""
-        number_text, word = None, answer
-        if match := _NUMBER_THEN_WORD.fullmatch(answer):
-            number_text, word = match[1], match[2]
-        elif match := _WORD_THEN_NUMBER.fullmatch(answer):
-            word, number_text = match[1], match[2]
-        number = None if number_text is None else as_plain_number(number_text)
+        number_first = _NUMBER_THEN_WORD.fullmatch(answer)
+        if number_first:
+            number_text, word = number_first.groups()
+        else:
+            word_first = _WORD_THEN_NUMBER.fullmatch(answer)
+            if not word_first:
+                return None, answer
+            word, number_text = word_first.groups()
+        number = as_plain_number(number_text)
         if number is None:
             return None, answer
-        if bracketed := _IN_BRACKETS.fullmatch(word):
-            word = bracketed[1].strip()
-        return number, "" if _NO_WORD.fullmatch(word) else word
+        in_brackets = _IN_BRACKETS.fullmatch(word)
+        if in_brackets:
+            word = in_brackets[1].strip()
+        if _NO_WORD.fullmatch(word):
+            word = ""
+        return number, word
 
 
 def _scale_of(name: str, size: int, *lists: str, first: tuple = (), enough: float = 1.0) -> Scale:
     """A scale on which the words of some lists may stand: those of as many levels as it has, and the others."""
-    vocabularies, others = list(first), []
+    of_size, of_other_size = list(first), []
     for list_name in lists:
         for levels in _READ["vocabularies"][list_name]:
             vocabulary = tuple(tuple(level.split("|")) for level in levels)
             if len(vocabulary) == size:
-                vocabularies.append(vocabulary)
+                of_size.append(vocabulary)
             else:
-                others.append(vocabulary)
-    return Scale(name, size, tuple(vocabularies), tuple(others), enough=enough)
+                of_other_size.append(vocabulary)
+    return Scale(name, size, tuple(of_size), tuple(of_other_size), enough=enough)
 
 
 _OFFICIAL_QUALITY = tuple((level,) for level in LEVELS)

@@ -14,7 +14,9 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     >>> count_of(1, "item"), count_of(1200, "warning"), count_of(0, "copy", "copies")
     ('1 item', '1,200 warnings', '0 copies')
     """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    if number != 1:
+        noun = plural or f"{noun}s"
+    return f"{number:,} {noun}"
 
 
 def did_you_mean(text: str, names: Iterable[str], otherwise: str = "") -> str:
@@ -31,7 +33,9 @@ def did_you_mean(text: str, names: Iterable[str], otherwise: str = "") -> str:
 
     folded = {name.casefold(): name for name in names}
     close = difflib.get_close_matches(text.casefold(), folded, n=1)
-    return f"Did you mean {plain(folded[close[0]])}?" if close else otherwise
+    if close:
+        return f"Did you mean {plain(folded[close[0]])}?"
+    return otherwise
 
 
 def plain(text: str) -> str:
