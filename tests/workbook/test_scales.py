@@ -496,7 +496,7 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(numbers, likel
     question = Question(
         next(one for one in MESSAGE_COLUMNS if one.official == "Interest"), cells, ReadingOptions()
     )
-    question.use(choose_vocabulary(question.scale, question.unknown))
+    question.use(choose_vocabulary(question.scale, question.unknown_words))
     found = question.refusal([])
     assert (found and found[1]["likely"]) == likely
 

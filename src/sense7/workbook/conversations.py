@@ -28,15 +28,15 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
     names = {name: tasks.names(official) for name, official in NAMES.items()}
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
-    named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
-    again = report_repeated_conversations(tasks, names["conversation"])
-    without_id = np.array(tasks.filled, dtype=bool) & ~named
+    has_id = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
+    repeats = report_repeated_conversations(tasks, names["conversation"])
+    without_id = np.array(tasks.filled, dtype=bool) & ~has_id
     tasks.add("missing-id/conversation", "TaskId", rows[without_id])
-    named[list(again)] = False
-    columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
+    has_id[list(repeats)] = False
+    columns: Columns = {name: list(compress(column, has_id)) for name, column in names.items()}
     for name, (levels, _) in answers.items():
-        columns[name] = levels[named]
-    columns["row"] = rows[named]
+        columns[name] = levels[has_id]
+    columns["row"] = rows[has_id]
     numbers = columns["row"].tolist()
     if not numbers:
         tasks.add("no-conversation")
@@ -47,13 +47,9 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     for name, official in NAMES.items():
         ids.report_similar(tasks, official, columns[name], numbers, name)
     _name_the_nameless(tasks, columns, numbers)
-    blank = [
-        row
-        for condition, row in zip(columns["condition"], numbers, strict=True)
-        if condition is None
-    ]
-    if "Model" in tasks.positions and len(blank) < len(numbers):
-        tasks.add("missing-condition", "Model", blank)
+    is_blank = [condition is None for condition in columns["condition"]]
+    if "Model" in tasks.positions and not all(is_blank):
+        tasks.add("missing-condition", "Model", list(compress(numbers, is_blank)))
     return columns
 
 

@@ -11,8 +11,12 @@ from sense7.errors import UserError
 from sense7.terminal import count_of, plain
 from sense7.workbook.ids import as_text, cell_name
 
-ERROR, WARNING, NOTICE = SEVERITIES = ("error", "warning", "notice")
-ROWS_SHOWN, VALUE_SHOWN = 5, 60
+ERROR = "error"
+WARNING = "warning"
+NOTICE = "notice"
+SEVERITIES = (ERROR, WARNING, NOTICE)
+ROWS_SHOWN = 5
+VALUE_SHOWN = 60
 MOST_VALUES = 10
 """Diagnostics that differ in their value only are one diagnostic if there are more than this many."""
 
@@ -39,28 +43,42 @@ class Diagnostic:
     @property
     def place(self) -> str:
         """Sheet, column, and rows or cells, for people."""
-        parts = [f"sheet {self.sheet}"] if self.sheet else []
-        parts += [f"column {self.column}"] if self.column else []
+        parts = []
+        if self.sheet:
+            parts.append(f"sheet {self.sheet}")
+        if self.column:
+            parts.append(f"column {self.column}")
         if self.rows:
-            shown, noun = self.rows[:ROWS_SHOWN], "row" if self.position is None else "cell"
-            names = [
-                str(row) if self.position is None else cell_name(self.position, row)
-                for row in shown
-            ]
-            more = (
-                f" and {len(self.rows) - len(shown):,} more" if len(self.rows) > len(shown) else ""
-            )
-            parts.append(f"{noun}{'s' if len(self.rows) > 1 else ''} {', '.join(names)}{more}")
+            parts.append(self._rows_in_words())
         return ", ".join(parts)
 
+    def _rows_in_words(self) -> str:
+        """The first rows, or cells where the column has a position, and how many more there are."""
+        first_rows = self.rows[:ROWS_SHOWN]
+        if self.position is None:
+            noun = "row"
+            names = [str(row) for row in first_rows]
+        else:
+            noun = "cell"
+            names = [cell_name(self.position, row) for row in first_rows]
+        if len(self.rows) > 1:
+            noun += "s"
+        words = f"{noun} {', '.join(names)}"
+        if len(self.rows) > ROWS_SHOWN:
+            words += f" and {len(self.rows) - ROWS_SHOWN:,} more"
+        return words
+
     def __str__(self) -> str:
-        where = f"{self.place}: " if self.place else ""
-        value = f"{_shorten(self.value)!r}: " if self.value else ""
-        return plain(f"{where}{value}{self.problem} Fix: {self.fix}")
+        text = f"{self.problem} Fix: {self.fix}"
+        if self.value:
+            text = f"{_shorten(self.value)!r}: {text}"
+        if self.place:
+            text = f"{self.place}: {text}"
+        return plain(text)
 
     def to_dict(self) -> dict:
         """As plain values for JSON, the count included."""
-        return asdict(self) | {"rows": list(self.rows), "count": self.count}
+        return {**asdict(self), "rows": list(self.rows), "count": self.count}
 
 
 def _shorten(text: str, length: int = VALUE_SHOWN) -> str:
@@ -77,12 +95,17 @@ def _entries() -> dict[str, dict[str, str]]:
     )
 
 
+def _texts_of(entry: str) -> dict[str, str]:
+    """Severity, kind, problem and fix of an entry; "kind/case" has those of "kind" that it does not give itself."""
+    kind = entry.partition("/")[0]
+    return {"severity": WARNING, "kind": kind, **_entries().get(kind, {}), **_entries()[entry]}
+
+
 def refusal(where: object, entry: str, **words: object) -> UserError:
     """The error of a file, option or place that can't be used, in the words of diagnostics.toml."""
-    said = _entries().get(entry.partition("/")[0], {}) | _entries()[entry]
-    return UserError(
-        f"{where}: {said['problem'].format_map(words)} {said['fix'].format_map(words)}".strip()
-    )
+    texts = _texts_of(entry)
+    problem, fix = texts["problem"].format_map(words), texts["fix"].format_map(words)
+    return UserError(f"{where}: {problem} {fix}".strip())
 
 
 @dataclass
@@ -105,32 +128,33 @@ class Diagnostics:
         """
         if rows is not None and not len(rows):
             return
-        kind = entry.partition("/")[0]
-        said = _entries().get(kind, {}) | _entries()[entry]
-        severity, kind = said.get("severity", WARNING), said.get("kind", kind).format_map(words)
-        problem, fix = (
-            said["problem"].format_map(words),
-            words.get("fix") or said["fix"].format_map(words),
+        texts = _texts_of(entry)
+        diagnostic = Diagnostic(
+            severity=texts["severity"],
+            kind=texts["kind"].format_map(words),
+            problem=texts["problem"].format_map(words),
+            fix=words.get("fix") or texts["fix"].format_map(words),
+            **place,
         )
-        values = self._places.setdefault(Diagnostic(severity, kind, problem, fix, **place), {})
-        values.setdefault(as_text(value), []).extend(() if rows is None else map(int, rows))
+        rows_of_values = self._places.setdefault(diagnostic, {})
+        rows_of_value = rows_of_values.setdefault(as_text(value), [])
+        if rows is not None:
+            rows_of_value.extend(map(int, rows))
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Errors, then warnings, then notices; otherwise in the order in which they were found."""
-        found = []
-        for common, values in self._places.items():
-            told = values
-            if len(values) > MOST_VALUES:
-                shown = ", ".join(_shorten(value, 20) for value in list(values)[:3])
-                told = {
-                    f"{shown} and {len(values) - 3:,} others": sorted(
-                        chain.from_iterable(values.values())
-                    )
-                }
-            found += [
-                replace(common, value=value, rows=tuple(rows)) for value, rows in told.items()
-            ]
-        yield from sorted(found, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
+        diagnostics = []
+        for diagnostic, rows_of_values in self._places.items():
+            if len(rows_of_values) > MOST_VALUES:
+                first_values = [_shorten(value, 20) for value in list(rows_of_values)[:3]]
+                value = f"{', '.join(first_values)} and {len(rows_of_values) - 3:,} others"
+                rows = sorted(chain.from_iterable(rows_of_values.values()))
+                diagnostics.append(replace(diagnostic, value=value, rows=tuple(rows)))
+                continue
+            for value, rows in rows_of_values.items():
+                diagnostics.append(replace(diagnostic, value=value, rows=tuple(rows)))
+        for severity in SEVERITIES:
+            yield from (item for item in diagnostics if item.severity == severity)
 
     def of(self, *severities: str) -> list[Diagnostic]:
         """Diagnostics of some severities."""
@@ -142,22 +166,27 @@ class WorkbookError(UserError):
 
     def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
         self.diagnostics = diagnostics
-        fatal = diagnostics.of(*((ERROR, WARNING) if strict else (ERROR,)))
-        warnings = [one for one in diagnostics.of(WARNING) if one not in fatal]
-        reason = f"that {'makes' if len(fatal) == 1 else 'make'} the analysis impossible"
-        lines = [
-            f"{path}: {count_of(len(fatal), 'thing')} {reason if diagnostics.of(ERROR) else 'found by --strict'}"
-        ]
-        lines += [f"  {one.severity}: {one}" for one in fatal]
-        lines += [f"  and {count_of(len(warnings), 'warning')}:"] * bool(warnings)
-        super().__init__("\n".join([*lines, *(f"  {one.severity}: {one}" for one in warnings)]))
+        errors, warnings = diagnostics.of(ERROR), diagnostics.of(WARNING)
+        if strict:
+            errors, warnings = errors + warnings, []
+        reason = "found by --strict"
+        if diagnostics.of(ERROR):
+            verb = "makes" if len(errors) == 1 else "make"
+            reason = f"that {verb} the analysis impossible"
+        lines = [f"{path}: {count_of(len(errors), 'thing')} {reason}"]
+        lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in errors]
+        if warnings:
+            lines.append(f"  and {count_of(len(warnings), 'warning')}:")
+        lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in warnings]
+        super().__init__("\n".join(lines))
 
 
 def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:
     """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name, most places first."""
     places, counts = Counter(), Counter()
-    for one in warnings:
-        places[one.kind], counts[one.kind] = places[one.kind] + one.count, counts[one.kind] + 1
+    for warning in warnings:
+        places[warning.kind] += warning.count
+        counts[warning.kind] += 1
     return {
         kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()
     }

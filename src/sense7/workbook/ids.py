@@ -1,6 +1,5 @@
 """Cells of any type as texts, names and numbers; ids that are spelt in several ways, or rounded by a spreadsheet."""
 
-import contextlib
 import datetime
 import math
 import re
@@ -73,8 +72,8 @@ def cell_name(column: int, row: int) -> str:
     letters = ""
     column += 1
     while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
+        column, letter = divmod(column - 1, 26)
+        letters = chr(65 + letter) + letters
     return f"{letters}{row}"
 
 
@@ -87,17 +86,23 @@ def as_text(cell) -> str | None:
     """A cell as text, unchanged if it is text; only a blank cell is None."""
     if cell is None or isinstance(cell, str):
         return cell
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)
 
 
 def as_texts(cells: Sequence) -> list[str | None]:
     """Each cell of a column by :func:`as_text`."""
-    return list(cells) if set(map(type, cells)) <= {str, type(None)} else list(map(as_text, cells))
+    if set(map(type, cells)) <= {str, type(None)}:
+        return list(cells)
+    return list(map(as_text, cells))
 
 
 def as_name(cell) -> str | None:
     """A cell as a name or id in plain signs: 12.0 and "12 " are 12; see :func:`sense7.characters.with_plain_signs`."""
-    text = as_text(as_shown(cell) if isinstance(cell, float) and not cell.is_integer() else cell)
+    if isinstance(cell, float) and not cell.is_integer():
+        cell = as_shown(cell)
+    text = as_text(cell)
     if text is None:
         return None
     if text.isascii() and text.isprintable() and not any(sign in text for sign in ("  ", "&", "`")):
@@ -108,14 +113,19 @@ def as_name(cell) -> str | None:
 def as_names(cells: Sequence) -> list[str | None]:
     """Each cell of a column by :func:`as_name`."""
     keys = distinct_keys(cells)
-    names = {key: as_name(key if keys is cells else key[1]) for key in dict.fromkeys(keys)}
+    names: dict[object, str | None] = {}
+    for key, cell in zip(keys, cells, strict=True):
+        if key not in names:
+            names[key] = as_name(cell)
     return list(map(names.__getitem__, keys))
 
 
 def distinct_keys(cells: Sequence) -> Sequence:
-    """Keys under which a mapping tells the cells of a column apart: with their types where 1 could be True."""
+    """Keys under which a mapping distinguishes the cells of a column: with their types where 1 could be True."""
     types = set(map(type, cells)) - {str, type(None)}
-    return cells if len(types) < 2 else list(zip(map(type, cells), cells, strict=True))
+    if len(types) < 2:
+        return cells
+    return list(zip(map(type, cells), cells, strict=True))
 
 
 def as_number(cell, *, decimal_comma: bool = False) -> float | None:
@@ -128,12 +138,15 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
         if has_small_digits(cell):
             return None
         cell = with_plain_signs(cell)
-    if isinstance(cell, int | float) or (
-        isinstance(cell, str) and "_" not in cell
-    ):  # to Python 1_000 is a number
-        with contextlib.suppress(ValueError, OverflowError):
-            return value if math.isfinite(value := float(cell)) else None
-    return None
+    # To Python 1_000 is a number.
+    is_underscored = isinstance(cell, str) and "_" in cell
+    if not isinstance(cell, int | float | str) or is_underscored:
+        return None
+    try:
+        number = float(cell)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def as_shown(number: float) -> float:
@@ -156,21 +169,35 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
     ``numbers`` are those of a column on a scale from 1 to ``size`` (0: no scale).
     """
     candidates = {number for number in numbers if number in CODES and not 1 <= number <= size}
-    rest = sorted(set(numbers) - candidates)
-    if not size and len(rest) < 2:
+    answers = sorted(set(numbers) - candidates)
+    if size:
+        lowest, highest = min([1, *answers]), max([size, *answers])
+        while highest + 1 in candidates:  # the scale goes on
+            highest += 1
+        distance = 1
+        are_integers = True
+    elif len(answers) < 2:
         return []
-    low, high = min([1, *rest] if size else rest), max([size, *rest])
-    while size and high + 1 in candidates:  # the scale goes on
-        high += 1
-    steps = all(after - before == 1 for before, after in pairwise(rest))
-    far = high + (1 if size else max(2.5 if steps else 10 - high, (high - low) / 4))
-    whole = bool(size) or all(float(number).is_integer() for number in rest)
-    below = [number for number in candidates if number < 0 <= low and (whole or number < -9)]
-    if (
-        below and -min(below) >= high / 2 and set(range(int(min(below)), 0)) <= set(below)
-    ):  # such as from -3 to 3
-        below = []
-    codes = sorted([*below, *(number for number in candidates if number > far)])
+    else:
+        lowest, highest = answers[0], max(0, answers[-1])
+        distance = (highest - lowest) / 4
+        if all(after - before == 1 for before, after in pairwise(answers)):
+            distance = max(distance, 2.5)
+        else:
+            distance = max(distance, 10 - highest)
+        are_integers = all(float(number).is_integer() for number in answers)
+    high_codes = [number for number in candidates if number > highest + distance]
+    low_codes = []
+    if lowest >= 0:
+        low_codes = [number for number in candidates if number < 0]
+        if not are_integers:
+            low_codes = [number for number in low_codes if number < -9]
+    if low_codes:
+        # All integers from the lowest up, as from -3 to 3, are a scale.
+        lacks_none = set(range(int(min(low_codes)), 0)) <= set(low_codes)
+        if lacks_none and -min(low_codes) >= highest / 2:
+            low_codes = []
+    codes = sorted([*low_codes, *high_codes])
     return codes if len(codes) < 6 else []  # no survey program writes more into one column
 
 
@@ -178,8 +205,10 @@ def _loose_form(identifier: str) -> str:
     """What is left of an id without case, braces, space between letters and signs, and the forms of a number."""
     form = identifier.casefold().strip("{}")
     form = re.sub(r"(?<!\d)\s|\s(?!\d)", "", form)
-    # Not by int(), which refuses very long numbers.
-    return form.split(".")[0].lstrip("0") or "0" if re.fullmatch(r"\d+(\.0*)?", form) else form
+    if re.fullmatch(r"\d+(\.0*)?", form):
+        # Not by int(), which refuses very long numbers.
+        return form.split(".")[0].lstrip("0") or "0"
+    return form
 
 
 def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
@@ -206,11 +235,13 @@ def look_alikes(names: Iterable[str]) -> list[list[str]]:
 
 def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
     """Names that are not among the known ones -> the only known one that is alike, or else looks alike."""
-    strange = set(names) - known - {None}
+    unknown = set(names) - known - {None}
+    if not unknown:
+        return {}
     groups = group_spellings(known)
-    alike = {name: groups.get(_loose_form(name), []) for name in strange}
-    for group in look_alikes([*known, *strange]) if strange else []:
-        for name in strange.intersection(group):
+    alike = {name: groups.get(_loose_form(name), []) for name in unknown}
+    for group in look_alikes([*known, *unknown]):
+        for name in unknown.intersection(group):
             alike[name] = alike[name] or [other for other in group if other in known]
     return {name: group[0] for name, group in alike.items() if len(group) == 1}
 
@@ -222,29 +253,41 @@ def is_error(name: str) -> bool:
 
 def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
     """Report ids of a column that a spreadsheet has shortened or rounded."""
-    shortened, long, rounded = set(), set(), set()
-    for name in set(names) - {
-        None
-    }:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
-        if name.startswith("##") and not name.strip("#"):  # the column was too narrow
-            shortened.add(name)
-        elif match := _SCIENTIFIC.fullmatch(name):
-            lost = match[2] == "+" and len(match[1] or "") < int(match[3]) >= 11
-            shortened |= {name} if lost else set()
-        elif len(name) > 11 and name.isascii() and name.isdigit():
-            long.add(name)
-            kept = len(name.rstrip("0"))
-            rounded |= {name} if kept <= 6 or kept <= 15 < len(name) else set()
-    inexact = {
+    shortened = {name for name in set(names) - {None} if _is_shortened(name)}
+    long_numbers = {
+        name
+        for name in set(names) - {None}
+        if len(name) > 11 and name.isascii() and name.isdigit() and name not in shortened
+    }
+    rounded = {
         name
         for cell, name in zip(cells, names, strict=True)
         if isinstance(cell, float) and abs(cell) > 2**53
     }
-    rounded = (rounded if rounded == long else set()) | inexact
-    for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
-        rows = [row for row, name in enumerate(names, 2) if name in wrong]
-        table.add(entry, official, rows, names[rows[0] - 2] if rows else "")
+    if all(map(_ends_in_lost_digits, long_numbers)):
+        rounded |= long_numbers
+    for entry, wrong_names in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
+        rows = [row for row, name in enumerate(names, 2) if name in wrong_names]
+        if rows:
+            table.add(entry, official, rows, names[rows[0] - 2])
     report_retyped(table, official, cells, names, without=shortened)
+
+
+def _is_shortened(name: str) -> bool:
+    """Whether a name is what a spreadsheet shows for a number that is too long for it, or for the width of a column."""
+    if name.startswith("##"):
+        return not name.strip("#")
+    match = _SCIENTIFIC.fullmatch(name)
+    if match is None:
+        return False
+    decimals, sign, exponent = match[1] or "", match[2], int(match[3])
+    return sign == "+" and exponent >= 11 and len(decimals) < exponent
+
+
+def _ends_in_lost_digits(number: str) -> bool:
+    """Whether so many zeros end a number as where a spreadsheet, which shows six digits and stores 15, rounded it."""
+    digits = len(number.rstrip("0"))
+    return digits <= 6 or digits <= 15 < len(number)
 
 
 def is_retyped(text: str) -> bool:
@@ -310,14 +353,18 @@ def report_replaced_signs(
             written[name].add(form)
             if form != name:
                 rows_of[form].append(row)
-    name_of = {form: name for name, forms in written.items() for form in forms if form in rows_of}
-    if joined_only:
-        name_of = {form: name for form, name in name_of.items() if len(written[name]) > 1}
-    shown = [f"{with_code_points(form)} as {name!r}" for form, name in list(name_of.items())[:3]]
+    name_of = {}
+    for name, forms in written.items():
+        if joined_only and len(forms) == 1:
+            continue
+        for form in forms:
+            if form in rows_of:
+                name_of[form] = name
+    pairs = [f"{with_code_points(form)} as {name!r}" for form, name in list(name_of.items())[:3]]
     if len(name_of) > 3:
-        shown.append(f"and {len(name_of) - 3:,} others")
+        pairs.append(f"and {len(name_of) - 3:,} others")
     rows = sorted(chain.from_iterable(rows_of[form] for form in name_of))
-    table.add("replaced-signs", column, rows, forms=", ".join(shown))
+    table.add("replaced-signs", column, rows, forms=", ".join(pairs))
 
 
 def report_similar(
@@ -328,18 +375,17 @@ def report_similar(
     spellings = [group for group in group_spellings(counts).values() if len(group) > 1]
     looks = [group for group in look_alikes(counts) if group not in spellings]
     for entry, groups in (("similar", spellings), ("similar/look", looks)):
-        told = {}
+        rows_of: dict[str, list[int]] = {}  # by the forms of a group in words
         for group in groups:
-            forms = ", ".join(
+            forms = [
                 f"{with_code_points(name)} ({count_of(counts[name], 'row')})" for name in group
-            )
-            told[forms] = [row for name, row in zip(names, rows, strict=True) if name in group]
-        if len(told) > MOST_GROUPS:
-            forms = "; ".join(list(told)[:3])
-            told = {
-                f"{forms}; and {len(told) - 3:,} other groups": sorted(
-                    chain.from_iterable(told.values())
-                )
-            }
-        for forms, alike in told.items():
-            table.add(entry, column, alike, noun=noun, forms=forms)
+            ]
+            rows_of[", ".join(forms)] = [
+                row for name, row in zip(names, rows, strict=True) if name in group
+            ]
+        if len(rows_of) > MOST_GROUPS:
+            first_groups = "; ".join(list(rows_of)[:3])
+            forms = f"{first_groups}; and {len(rows_of) - 3:,} other groups"
+            rows_of = {forms: sorted(chain.from_iterable(rows_of.values()))}
+        for forms, group_rows in rows_of.items():
+            table.add(entry, column, group_rows, noun=noun, forms=forms)

@@ -18,7 +18,7 @@ from sense7.workbook.xlsx import LONGEST_TEXT, may_be_cut
 
 @dataclass(frozen=True)
 class Order:
-    """The order of messages: places are those of rows in the sheet, counted from 0.
+    """The order of messages; rows are those of the sheet, counted from 0.
 
     ``position`` and ``turn`` are counted from 1 within the conversation, 0 for what has none.
     """
@@ -26,7 +26,7 @@ class Order:
     position: np.ndarray
     turn: np.ndarray
     conversations: set[str]  # those that have a message
-    problems: Mapping[str, Sequence[int]] = field(default_factory=dict)  # diagnostic -> places
+    problems: Mapping[str, Sequence[int]] = field(default_factory=dict)  # diagnostic -> rows
 
 
 def read_messages(
@@ -36,50 +36,51 @@ def read_messages(
     # The conversation of each message, as Tasks spells it.
     number_of = {name: number for number, name in enumerate(conversations["conversation"])}
     identifiers = table.names("TaskId", set(number_of), "conversation")
-    matched = [name if name in number_of else None for name in identifiers]
+    names = [name if name in number_of else None for name in identifiers]
     in_file = "the rows' order in the file stands in for it."
     message_id = _numbers(table, "MessageId", -np.inf, in_file)
     seconds = _numbers(table, "TimeOffsetSeconds", 0, "counted as not known.")
     roles = as_texts(table.cells("Role"))
-    again = report_repeated_messages(table, matched, message_id, ratings)
-    joined = {matched[place] for place in again}
-    matched = [None if place in again else name for place, name in enumerate(matched)]
-    is_known = np.array([name is not None for name in matched], dtype=bool)
-    is_turn = is_known & np.array([role == "assistant" for role in roles], dtype=bool)
-    _report_rows(table, identifiers, matched, roles, again)
-    _report_ratings_elsewhere(table, ratings, is_known & ~is_turn)
+    repeats = report_repeated_messages(table, names, message_id, ratings)
+    joined = {names[row] for row in repeats}
+    for row in repeats:
+        names[row] = None
+    is_message = np.array([name is not None for name in names], dtype=bool)
+    is_turn = is_message & np.array([role == "assistant" for role in roles], dtype=bool)
+    _report_rows(table, identifiers, names, roles, repeats)
+    _report_ratings_elsewhere(table, ratings, is_message & ~is_turn)
 
     numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
-    order = order_of(matched, table.cells("MessageId"), numbers, is_turn, joined)
+    order = order_of(names, table.cells("MessageId"), numbers, is_turn, joined)
     if "MessageId" in table.positions:
-        for entry, places in order.problems.items():
-            table.add(entry, "MessageId", [place + 2 for place in sorted(places)])
+        for entry, rows in order.problems.items():
+            table.add(entry, "MessageId", [row + 2 for row in sorted(rows)])
 
-    index, kept = np.flatnonzero(is_known), is_known.tolist()
+    message_rows = np.flatnonzero(is_message)
     messages: Columns = {
-        "conversation": list(compress(matched, kept)),
-        "position": order.position[index],
-        "message_id": message_id[index],
-        "seconds": seconds[index],
-        "role": list(compress(roles, kept)),
-        "content": list(compress(as_texts(table.cells("Content")), kept)),
-        "retry": list(compress(table.cells("Retry"), kept)),
-        "comment": list(compress(as_texts(table.cells("Comment")), kept)),
-        "row": index + 2,
+        "conversation": list(compress(names, is_message)),
+        "position": order.position[message_rows],
+        "message_id": message_id[message_rows],
+        "seconds": seconds[message_rows],
+        "role": list(compress(roles, is_message)),
+        "content": list(compress(as_texts(table.cells("Content")), is_message)),
+        "retry": list(compress(table.cells("Retry"), is_message)),
+        "comment": list(compress(as_texts(table.cells("Comment")), is_message)),
+        "row": message_rows + 2,
     }
-    places = np.flatnonzero(is_turn)
-    of_turn = [number_of[matched[place]] for place in places.tolist()]
+    turn_rows = np.flatnonzero(is_turn)
+    conversation_numbers = [number_of[names[row]] for row in turn_rows.tolist()]
     turns: Columns = {}
     for name in ("conversation", "participant", "condition"):
-        turns[name] = [conversations[name][number] for number in of_turn]
-    turns["turn"] = order.turn[places]
-    turns["position"] = order.position[places]
-    turns["seconds"] = seconds[places]
-    turns["row"] = places + 2
+        turns[name] = [conversations[name][number] for number in conversation_numbers]
+    turns["turn"] = order.turn[turn_rows]
+    turns["position"] = order.position[turn_rows]
+    turns["seconds"] = seconds[turn_rows]
+    turns["row"] = turn_rows + 2
     for name in RATING_NAMES:
-        turns[name] = ratings[name][0][places]
+        turns[name] = ratings[name][0][turn_rows]
     for name in RATING_NAMES:
-        turns[f"{name}_state"] = ratings[name][1][places]
+        turns[f"{name}_state"] = ratings[name][1][turn_rows]
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
         table.add("no-rating")
     is_silent = [name not in order.conversations for name in conversations["conversation"]]
@@ -116,10 +117,10 @@ def order_of(
     >>> order.problems
     {'repeated-message-id': [], 'unordered-message-id': [1], 'missing-message-id': [2]}
     """
-    places_of: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(conversations):
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    for row, name in enumerate(conversations):
         if name is not None:
-            places_of[name].append(place)
+            rows_of[name].append(row)
     position = np.zeros(len(conversations), dtype=np.int64)
     turn = np.zeros(len(conversations), dtype=np.int64)
     problems: dict[str, list[int]] = {
@@ -127,53 +128,48 @@ def order_of(
         "unordered-message-id": [],
         "missing-message-id": [],
     }
-    for name, places in places_of.items():
-        own_numbers = [numbers[place] for place in places]
-        is_repeated = len(set(own_numbers)) < len(own_numbers)
-        counts = Counter(own_numbers) if is_repeated else {}
-        repeated = [
-            place
-            for place in places
-            if numbers[place] is not None and counts.get(numbers[place], 1) > 1
-        ]
+    for name, rows in rows_of.items():
+        counts = Counter(numbers[row] for row in rows)
+        repeated = []
+        if len(counts) < len(rows):
+            repeated = [
+                row for row in rows if numbers[row] is not None and counts[numbers[row]] > 1
+            ]
         problems["repeated-message-id"] += repeated
-        if None in own_numbers:
-            problems["missing-message-id"] += [place for place in places if is_blank(cells[place])]
+        if None in counts:
+            problems["missing-message-id"] += [row for row in rows if is_blank(cells[row])]
         elif not repeated:
             if name not in joined:
                 problems["unordered-message-id"] += [
-                    place for last, place in pairwise(places) if numbers[place] < numbers[last]
+                    row for last, row in pairwise(rows) if numbers[row] < numbers[last]
                 ]
-            places.sort(key=numbers.__getitem__)
-        position[places] = np.arange(1, len(places) + 1)
-        replies = [place for place in places if is_turn[place]]
+            rows.sort(key=numbers.__getitem__)
+        position[rows] = np.arange(1, len(rows) + 1)
+        replies = [row for row in rows if is_turn[row]]
         turn[replies] = np.arange(1, len(replies) + 1)
-    return Order(position, turn, set(places_of), problems)
+    return Order(position, turn, set(rows_of), problems)
 
 
 def _report_rows(
     table: Table,
     identifiers: Sequence[str | None],
-    matched: Sequence[str | None],
+    conversations: Sequence[str | None],
     roles: Sequence[str | None],
-    again: set[int],
+    repeats: set[int],
 ) -> None:
     """Report messages of no conversation, unknown roles, and texts that a program may have cut."""
-    for place, is_filled in enumerate(table.filled):
-        if not is_filled:
-            continue
-        if matched[place] is None and place not in again:
-            table.add("orphan", "TaskId", [place + 2], identifiers[place] or "(blank)")
-        role = roles[place]
+    for row in np.flatnonzero(table.filled).tolist():
+        if conversations[row] is None and row not in repeats:
+            table.add("orphan", "TaskId", [row + 2], identifiers[row] or "(blank)")
+        role = "(blank)" if roles[row] is None else roles[row]
         if role not in KNOWN_ROLES:
-            table.add("unknown-role", "Role", [place + 2], "(blank)" if role is None else role)
+            table.add("unknown-role", "Role", [row + 2], role)
     for official in ("Content", "Comment"):
-        cut = [
-            row
-            for row, cell in enumerate(table.cells(official), 2)
-            if isinstance(cell, str) and may_be_cut(cell)
-        ]
-        table.add("cut-text", official, cut, longest=f"{LONGEST_TEXT:,}")
+        cut_rows = []
+        for row, cell in enumerate(table.cells(official), 2):
+            if isinstance(cell, str) and may_be_cut(cell):
+                cut_rows.append(row)
+        table.add("cut-text", official, cut_rows, longest=f"{LONGEST_TEXT:,}")
 
 
 def _report_ratings_elsewhere(table: Table, ratings: Mapping, is_elsewhere: np.ndarray) -> None:
@@ -191,8 +187,9 @@ def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np
     # Nearly all are numbers already; one by one only what is not.
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
     values[~(np.isfinite(values) & (values >= lowest))] = np.nan
-    from_lowest = f" from {lowest:g} up" if np.isfinite(lowest) else ""
-    words = {"consequence": consequence, "from_lowest": from_lowest}
+    words = {"consequence": consequence, "from_lowest": ""}
+    if np.isfinite(lowest):
+        words["from_lowest"] = f" from {lowest:g} up"
     for index in np.flatnonzero(np.isnan(values)).tolist():
         number = as_number(cells[index], decimal_comma=True)
         if number is not None and number >= lowest:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from sense7.files import one_line, parse_yaml, reading, write_whole
@@ -37,7 +38,8 @@ class Interval:
     @property
     def option(self) -> str:
         """As it is written after ``--scale``: 1-7, -3..3."""
-        return f"{self.lowest:.15g}{'..' if min(self.lowest, self.highest) < 0 else '-'}{self.highest:.15g}"
+        separator = ".." if min(self.lowest, self.highest) < 0 else "-"
+        return f"{self.lowest:.15g}{separator}{self.highest:.15g}"
 
     def holds(self, number: float) -> bool:
         """Whether an answer lies on the scale, its ends included."""
@@ -57,20 +59,16 @@ def parse_interval(text: object, where: str) -> Interval:
     if isinstance(text, Interval):
         return text
     match = _INTERVAL.fullmatch(normalise_word(str(text)))
-    ends = [as_plain_number(end) for end in match.groups()] if match else []
-    if not ends or None in ends or ends[0] == ends[1]:
+    lowest, highest = map(as_plain_number, match.groups()) if match else (None, None)
+    if lowest is None or highest is None or lowest == highest:
         raise refusal(where, "no-scale", text=str(text)[:40])
-    return Interval(*ends)
+    return Interval(lowest, highest)
 
 
 def scale_columns() -> dict[str, int]:
     """Official columns that hold answers on a scale -> number of levels of the official scale."""
-    return {
-        column.official: column.scale.size
-        for columns in CORE_COLUMNS.values()
-        for column in columns
-        if column.scale
-    }
+    columns = chain.from_iterable(CORE_COLUMNS.values())
+    return {column.official: column.scale.size for column in columns if column.scale}
 
 
 @dataclass(frozen=True)
@@ -132,49 +130,42 @@ class ReadingOptions:
         scales = {}
         for name, ends, where in entries_of(scale, "--scale"):
             scales[_column(name, where)] = parse_interval(ends, where)
+        if words is not None and not isinstance(words, Mapping):
+            words = Path(str(words))
         words_of: dict[str, dict] = {}
-        entries = entries_of(
-            words if words is None or isinstance(words, Mapping) else Path(str(words)), "words"
-        )
-        for name, entry, where in entries:
-            column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
-            for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
-                declines = number is None or (
-                    isinstance(number, str) and normalise_word(number) == "unknown"
-                )
-                is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        for name, entry, where in entries_of(words, "words"):
+            if isinstance(entry, Mapping):
+                column, levels = _column(name, where), entry
+            else:
+                column, levels = ALL_COLUMNS, {name: entry}
+            for word, level in levels.items():
+                declines = level is None
+                if isinstance(level, str):
+                    declines = normalise_word(level) == "unknown"
+                is_number = isinstance(level, int | float) and not isinstance(level, bool)
                 # YAML reads a bare yes, no, on, off as a truth value.
                 if not isinstance(word, str) or not (declines or is_number):
-                    raise refusal(where, "no-word", word=word, number=number)
-                words_of.setdefault(column, {})[normalise_word(word)] = (
-                    None if declines else float(number)
-                )
-        known, missing_of = {normalise_name(official): official for official in scale_columns()}, {}
+                    raise refusal(where, "no-word", word=word, number=level)
+                column_words = words_of.setdefault(column, {})
+                column_words[normalise_word(word)] = None if declines else float(level)
+        official_names = {normalise_name(official): official for official in scale_columns()}
+        missing_of: dict[str, tuple[float | str, ...]] = {}
         for name, values, _ in entries_of(missing, "--missing"):
-            listed = (
-                values.split(",")
-                if isinstance(values, str)
-                else values
-                if isinstance(values, list)
-                else [values]
-            )
-            texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
-            read = tuple(
-                text if number is None else number
-                for number, text in texts
-                if text not in {"", "none"}
-            )
-            column = known.get(normalise_name(str(name)), str(name))
-            missing_of[column] = missing_of.get(column, ()) + read
+            column = official_names.get(normalise_name(str(name)), str(name))
+            missing_of[column] = missing_of.get(column, ()) + _missing_values(values)
         return cls(scales, words_of, bool(allow_unreadable), missing_of)
 
     @classmethod
     def beside(cls, path: Path) -> "ReadingOptions":
         """Read the options that lie beside a workbook, in ``FILE.reading.yml``; the default ones if there are none."""
-        beside, names = cls.place(path), ("scales", "words", "allow_unreadable", "missing")
-        content = _yaml(beside) if beside.is_file() else {}
-        if unknown := sorted(set(map(str, content)) - set(names)):
-            raise refusal(beside, "unknown-option", name=unknown[0], names=", ".join(names))
+        options_path = cls.place(path)
+        if not options_path.is_file():
+            return cls()
+        names = ("scales", "words", "allow_unreadable", "missing")
+        content = _yaml(options_path)
+        unknown = sorted(set(map(str, content)) - set(names))
+        if unknown:
+            raise refusal(options_path, "unknown-option", name=unknown[0], names=", ".join(names))
         return cls.of(*(content.get(name) for name in names))
 
     @staticmethod
@@ -194,47 +185,45 @@ class ReadingOptions:
 
     def to_dict(self) -> dict:
         """As plain values, in the form of ``FILE.reading.yml``."""
-        scales = {name: interval.option for name, interval in self.scales.items()}
-        given = {
+        return {
+            "scales": {name: interval.option for name, interval in self.scales.items()},
             "words": self.words,
             "allow_unreadable": self.allow_unreadable,
             "missing": self.missing,
         }
-        return {"scales": scales} | given
 
     def digest(self, sha256: str) -> str:
         """SHA-256 of a workbook read with these options: that of the workbook alone if they are the default."""
         if not self:
             return sha256
-        return hashlib.sha256(
-            f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}".encode()
-        ).hexdigest()
+        text = f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def __str__(self) -> str:
         parts = [f"scale of {name}: {interval}" for name, interval in self.scales.items()]
         parts += [f"words of {name} given" for name in self.words]
-        parts += ["unreadable answers allowed"] if self.allow_unreadable else []
-        parts += [
-            f"missing in {name}: {', '.join(map(as_text, of)) or 'none'}"
-            for name, of in self.missing.items()
-        ]
+        if self.allow_unreadable:
+            parts.append("unreadable answers allowed")
+        for name, values in self.missing.items():
+            parts.append(f"missing in {name}: {', '.join(map(as_text, values)) or 'none'}")
         return "; ".join(parts)
 
     def missing_of(self, name: str) -> tuple[float | str, ...] | None:
         """Numbers and words that stand for a missing answer in a column, None if nobody said; its own before all."""
-        of = {normalise_name(column): values for column, values in self.missing.items()}
-        return of.get(normalise_name(name), self.missing.get(ALL_COLUMNS))
+        values_of = {normalise_name(column): values for column, values in self.missing.items()}
+        return values_of.get(normalise_name(name), self.missing.get(ALL_COLUMNS))
 
     def scale_of(self, official: str, size: int) -> Interval | None:
         """Declared scale of a column, None if none was declared."""
-        return self.scales.get(official) or (self.scales.get(ALL_COLUMNS) if size == 5 else None)
+        if official in self.scales or size != 5:
+            return self.scales.get(official)
+        return self.scales.get(ALL_COLUMNS)
 
     def words_of(self, official: str, size: int) -> dict[str, float | None]:
         """Declared words of a column; its own come before those of all columns."""
-        return {
-            **(self.words.get(ALL_COLUMNS, {}) if size == 5 else {}),
-            **self.words.get(official, {}),
-        }
+        words = dict(self.words.get(ALL_COLUMNS, {})) if size == 5 else {}
+        words.update(self.words.get(official, {}))
+        return words
 
 
 def is_scales_sheet(sheet: Sheet) -> bool:
@@ -251,53 +240,69 @@ def with_scales_sheet(
     sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path
 ) -> ReadingOptions:
     """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first."""
-    scales, missing = {}, {}
+    scales: dict[str, Interval] = {}
+    missing: dict[str, tuple[float | str, ...]] = {}
     for sheet in filter(is_scales_sheet, sheets.values()):
-        names = sheet.names
         for number, row in enumerate(sheet.rows, 2):
             where = f"{path}: sheet {sheet.name}, row {number}"
-            cells = dict(zip(reversed(names), reversed(row), strict=True))
-            if not is_blank(cells.get("missing")):
-                missing |= ReadingOptions.of(missing={cells["column"]: cells["missing"]}).missing
-            if not is_blank(cells.get("scale")) or (
-                is_blank(cells.get("missing")) and not is_blank(cells["column"])
-            ):
+            # Of columns of one name the first counts.
+            cells = dict(zip(reversed(sheet.names), reversed(row), strict=True))
+            declares_missing = not is_blank(cells.get("missing"))
+            declares_scale = not is_blank(cells.get("scale"))
+            if declares_missing:
+                declared = ReadingOptions.of(missing={cells["column"]: cells["missing"]})
+                missing.update(declared.missing)
+            if declares_scale or (not declares_missing and not is_blank(cells["column"])):
                 scales[_column(cells["column"], where)] = parse_interval(cells.get("scale"), where)
-    return replace(
-        options, scales={**scales, **options.scales}, missing={**missing, **options.missing}
-    )
+    scales.update(options.scales)
+    missing.update(options.missing)
+    return replace(options, scales=scales, missing=missing)
 
 
-def entries_of(given: object, option: str) -> Iterator[tuple[object, object, str]]:
+def entries_of(values: object, option: str) -> Iterator[tuple[object, object, str]]:
     """Column, value, and where it stands, of what users give: NAME=VALUE, VALUE, a mapping, a YAML file; or several."""
-    for one in [given] if isinstance(given, str | int | float | Path | Mapping) else given or ():
-        if isinstance(one, Mapping):
-            yield from (
-                (name, value, f"{option.removeprefix('--')}: {name}") for name, value in one.items()
-            )
-        elif isinstance(one, Path) or str(one).casefold().endswith((".yml", ".yaml")):
-            path = Path(one).expanduser()
-            yield from ((name, value, f"{path}: {name}") for name, value in _yaml(path).items())
+    if values is None:
+        return
+    if isinstance(values, str | int | float | Path | Mapping):
+        values = [values]
+    for item in values:
+        if isinstance(item, Mapping):
+            for name, value in item.items():
+                yield name, value, f"{option.removeprefix('--')}: {name}"
+        elif isinstance(item, Path) or str(item).casefold().endswith((".yml", ".yaml")):
+            path = Path(item).expanduser()
+            for name, value in _yaml(path).items():
+                yield name, value, f"{path}: {name}"
         else:
-            name, equals, value = str(one).partition("=")
-            yield (
-                name.strip() if equals else ALL_COLUMNS,
-                value if equals else name,
-                f"{option} {one}",
-            )
+            name, equals, value = str(item).partition("=")
+            if equals:
+                yield name.strip(), value, f"{option} {item}"
+            else:
+                yield ALL_COLUMNS, name, f"{option} {item}"
+
+
+def _missing_values(values: object) -> tuple[float | str, ...]:
+    """Numbers and words that stand for a missing answer: ``"8,9"``, a list, or one of them; none for "none"."""
+    if isinstance(values, str):
+        values = values.split(",")
+    elif not isinstance(values, list):
+        values = [values]
+    missing = []
+    for value in values:
+        number = as_number(value)
+        word = normalise_word(as_text(value) or "")
+        if word not in {"", "none"}:
+            missing.append(word if number is None else number)
+    return tuple(missing)
 
 
 def _column(name: object, where: str) -> str:
     """Official name of a column that a user names, in any case."""
-    known = {normalise_name(official): official for official in scale_columns()} | {
-        ALL_COLUMNS: ALL_COLUMNS
-    }
-    official = known.get(normalise_name(str(name)))
-    if official is None:
-        raise refusal(
-            where, "no-scale-column", name=str(name)[:60], columns=", ".join(scale_columns())
-        )
-    return official
+    for official in (ALL_COLUMNS, *scale_columns()):
+        if normalise_name(official) == normalise_name(str(name)):
+            return official
+    columns = ", ".join(scale_columns())
+    raise refusal(where, "no-scale-column", name=str(name)[:60], columns=columns)
 
 
 def _yaml(path: Path) -> Mapping:

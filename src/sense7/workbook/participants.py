@@ -38,9 +38,8 @@ def find_participants(
         is_once = len(people) == len(set(people))
         # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
         if "pid" in columns and ("taskid" not in columns or is_once):
-            is_copy = any(
-                normalise_name(other.name) in normalise_name(sheet.name) for _, other in candidates
-            )
+            earlier_names = [normalise_name(candidate.name) for _, candidate in candidates]
+            is_copy = any(name in normalise_name(sheet.name) for name in earlier_names)
             fitness = ("taskid" not in columns, is_once, not is_copy, len(set(people)))
             candidates.append((fitness, sheet))
         else:
@@ -62,8 +61,8 @@ def _original_of(
     for name, official in used.items():
         has_keys = set(map(normalise_name, KEY_COLUMNS[official])) <= columns
         has_name = normalise_name(official) in normalise_name(sheet.name)
-        has_all = columns == set(sheets[name].names) - {""}
-        if has_keys and (has_name or has_all):
+        has_columns = columns == set(sheets[name].names) - {""}
+        if has_keys and (has_name or has_columns):
             return name
     return None
 
@@ -93,25 +92,28 @@ def read_participants(
             name += "'"
         columns[name] = _characteristic(table, index, options.missing_of(header))
     columns["row"] = np.arange(2, len(people) + 2)
-    first: dict[str | None, int] = {}
+    first_index: dict[str, int] = {}
+    without_id, repeated = [], []
     for index, name in enumerate(people):
-        first.setdefault(name, index)
-    without_id = [index + 2 for index, name in enumerate(people) if name is None and filled[index]]
-    repeated = [
-        index + 2 for index, name in enumerate(people) if name is not None and first[name] != index
-    ]
+        if name is None:
+            if filled[index]:
+                without_id.append(index + 2)
+        elif name in first_index:
+            repeated.append(index + 2)
+        else:
+            first_index[name] = index
     table.add("missing-id/participant", "PID", without_id)
     table.add("duplicate-participant", "PID", repeated)
-    kept = [index for name, index in first.items() if name is not None]
+    indices = list(first_index.values())
     for name, column in columns.items():
         if isinstance(column, list):
-            columns[name] = [column[index] for index in kept]
+            columns[name] = [column[index] for index in indices]
         else:
-            columns[name] = column[kept]
+            columns[name] = column[indices]
     if conversations is not None:
         is_idle = [name not in active for name in columns["participant"]]
         table.add("participant-without-conversation", "PID", columns["row"][is_idle])
-        is_unknown = [name not in first for name in conversations["participant"]]
+        is_unknown = [name not in first_index for name in conversations["participant"]]
         rows = conversations["row"][is_unknown]
         tasks.add("participant-without-characteristics", "PID", rows, chosen=sheet.name)
     return columns

@@ -31,17 +31,20 @@ def report_repeated_conversations(tasks, names: list[str | None]) -> set[int]:
 
     Where two rows of a TaskId differ, neither is left out: they are an error.
     """
-    rows, again = tasks.sheet.rows, set()
+    rows = tasks.sheet.rows
+    repeats = set()
     for numbers in _rows_by_name(names):
-        if len(numbers) > 1:
-            fullest = max(
-                numbers, key=lambda number: sum(not is_blank(cell) for cell in rows[number])
-            )
-            others = [number for number in numbers if number != fullest]
-            if all(_lacks_nothing_of(rows[fullest], rows[number]) for number in others):
-                again.update(others)
-    tasks.add("doubled-row/conversation", "TaskId", [number + 2 for number in sorted(again)])
-    return again
+        if len(numbers) == 1:
+            continue
+        filled_cells = {
+            number: sum(not is_blank(cell) for cell in rows[number]) for number in numbers
+        }
+        fullest = max(filled_cells, key=filled_cells.get)
+        further = [number for number in numbers if number != fullest]
+        if all(_lacks_nothing_of(rows[fullest], rows[number]) for number in further):
+            repeats.update(further)
+    tasks.add("doubled-row/conversation", "TaskId", [number + 2 for number in sorted(repeats)])
+    return repeats
 
 
 class _Messages:
@@ -50,28 +53,35 @@ class _Messages:
     def __init__(self, table, message_id: np.ndarray, ratings: Mapping):
         self.rows, self.message_id = table.sheet.rows, message_id.tolist()
         self.roles, self.content = table.cells("Role"), table.cells("Content")
-        identifier = table.positions.get("MessageId")
-        self._places = [place for place in range(len(table.sheet.header)) if place != identifier]
+        self._positions = list(range(len(table.sheet.header)))
+        if "MessageId" in table.positions:
+            self._positions.remove(table.positions["MessageId"])
         self._ratings = list(ratings.values())
 
     def cells(self, number: int) -> tuple:
         """All of a row but its MessageId."""
         row = self.rows[number]
-        return tuple(row[place] for place in self._places)
+        return tuple(row[position] for position in self._positions)
 
     def said(self, number: int) -> tuple:
         """Role and text; all of the row where there is no text by which a message could be known again."""
         content = self.content[number]
-        return (self.roles[number], self.cells(number) if is_blank(content) else content)
+        if is_blank(content):
+            return self.roles[number], self.cells(number)
+        return self.roles[number], content
 
     def answers(self, number: int) -> list[tuple[int, float] | None]:
         """State and level of each rating of a row, None where there is none."""
-        found = []
+        answers = []
         for levels, states in self._ratings:
             state, level = int(states[number]), float(levels[number])
-            answer = (state, 0.0 if math.isnan(level) else level)
-            found.append(None if state == _ABSENT_CODE else answer)
-        return found
+            if state == _ABSENT_CODE:
+                answers.append(None)
+            elif math.isnan(level):
+                answers.append((state, 0.0))
+            else:
+                answers.append((state, level))
+        return answers
 
     def is_rated_turn(self, number: int) -> bool:
         """Whether a row is an answer of the assistant with a rating."""
@@ -84,9 +94,8 @@ class _Messages:
 
     def fullness(self, number: int) -> tuple[int, int]:
         """Number of ratings and of cells of a row."""
-        return sum(map(bool, self.answers(number))), sum(
-            not is_blank(cell) for cell in self.cells(number)
-        )
+        ratings = sum(map(bool, self.answers(number)))
+        return ratings, sum(not is_blank(cell) for cell in self.cells(number))
 
 
 def report_repeated_messages(
@@ -100,23 +109,25 @@ def report_repeated_messages(
     nobody knows. Rated turns that are alike, and may yet have been said and rated twice, are counted, with a warning.
     """
     messages = _Messages(table, message_id, ratings)
-    again, contradicting, alike = set(), set(), []
+    repeats: set[int] = set()
+    contradicting: set[int] = set()
+    similar_turns: list[int] = []
     for numbers in _rows_by_name(names):
-        if len({(messages.roles[number], messages.content[number]) for number in numbers}) == len(
-            numbers
-        ):
+        texts = {(messages.roles[number], messages.content[number]) for number in numbers}
+        if len(texts) == len(numbers):
             continue  # nothing was said twice
         groups = _same_messages(messages, numbers) or _repeated_runs(messages, numbers)
         for group in groups:
-            kept = max(group, key=messages.fullness)  # of equal ones the first
-            if any(messages.contradict(kept, number) for number in group):
+            fullest = max(group, key=messages.fullness)  # of equal ones the first
+            if any(messages.contradict(fullest, number) for number in group):
                 contradicting.update(group)
-            again.update(number for number in group if number != kept)
-        alike += _turns_alike(messages, [number for number in numbers if number not in again])
+            repeats.update(number for number in group if number != fullest)
+        distinct = [number for number in numbers if number not in repeats]
+        similar_turns += _turns_alike(messages, distinct)
     table.add("rated-again", "", [number + 2 for number in sorted(contradicting)])
-    table.add("doubled-row", "", [number + 2 for number in sorted(again - contradicting)])
-    table.add("doubled-turn", "", [number + 2 for number in sorted(alike)])
-    return again
+    table.add("doubled-row", "", [number + 2 for number in sorted(repeats - contradicting)])
+    table.add("doubled-turn", "", [number + 2 for number in sorted(similar_turns)])
+    return repeats
 
 
 def _same_messages(messages: _Messages, numbers: list[int]) -> list[list[int]]:
@@ -148,13 +159,14 @@ def _repeated_runs(messages: _Messages, numbers: list[int]) -> list[list[int]]:
         if not pairs and len(run) > 1:  # all that was said, rated otherwise
             roles = {messages.roles[number] for number in run}
             earlier = [number for number in groups if messages.roles[number] in roles]
-            pairs = _in_order(run, earlier, messages.said) if len(run) == len(earlier) else {}
+            if len(run) == len(earlier):
+                pairs = _in_order(run, earlier, messages.said)
         # Short runs, as of conversations that take turns in a file, repeat what was really said again.
         if pairs and any(map(messages.is_rated_turn, run)):
             for number, earlier in pairs.items():
                 groups[earlier].append(number)
         else:
-            groups |= {number: [number] for number in run}
+            groups.update({number: [number] for number in run})
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -182,11 +194,11 @@ def _turns_alike(messages: _Messages, numbers: list[int]) -> list[int]:
         first_copy = turns[: len(turns) // copies]
         several_turns = len(set(map(messages.cells, first_copy))) > 1
         return turns[len(first_copy) :] if several_turns else []
-    seen, alike = set(), []
+    earlier_cells, alike = set(), []
     for number in turns:
-        if messages.cells(number) in seen:
+        if messages.cells(number) in earlier_cells:
             alike.append(number)
-        seen.add(messages.cells(number))
+        earlier_cells.add(messages.cells(number))
     return alike
 
 

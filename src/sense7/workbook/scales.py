@@ -7,10 +7,12 @@ official scale, on a scale that the user declares (rescaled linearly), or refuse
 import functools
 import re
 import tomllib
-from collections import Counter, defaultdict, namedtuple
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,22 +22,26 @@ from sense7.taxonomy import Column, Scale, normalise_word
 from sense7.workbook.ids import CODES, as_number, as_text, codes_among, distinct_keys, is_blank
 from sense7.workbook.options import Interval, ReadingOptions
 
-LARGEST_UNREADABLE_SHARE, LARGEST_STRAY_SHARE, FEWEST_STRAYS = 0.05, 0.05, 3
-"""Share of a column's answers above which unreadable ones stop the analysis, unless the user allows them; share of its
-numbers that are no level, if there are that many, above which they can't be slips."""
+LARGEST_UNREADABLE_SHARE = 0.05
+"""Share of a column's answers above which unreadable ones stop the analysis, unless the user allows them."""
+
+LARGEST_STRAY_SHARE = 0.05
+FEWEST_STRAYS = 3
+"""Share of a column's numbers that are no level, if there are that many, above which they can't be slips."""
 
 ENOUGH_NUMBERS = 20
 """Numbers from which on it says something that the highest level never occurs."""
 
-ABSENT_CODE, RATED_CODE, NOT_RATED_CODE, UNREADABLE_CODE = map(
-    STATES.index, (ABSENT, RATED, NOT_RATED, UNREADABLE)
-)
+ABSENT_CODE = STATES.index(ABSENT)
+RATED_CODE = STATES.index(RATED)
+NOT_RATED_CODE = STATES.index(NOT_RATED)
+UNREADABLE_CODE = STATES.index(UNREADABLE)
 
-USUAL = [
-    Interval(low, high) for high in (*range(1, 8), 9, 10) for low in (1, 0, -high) if low < high
-]
-USUAL += [Interval(0, 100), Interval(-100, 100)]
+USUAL = [Interval(0, 1), Interval(-1, 1)]
 """Scales that are in use, the smallest first."""
+for highest in (2, 3, 4, 5, 6, 7, 9, 10):
+    USUAL += [Interval(1, highest), Interval(0, highest), Interval(-highest, highest)]
+USUAL += [Interval(0, 100), Interval(-100, 100)]
 
 _WORDS = {
     name: frozenset(words)
@@ -81,16 +87,16 @@ class WordList:
     main_words: dict[str, str]
 
     def __str__(self) -> str:
-        usual = {level: word for word, level in reversed(self.levels.items())}
-        return f"({', '.join(usual[level] for level in sorted(usual))})"
+        usual_words = {level: word for word, level in reversed(self.levels.items())}
+        return f"({', '.join(word for _, word in sorted(usual_words.items()))})"
 
     def fits(self, words: Iterable[str]) -> bool:
         """Whether the list has all words, those that do not mean the same at different levels."""
         if not all(word in self.levels for word in words):
             return False
-        return len({self.levels[word] for word in words}) == len(
-            {self.main_words[word] for word in words}
-        )
+        levels = {self.levels[word] for word in words}
+        meanings = {self.main_words[word] for word in words}
+        return len(levels) == len(meanings)
 
     def number_of(self, word: str) -> int:
         """Number of a word's level in the list, from 1."""
@@ -104,9 +110,10 @@ def _word_list(
     spellings_of = {spellings[0]: spellings for spellings in same}
     level_of, main_words = {}, {}
     for number, words in enumerate(levels):
+        level = 1 + (size - 1) * number / (len(levels) - 1)
         for word in words:
             for spelling in map(normalise_word, spellings_of.get(word, (word,))):
-                level_of[spelling] = 1 + (size - 1) * number / (len(levels) - 1)
+                level_of[spelling] = level
                 main_words[spelling] = word
     return WordList(level_of, len(levels), main_words)
 
@@ -148,15 +155,16 @@ def usual_words(language: str, scale: str) -> tuple[str, ...]:
 @functools.cache
 def declining_words() -> frozenset[str]:
     """Words of all other languages by which a person declines to rate."""
-    return frozenset(
-        normalise_word(word) for language in languages().values() for word in language["not_rated"]
-    )
+    words = chain.from_iterable(language["not_rated"] for language in languages().values())
+    return frozenset(map(normalise_word, words))
 
 
 def declines(word: str, scale: Scale | None = None) -> bool:
     """Whether a normalized word declines to answer; other languages are looked up where it is no word of the scale."""
-    unknown = bool(word) and not any(word in table for table in (scale.tables if scale else ()))
-    return word in DECLINING_WORDS or (unknown and word in declining_words())
+    if word in DECLINING_WORDS:
+        return True
+    tables = scale.tables if scale else ()
+    return bool(word) and not any(word in table for table in tables) and word in declining_words()
 
 
 def says_nothing(word: str, scale: Scale | None = None) -> bool:
@@ -174,7 +182,9 @@ def is_answer(scale: Scale, cell: str) -> bool:
 def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
     """Whether a cell is one of the numbers or words that stand for a missing answer."""
     number = as_number(cell)
-    return (number if number is not None else normalise_word(as_text(cell) or "")) in missing
+    if number is not None:
+        return number in missing
+    return normalise_word(as_text(cell) or "") in missing
 
 
 @dataclass(frozen=True)
@@ -243,8 +253,13 @@ def why_no_list(lists: Sequence[WordList], words: Iterable[str]) -> tuple[str, d
 # --- columns ---
 
 
-Answer = namedtuple("Answer", ("cell", "count", "number", "word"))
-"""One distinct cell of a column, in how many rows it stands, and the number (or None) and the word in it."""
+class Answer(NamedTuple):
+    """One distinct cell of a column, in how many rows it stands, and the number (or None) and the word in it."""
+
+    cell: object
+    count: int
+    number: float | None
+    word: str
 
 
 class Labels:
@@ -264,20 +279,17 @@ class Labels:
         self.is_exact = question.is_official_interval and not only_ends
         self.levels: dict[str, float] = {}
         best = (0, 0)
-        for listed in lists_for(question.scale, {answer.word for answer in labelled}):
-            levels = {
-                answer.word: listed.levels[answer.word]
-                for answer in labelled
-                if answer.word in listed.levels
-            }
+        words = {answer.word for answer in labelled}
+        for word_list in lists_for(question.scale, words):
+            levels = {word: word_list.levels[word] for word in words & word_list.levels.keys()}
             # Few lists have many of the words; those that have one alone say little.
             fit = (len(levels), self.score(labelled, levels))
             if fit > best or (levels and not self.levels):
                 self.levels, best = levels, fit
         self.against = self.contradiction(labelled, is_among_numbers=question.has_numbers)
-        self.of_official_scale = (
-            "" if question.is_official_interval else self.official_cell(labelled)
-        )
+        self.of_official_scale = ""
+        if not question.is_official_interval:
+            self.of_official_scale = self.official_cell(labelled)
 
     def agree(self, word: str, level: float) -> bool:
         """Whether a word may stand beside a number of a level."""
@@ -305,10 +317,11 @@ class Labels:
         score = 0
         for answer in labelled:
             if answer.word in levels:
-                agree = self.levels_agree(
-                    levels[answer.word], self.interval.rescaled(answer.number, self.size)
-                )
-                score += answer.count if agree else -answer.count
+                level_of_number = self.interval.rescaled(answer.number, self.size)
+                if self.levels_agree(levels[answer.word], level_of_number):
+                    score += answer.count
+                else:
+                    score -= answer.count
         return score
 
     def contradiction(self, labelled: Sequence[Answer], *, is_among_numbers: bool) -> dict | None:
@@ -316,9 +329,9 @@ class Labels:
         usual: dict[str, Answer] = {}  # word -> the answer in which it stands most often
         for answer in labelled:
             if answer.word in self.levels:
-                usual[answer.word] = max(
-                    usual.get(answer.word, answer), answer, key=lambda answer: answer.count
-                )
+                most_frequent = usual.setdefault(answer.word, answer)
+                if answer.count > most_frequent.count:
+                    usual[answer.word] = answer
         same_side, other_side = [], []
         for word, answer in usual.items():
             of_number = self.interval.rescaled(answer.number, self.size) - self.middle
@@ -346,80 +359,83 @@ class Question:
     """A column with all that decides how its answers are read; ``rows`` has each row's place in ``answers``, or -1."""
 
     def __init__(self, column: Column, cells: Sequence, options: ReadingOptions):
-        self.column, self.official, self.scale, self.size = (
-            column,
-            column.official,
-            column.scale,
-            column.scale.size,
-        )
+        self.column = column
+        self.official = column.official
+        self.scale = column.scale
+        self.size = column.scale.size
         self.declared = options.scale_of(self.official, self.size)
         self.interval = self.declared or Interval(1, self.size)
-        self.words, self.missing = (
-            options.words_of(self.official, self.size),
-            options.missing_of(self.official),
-        )
+        self.is_official_interval = {self.interval.lowest, self.interval.highest} == {1, self.size}
+        self.words = options.words_of(self.official, self.size)
+        self.missing = options.missing_of(self.official)
+        keys = distinct_keys(cells)
+        counts = Counter(keys)
+        code_of: dict[object, int] = {}
         self.answers: list[Answer] = []
-        keys, code_of = distinct_keys(cells), {}
-        for key, count in Counter(keys).items():
-            cell, number, word = key if keys is cells else key[1], None, ""
-            if isinstance(cell, float | int) and not isinstance(cell, bool):
-                number = float(cell)
-            elif not is_blank(cell):
-                number, word = (
-                    self.scale.split_number(cell) if isinstance(cell, str) else (None, "")
-                )
-                whole = normalise_word(as_text(cell))
-                if (
-                    number is None or whole in MISSING_WORDS or (word == "%" and not self.declared)
-                ):  # as 1.#QNAN, 4%
-                    number, word = None, whole
-            code_of[key] = -1
-            if (
-                number is not None or word
-            ):  # without what floating-point arithmetic left beside a number
+        for key, cell in zip(keys, cells, strict=True):
+            if key in code_of:
+                continue
+            number, word = self._number_and_word(cell)
+            if number is None and not word:
+                code_of[key] = -1
+            else:
                 code_of[key] = len(self.answers)
-                number = None if number is None else round(number, 9)
-                self.answers.append(Answer(cell, count, number, "" if word == "%" else word))
+                self.answers.append(Answer(cell, counts[key], number, word))
         self.rows = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
         # Words that are neither declared nor say that there is no answer: all of them, and those without a number.
-        self.unknown, self.bare_words = Counter(), Counter()
+        self.unknown_words, self.bare_words = Counter(), Counter()
         for answer in self.answers:
             word = answer.word
-            if answer.number is not None and re.search(r"\d", word):  # as 4/5: two numbers
+            is_explained = not word or word in self.words or says_nothing(word, self.scale)
+            has_two_numbers = answer.number is not None and re.search(r"\d", word)  # as 4/5
+            if is_explained or has_two_numbers or word.endswith("%"):
                 continue
-            if word and not (
-                word in self.words or says_nothing(word, self.scale) or word.endswith("%")
-            ):
-                self.unknown[word] += answer.count
-                if answer.number is None:
-                    self.bare_words[word] += answer.count
-        self.is_official_interval = {self.interval.lowest, self.interval.highest} == {1, self.size}
+            self.unknown_words[word] += answer.count
+            if answer.number is None:
+                self.bare_words[word] += answer.count
+
+    def _number_and_word(self, cell: object) -> tuple[float | None, str]:
+        """The number (None if there is none) and the word of a cell; no word and no number if it is blank."""
+        if is_blank(cell):
+            return None, ""
+        if isinstance(cell, float | int) and not isinstance(cell, bool):
+            number, word = float(cell), ""
+        else:
+            text = normalise_word(as_text(cell))
+            number, word = None, ""
+            if isinstance(cell, str):
+                number, word = self.scale.split_number(cell)
+            is_undeclared_percentage = word == "%" and not self.declared
+            if number is None or text in MISSING_WORDS or is_undeclared_percentage:  # as 1.#QNAN
+                return None, text
+        if word == "%":
+            word = ""
+        return round(number, 9), word  # without what floating-point arithmetic left
 
     def use(self, vocabulary: Vocabulary) -> None:
         """Read the words by a vocabulary, and compare the words beside numbers with these.
 
         Words that stand among more numbers are those of the official vocabulary: others could name another scale.
         """
-        bare_numbers = sum(
-            answer.count for answer in self.answers if answer.number is not None and not answer.word
-        )
+        bare_numbers = 0
+        for answer in self.answers:
+            if answer.number is not None and not answer.word:
+                bare_numbers += answer.count
         self.has_numbers = bare_numbers > 0
         if bare_numbers > self.bare_words.total():
             vocabulary = Vocabulary(english_lists(self.scale)[0].levels)
         self.vocabulary, self.doubt = vocabulary.levels, vocabulary.doubt
         self.labels = Labels(self)
         # Levels that other words stand for can't mean a missing answer.
-        of_words = {answer.word for answer in self.answers} - MISSING_WORDS
+        level_words = {answer.word for answer in self.answers} - MISSING_WORDS
         self.levels_of_words = {
-            self.vocabulary[word] for word in of_words if word in self.vocabulary
+            self.vocabulary[word] for word in level_words & self.vocabulary.keys()
         }
         self.numbers = Counter()
         for answer in self.answers:
-            if (
-                answer.number is not None
-                and not says_nothing(answer.word, self.scale)
-                and not self.is_missing(answer)
-            ):
+            if answer.number is None or self.is_missing(answer):
+                continue
+            if not says_nothing(answer.word, self.scale):
                 self.numbers[answer.number] += answer.count
 
     def is_missing(self, answer: Answer) -> bool:
@@ -429,7 +445,8 @@ class Question:
         level, and there is no number.
         """
         number, word = answer.number, answer.word
-        if self.missing is not None and (word if number is None else number) in self.missing:
+        value = word if number is None else number
+        if self.missing is not None and value in self.missing:
             return True
         if word not in MISSING_WORDS or word in self.words:
             return False
@@ -446,62 +463,25 @@ class Question:
             answer
             for answer in self.answers
             if answer.number is not None
-            and answer.word in self.unknown
+            and answer.word in self.unknown_words
             and self.interval.holds(answer.number)
         ]
 
     def template(self) -> str:
         """Lines of a file of words to be filled in."""
-        return ", ".join(f"{word!r}: ?" for word in list(self.unknown)[:12])
+        return ", ".join(f"{word!r}: ?" for word in list(self.unknown_words)[:12])
 
     def declare(self, numbers: Iterable[float]) -> str:
         """How numbers that stand for a missing answer are declared."""
-        listed = ",".join(f"{number:g}" for number in sorted(numbers))
-        wide, own = f"--missing {listed}", f"--missing {self.official}={listed}"
-        return f"if no answer is meant by {listed.replace(',', ' and ')}, declare it: {wide} (everywhere) or {own}"
+        codes = [f"{number:g}" for number in sorted(numbers)]
+        option = f"--missing {','.join(codes)} (everywhere) or --missing {self.official}={','.join(codes)}"
+        return f"if no answer is meant by {' and '.join(codes)}, declare it: {option}"
 
     def refusal(self, codes: list[float]) -> tuple[str, dict] | None:
-        """Entry and words of why a column is not on the scale that it would be read on; None if it is.
-
-        It is on another than 1..size if more than 5 % of its numbers, and at least three, are no level; or if it holds
-        zeros and, among at least 20 numbers, never the highest level. Fewer are taken for slips.
-        """
-        counts, size = (
-            Counter({n: count for n, count in self.numbers.items() if n not in codes}),
-            self.size,
-        )
-        strays, total = (
-            sum(counts[n] for n in counts if n not in range(1, size + 1)),
-            counts.total(),
-        )
-        shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
-        many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
-        if self.declared is None and (shifted or many):
-            lowest, highest = min(counts), max(counts)
-            seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
-            holding = [
-                interval
-                for interval in USUAL
-                if interval.lowest <= lowest and highest <= interval.highest
-            ]
-            if (
-                lowest >= 1
-            ):  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
-                holding = [
-                    one for one in holding if one.lowest == 1 and one.highest >= size
-                ] or holding
-            likely = (holding[0] if holding else Interval(lowest, highest)).option
-            off = [
-                number for number in self.numbers if not 1 <= number <= size and number.is_integer()
-            ]
-            both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
-            further = f"; {self.declare(codes or off)}" if codes or 0 < len(off) < 3 else ""
-            return "other-scale/numbers", {
-                "seen": seen,
-                "likely": likely,
-                "both": both,
-                "further": further,
-            }
+        """Entry and words of why a column is not on the scale that it would be read on; None if it is."""
+        numbers = Counter({n: count for n, count in self.numbers.items() if n not in codes})
+        if self.declared is None and self.is_other_scale(numbers):
+            return "other-scale/numbers", self.likely_scale(numbers, codes)
         if self.labels.against:
             return "against-words", self.labels.against
         if self.labels.of_official_scale:
@@ -511,109 +491,182 @@ class Question:
             return entry, {**fields, "template": self.template()}
         return None
 
+    def count_strays(self, numbers: Counter) -> int:
+        """How many numbers are no level of the official scale."""
+        return numbers.total() - sum(numbers[level] for level in range(1, self.size + 1))
+
+    def is_other_scale(self, numbers: Counter) -> bool:
+        """Whether numbers are on another scale than 1..size.
+
+        That is if more than 5 % of them, and at least three, are no level; or if there are zeros and, among at least
+        20 numbers, never the highest level. Fewer are taken for slips.
+        """
+        total, strays = numbers.total(), self.count_strays(numbers)
+        if strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total:
+            return True
+        return bool(numbers[0]) and not numbers[self.size] and total >= ENOUGH_NUMBERS
+
+    def likely_scale(self, numbers: Counter, codes: list[float]) -> dict:
+        """Fields of a refusal: what the numbers are, the scale that they may be on, and how it is declared."""
+        size, lowest, highest = self.size, min(numbers), max(numbers)
+        intervals = [
+            interval
+            for interval in USUAL
+            if interval.lowest <= lowest and highest <= interval.highest
+        ]
+        if lowest >= 1:
+            # Most scales begin with 1, and a scale of fewer levels than the official one is no reason.
+            from_1 = [
+                interval
+                for interval in intervals
+                if interval.lowest == 1 and interval.highest >= size
+            ]
+            intervals = from_1 or intervals
+        likely = intervals[0] if intervals else Interval(lowest, highest)
+        fields = {
+            "seen": f"{self.count_strays(numbers):,} of {numbers.total():,} numbers, which go from {lowest:g} to "
+            f"{highest:g}, are no level",
+            "likely": likely.option,
+            "both": "",
+            "further": "",
+        }
+        if size == 5:
+            fields["both"] = f"--scale {likely.option} (all columns of {size} levels) or "
+        strays = [number for number in self.numbers if not 1 <= number <= size]
+        strays = [number for number in strays if number.is_integer()]
+        if codes:
+            fields["further"] = f"; {self.declare(codes)}"
+        elif 0 < len(strays) < 3:
+            fields["further"] = f"; {self.declare(strays)}"
+        return fields
+
     def level(self, answer: Answer) -> tuple[float | None, str]:
         """Level of an answer, and the entry of what is strange about it ("declines": nothing)."""
-        number, word, interval = answer.number, answer.word, self.interval
-        if self.words[word] is None if word in self.words else declines(word, self.scale):
+        number, word = answer.number, answer.word
+        is_declared = word in self.words
+        if is_declared and self.words[word] is None:
             return None, "declines"
-        of_word = None  # as the user declared it, else by the vocabulary where the scale is the official one
-        if word in self.words:
-            of_word = (
-                interval.rescaled(self.words[word], self.size)
-                if interval.holds(self.words[word])
-                else None
-            )
+        if not is_declared and declines(word, self.scale):
+            return None, "declines"
+        # As the user declared it, else by the vocabulary where the scale is the official one.
+        level_of_word = None
+        if is_declared:
+            if self.interval.holds(self.words[word]):
+                level_of_word = self.interval.rescaled(self.words[word], self.size)
         elif number is None and self.is_official_interval:
-            of_word = self.vocabulary.get(word)
+            level_of_word = self.vocabulary.get(word)
         if number is None:
-            return of_word, "" if of_word is not None else "unknown-word"
-        if not interval.holds(number) or (self.declared is None and not number.is_integer()):
+            return level_of_word, "unknown-word" if level_of_word is None else ""
+        if not self.interval.holds(number):
             return None, "out-of-range/answer"
-        level = interval.rescaled(number, self.size)
+        if self.declared is None and not number.is_integer():
+            return None, "out-of-range/answer"
+        level = self.interval.rescaled(number, self.size)
         if word in self.labels.levels:
-            return (level, "") if self.labels.agree(word, level) else (None, "contradiction")
-        if word and of_word is None:
-            return (
-                (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
-            )
-        return (
-            (level, "")
-            if of_word is None or abs(of_word - level) < 1e-9
-            else (None, "contradiction")
-        )
+            agrees = self.labels.agree(word, level)
+        elif level_of_word is not None:
+            agrees = abs(level_of_word - level) < 1e-9
+        elif not word:
+            agrees = True
+        elif re.search(r"\d", word):
+            return None, "unknown-word"
+        else:
+            return level, "unknown-word/beside"
+        return (level, "") if agrees else (None, "contradiction")
+
+    def probable_codes(self) -> list[float]:
+        """Numbers that probably stand for a missing answer, though nobody declared them."""
+        if self.missing is not None:
+            return []
+        if self.declared is not None:
+            return [n for n in self.numbers if n in CODES and not self.declared.holds(n)]
+        levels = range(1, self.size + 1) if self.levels_of_words else ()
+        return codes_among([*self.numbers, *levels], self.size)
 
     def read(self, table, options: ReadingOptions) -> dict[str, list[int]]:
         """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
-        size, official = self.size, self.official
-        # Numbers that probably stand for a missing answer, though nobody declared them.
-        named = range(1, size + 1) if self.levels_of_words else ()
-        codes = codes_among([*self.numbers, *named], size)
-        if self.declared is not None:
-            codes = [n for n in self.numbers if n in CODES and not self.declared.holds(n)]
-        codes = codes if self.missing is None else []
-        common = {"official": official, "size": size, "interval": self.interval}
-        if refusal := self.refusal(codes):
-            table.add(refusal[0], official, **common, **refusal[1])
-        used = {
-            a.word
-            for a in self.answers
-            if a.number is None and a.word not in self.words and not self.is_missing(a)
+        official = self.official
+        codes = self.probable_codes()
+        anchors = [words[0] for words in self.scale.vocabularies[0]] + ["unknown"]
+        fields = {
+            "official": official,
+            "size": self.size,
+            "interval": self.interval,
+            "anchors": ", ".join(anchors),
         }
-        used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
-        official_levels = english_lists(self.scale)[0].levels
-        if not refusal and any(official_levels.get(word) != level for word, level in used.items()):
-            reading = sorted((level, word) for word, level in used.items())
-            table.add(
-                "other-words",
-                official,
-                reading=", ".join(f"{word} = {level:g}" for level, word in reading),
-            )
-        common["anchors"] = ", ".join(
-            [level[0] for level in self.scale.vocabularies[0]] + ["unknown"]
-        )
+        refusal = self.refusal(codes)
+        if refusal is None:
+            self.report_other_words(table)
+        else:
+            entry, refusal_fields = refusal
+            table.add(entry, official, **{**fields, **refusal_fields})
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
         state_of = np.full(len(self.answers) + 1, ABSENT_CODE, dtype=np.int8)
-        unreadable, missing, answered = Counter(), {}, 0
+        unreadable: Counter = Counter()
+        missing: dict[str, list[int]] = defaultdict(list)
+        answered = 0
         for code, answer in enumerate(self.answers):
             rows = np.flatnonzero(self.rows == code) + 2
             if self.is_missing(answer):
-                missing.setdefault(str(as_text(answer.cell)).strip(), []).extend(rows.tolist())
+                missing[str(as_text(answer.cell)).strip()].extend(rows.tolist())
                 continue
             answered += answer.count
             level, entry = self.level(answer)
-            level_of[code] = np.nan if level is None else level
-            state_of[code] = UNREADABLE_CODE if level is None else RATED_CODE
-            if entry == "declines":
-                state_of[code], entry = NOT_RATED_CODE, ""
-            elif level is None:
+            if level is not None:
+                level_of[code], state_of[code] = level, RATED_CODE
+            elif entry == "declines":
+                state_of[code] = NOT_RATED_CODE
+                continue
+            else:
+                state_of[code] = UNREADABLE_CODE
                 unreadable[as_text(answer.cell)] += answer.count
-            if entry and not refusal:
+            if entry and refusal is None:
                 fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
-                table.add(entry, official, rows, answer.cell, fix=fix, **common)
+                table.add(entry, official, rows, answer.cell, fix=fix, **fields)
         self.levels, self.states = level_of[self.rows], state_of[self.rows]
-        much = (
-            unreadable.total() > LARGEST_UNREADABLE_SHARE * answered
-            and not options.allow_unreadable
-        )
-        if much and not refusal:
-            remedy = (
-                f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
-            )
-            if self.unknown.keys() - self.vocabulary:
-                remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
-                remedy += self.template()
-            seen = ", ".join(
-                f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)
-            )
-            common |= {
-                "unreadable": unreadable.total(),
-                "answered": answered,
-                "limit": LARGEST_UNREADABLE_SHARE,
-            }
-            remedy = self.declare(codes) if codes else remedy
-            table.add("unreadable-column", official, seen=seen, remedy=remedy, **common)
+        is_unusable = unreadable.total() > LARGEST_UNREADABLE_SHARE * answered
+        if is_unusable and refusal is None and not options.allow_unreadable:
+            self.report_unreadable(table, unreadable, answered, codes)
         return missing
+
+    def report_other_words(self, table) -> None:
+        """Report how the words without a number are read, where that is not by the official vocabulary."""
+        bare_answers = [answer for answer in self.answers if answer.number is None]
+        words = {answer.word for answer in bare_answers if not self.is_missing(answer)}
+        words -= self.words.keys()
+        levels = {word: self.vocabulary[word] for word in words & self.vocabulary.keys()}
+        official_levels = english_lists(self.scale)[0].levels
+        if any(official_levels.get(word) != level for word, level in levels.items()):
+            pairs = sorted((level, word) for word, level in levels.items())
+            reading = ", ".join(f"{word} = {level:g}" for level, word in pairs)
+            table.add("other-words", self.official, reading=reading)
+
+    def report_unreadable(
+        self, table, unreadable: Counter, answered: int, codes: list[float]
+    ) -> None:
+        """Report that too many of a column's answers can't be read, with the most frequent of them."""
+        if codes:
+            remedy = self.declare(codes)
+        elif self.unknown_words.keys() - self.vocabulary:
+            remedy = (
+                "give the words their numbers with --words words.yml, a file with one line for each word: "
+                f"{self.template()}"
+            )
+        else:
+            remedy = f"correct the cells, or declare the scale with --scale {self.official}=LOWEST-HIGHEST"
+        answers = [f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)]
+        table.add(
+            "unreadable-column",
+            self.official,
+            official=self.official,
+            interval=self.interval,
+            unreadable=unreadable.total(),
+            answered=answered,
+            limit=LARGEST_UNREADABLE_SHARE,
+            seen=", ".join(answers),
+            remedy=remedy,
+        )
 
 
 def choose_vocabularies(questions: Sequence[Question]) -> None:
@@ -638,13 +691,13 @@ def with_common_words(questions: Sequence[Question]) -> list[list[Question]]:
     """Columns in groups: those of one group have words in common, those of two have none."""
     groups: list[list[Question]] = []
     for question in questions:
-        joined, others = [question], []
+        joined, separate = [question], []
         for group in groups:
             if any(question.bare_words.keys() & member.bare_words.keys() for member in group):
                 joined = group + joined
             else:
-                others.append(group)
-        groups = [*others, joined]
+                separate.append(group)
+        groups = [*separate, joined]
     return groups
 
 
@@ -653,19 +706,16 @@ def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, n
     by_scale: dict[str, list[Question]] = defaultdict(list)
     for column in table.columns:
         if column.scale is not None:
-            by_scale[column.scale.name].append(
-                Question(column, table.cells(column.official), options)
-            )
+            question = Question(column, table.cells(column.official), options)
+            by_scale[column.scale.name].append(question)
     missing: dict[str, set[int]] = defaultdict(set)
+    readings = {}
     for questions in by_scale.values():
         choose_vocabularies(questions)
         for question in questions:
             for text, rows in question.read(table, options).items():
                 missing[text].update(rows)
-    rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
-    table.add("missing-code", "", rows, codes=codes)
-    return {
-        one.column.name: (one.levels, one.states)
-        for questions in by_scale.values()
-        for one in questions
-    }
+            readings[question.column.name] = (question.levels, question.states)
+    rows = sorted(set().union(*missing.values()))
+    table.add("missing-code", "", rows, codes=", ".join(sorted(missing)))
+    return readings

@@ -49,28 +49,25 @@ class ParsedWorkbook(Study):
         import pandas as pd
 
         def frame(columns: Columns) -> pd.DataFrame:
-            # Without a type of its own pandas would infer one for a list, and turn None into NaN.
-            kinds = {
-                name: object if isinstance(column, list) else None
-                for name, column in columns.items()
-            }
-            return pd.DataFrame(
-                {name: pd.Series(columns[name], dtype=kinds[name], copy=False) for name in columns}
-            )
+            series = {}
+            for name, column in columns.items():
+                # Without a type of its own pandas would infer one for a list, and turn None into NaN.
+                dtype = object if isinstance(column, list) else None
+                series[name] = pd.Series(column, dtype=dtype, copy=False)
+            return pd.DataFrame(series)
 
-        states = [name for name in self.turns if name.endswith("_state")]
-        turns = self.turns | {
-            name: pd.Categorical.from_codes(self.turns[name], STATES) for name in states
-        }
-        frames = {
-            "conversations": frame(self.conversations),
-            "messages": frame(self.messages),
-            "turns": frame(turns),
-        }
-        people = None if self.participants is None else frame(self.participants)
-        return Study(
-            **vars(self) | frames | {"participants": people, "columns": pd.DataFrame(self.columns)}
-        )
+        turns = dict(self.turns)
+        for name, column in turns.items():
+            if name.endswith("_state"):
+                turns[name] = pd.Categorical.from_codes(column, STATES)
+        fields = dict(vars(self))
+        fields["conversations"] = frame(self.conversations)
+        fields["messages"] = frame(self.messages)
+        fields["turns"] = frame(turns)
+        fields["columns"] = pd.DataFrame(self.columns)
+        if self.participants is not None:
+            fields["participants"] = frame(self.participants)
+        return Study(**fields)
 
 
 @checked(path=is_path("Give the path of a file."))
@@ -127,7 +124,8 @@ def parse_workbook(
     with _without_garbage_collection():
         if sheets is None:
             sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
-            options = ReadingOptions.beside(Path(path)) if options is None else options
+            if options is None:
+                options = ReadingOptions.beside(Path(path))
         options = with_scales_sheet(sheets, options or ReadingOptions(), path)
         reading = Reading(sheets, options)
         find_tables(reading)
@@ -197,11 +195,11 @@ class Reading:
 
 def find_tables(reading: Reading) -> None:
     """Find the sheets of the format, and their columns."""
-    located = {
+    sheets = {
         official: locate_sheet(reading.sheets, official, reading.diagnostics)
         for official in KEY_COLUMNS
     }
-    for official, sheet in located.items():
+    for official, sheet in sheets.items():
         if sheet is not None:
             reading.tables[official] = Table(official, sheet, reading.diagnostics)
     usable = {name: table for name, table in reading.tables.items() if table.has_keys}
@@ -256,10 +254,12 @@ def read_people(reading: Reading) -> None:
 
 def _require_known_columns(reading: Reading, path: str | Path) -> None:
     """Refuse numbers for a missing answer of a column that is not there."""
-    columns = (*scale_columns(), *(reading.participants or ()), ALL_COLUMNS)
-    known = {normalise_name(name) for name in columns}
+    columns = [*scale_columns(), ALL_COLUMNS]
+    if reading.participants is not None:
+        columns += reading.participants
+    known_names = set(map(normalise_name, columns))
     for name in reading.options.missing:
-        if normalise_name(name) not in known:
+        if normalise_name(name) not in known_names:
             raise refusal(path, "no-missing-column", name=name)
 
 
@@ -281,7 +281,9 @@ def _records(
     """What became of each column of a sheet; of answers on a scale, those of some rows count."""
     records = []
     for column in table.columns:
-        position = table.positions.get(column.official)
+        header = None
+        if column.official in table.positions:
+            header = table.sheet.header[table.positions[column.official]]
         lowest, highest = math.nan, math.nan
         if column.scale:
             states = answers[column.name][1][counted]
@@ -298,7 +300,7 @@ def _records(
                 "sheet": table.official,
                 "column": column.official,
                 "name": column.name,
-                "header": None if position is None else table.sheet.header[position],
+                "header": header,
                 "question": column.is_question,
                 "filled": filled,
                 "unreadable": unreadable,
@@ -318,21 +320,24 @@ def find_prompted(
     """Give the empathy-prompted condition, None if it is not known, and how it is known or why not."""
     conditions = sorted({name for name in conversations["condition"] if isinstance(name, str)})
     if chosen:
-        if (name := as_name(chosen)) not in conditions:
-            known = ", ".join(map(repr, conditions)) or "none"
-            raise refusal(path, "unknown-condition", name=chosen, conditions=known)
+        name = as_name(chosen)
+        if name not in conditions:
+            names = ", ".join(map(repr, conditions)) or "none"
+            raise refusal(path, "unknown-condition", name=chosen, conditions=names)
         return name, "given"
-    best = []
-    for condition in conditions:
-        words = re.findall(
-            r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold()
-        )  # GptEmp: two words
-        negated = any(
-            re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words
-        )
-        if not negated and any(re.fullmatch(r"emph?|.*(empath|prompt).*", word) for word in words):
-            best.append(condition)
-    if len(best) == 1:
-        return best[0], "guessed from its name"
-    several = f"several conditions' names speak of it: {', '.join(best)}"
-    return None, several if best else "no condition's name speaks of empathy or of a prompt"
+    prompted = list(filter(_speaks_of_empathy_or_prompt, conditions))
+    if len(prompted) == 1:
+        return prompted[0], "guessed from its name"
+    if prompted:
+        return None, f"several conditions' names speak of it: {', '.join(prompted)}"
+    return None, "no condition's name speaks of empathy or of a prompt"
+
+
+def _speaks_of_empathy_or_prompt(condition: str) -> bool:
+    """Whether a word of a condition's name is of empathy or a prompt, and none negates it; GptEmp is two words."""
+    text = re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold()
+    words = re.findall(r"[a-z]+", text)
+    negation = re.compile(r"non?|not|without|un|(non?|un)(empath|prompt).*")
+    if any(map(negation.fullmatch, words)):
+        return False
+    return any(map(re.compile(r"emph?|.*(empath|prompt).*").fullmatch, words))

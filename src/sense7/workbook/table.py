@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from itertools import dropwhile
 
 from sense7 import taxonomy
 from sense7.taxonomy import DIMENSIONS, normalise_name, normalise_word
@@ -55,7 +54,9 @@ class Table:
     def __init__(
         self, official: str, sheet: Sheet, diagnostics: Diagnostics, positions: dict | None = None
     ):
-        self.official, self.sheet, self.diagnostics = official, sheet, diagnostics
+        self.official = official
+        self.sheet = sheet
+        self.diagnostics = diagnostics
         self.columns = taxonomy.CORE_COLUMNS.get(official, ())
         self.positions = positions or {}
         self._cells = list(zip(*sheet.rows, strict=True))
@@ -77,7 +78,9 @@ class Table:
     def cells(self, official: str) -> tuple:
         """Cells of a column; all None where the column is missing."""
         position, length = self.positions.get(official), len(self.sheet.rows)
-        return (None,) * length if position is None or not length else self._cells[position]
+        if position is None or not length:
+            return (None,) * length
+        return self._cells[position]
 
     def cells_at(self, position: int) -> tuple:
         """Cells of a column by its position."""
@@ -102,21 +105,24 @@ class Table:
         """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its official name or position."""
         position = column if isinstance(column, int) else self.positions.get(column)
         if position is not None:
-            header = self.sheet.header[position] if position < len(self.sheet.header) else ""
-            letters = ids.cell_name(position, 1).rstrip("1")
-            column = header if header.strip() else f"{letters} (no name)"
+            column = self.sheet.header[position] if position < len(self.sheet.header) else ""
+            if not column.strip():
+                letters = ids.cell_name(position, 1).rstrip("1")
+                column = f"{letters} (no name)"
         place = {"sheet": self.sheet.name, "column": column, "position": position}
         self.diagnostics.add(entry, place, rows, value, **words)
 
     def names(
-        self, official: str, known: set[str] | None = None, noun: str = ""
+        self, official: str, spellings: set[str] | None = None, noun: str = ""
     ) -> list[str | None]:
-        """A column as names; as ``known`` spells them, if these are given and one alone is alike."""
+        """A column as names; as ``spellings`` has them, if these are given and one alone is alike."""
         cells = self.cells(official)
         names = as_names(cells)
         ids.report_replaced_signs(self, official, cells, names)
         ids.report_rounded(self, official, cells, names)
-        respelt = {} if known is None else ids.respelt(names, known)
+        if spellings is None:
+            return names
+        respelt = ids.respelt(names, spellings)
         for row, name in enumerate(names, 2):
             if name in respelt:
                 self.add(f"respelt-id/{noun}", official, [row], name)
@@ -130,7 +136,7 @@ def _find_columns(table: Table) -> dict[str, int]:
     """Official name -> position: exact names, then alike ones and titles, then dimensions that one column names."""
     header, names = table.sheet.header, table.sheet.names
     officials = {column.official for column in table.columns}
-    after = normalise_name(_AFTER_TASK)
+    after_task = normalise_name(_AFTER_TASK)
     alike = {normalise_name(official): official for official in officials}
     for dimension in DIMENSIONS:
         if dimension.name in officials:
@@ -139,51 +145,54 @@ def _find_columns(table: Table) -> dict[str, int]:
     for column in table.columns:
         if column.official in header:
             positions[column.official] = header.index(column.official)
-    naming: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
+    candidates: dict[str, list[int]] = defaultdict(list)
+    for position, name in enumerate(names):
         official = alike.get(name)
         if official in officials - positions.keys():
-            positions[official] = place
-            table.add("renamed-column", place, official=official)
-        elif name.startswith(after) and place not in positions.values():
-            naming[_dimension_named(name.removeprefix(after))].append(place)
+            positions[official] = position
+            table.add("renamed-column", position, official=official)
+        elif name.startswith(after_task) and position not in positions.values():
+            candidates[_dimension_column(name.removeprefix(after_task))].append(position)
     # Of several columns that name a dimension, such as one with a comment, nobody knows which is meant.
-    for official in naming.keys() & officials - positions.keys():
-        if len(naming[official]) == 1:
-            positions[official] = naming[official][0]
-    for place, name in enumerate(names):
-        is_empty = not name and all(row[place] is None for row in table.sheet.rows)
-        if place in positions.values() or is_empty:
+    for official in candidates.keys() & officials - positions.keys():
+        if len(candidates[official]) == 1:
+            positions[official] = candidates[official][0]
+    for position, name in enumerate(names):
+        is_empty = not name and all(row[position] is None for row in table.sheet.rows)
+        if position in positions.values() or is_empty:
             continue
-        entry = "unmatched-column" if name.startswith(after) else "unknown-column"
         if alike.get(name) in positions:
             entry = "duplicate-column"
+        elif name.startswith(after_task):
+            entry = "unmatched-column"
+        else:
+            entry = "unknown-column"
         dimensions = ", ".join(taxonomy.DIMENSION_NAMES)
-        table.add(entry, place, official=alike.get(name), dimensions=dimensions)
+        table.add(entry, position, official=alike.get(name), dimensions=dimensions)
     return positions
 
 
-def _dimension_named(text: str) -> str:
+def _dimension_column(text: str) -> str:
     """Official name of the column of the one dimension that a text names; "" if it names none or several."""
-    named = [dimension.name for dimension in DIMENSIONS if normalise_name(dimension.name) in text]
-    return f"{_AFTER_TASK}_{named[0]}" if len(named) == 1 else ""
+    names = [dimension.name for dimension in DIMENSIONS if normalise_name(dimension.name) in text]
+    return f"{_AFTER_TASK}_{names[0]}" if len(names) == 1 else ""
 
 
 # --- rows without data ---
 
 
-def leave_out(table: Table, key: str, known: Collection[str], explained: bool) -> bool:
+def leave_out(table: Table, key: str, known_ids: Collection[str], explained: bool) -> bool:
     """Make rows without data blank, and report them; whether any of them names the columns.
 
     Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
-    repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not ``known``. One of
-    the first four rows is such a row if it holds nothing but texts, its role or id is not known, and one of its
-    texts stands above a column of numbers, or is no answer on the scale of its column, or other sheets have such
-    rows, too (``explained``).
+    repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not among
+    ``known_ids``. One of the first four rows is such a row if it holds nothing but texts, its role or id is not
+    known, and one of its texts stands above a column of numbers, or is no answer on the scale of its column, or other
+    sheets have such rows, too (``explained``).
     """
-    first = _rows_of_names(table, key, known, explained)
+    first = _rows_of_names(table, key, known_ids, explained)
     headers = set(range(first)) | _repeated_names(table, key, first)
-    totals = _totals(table, key, known, first) - headers
+    totals = _totals(table, key, known_ids, first) - headers
     table.add("further-header", "", [index + 2 for index in sorted(headers)])
     table.add("totals", "", [index + 2 for index in sorted(totals)])
     if headers or totals:
@@ -191,77 +200,82 @@ def leave_out(table: Table, key: str, known: Collection[str], explained: bool) -
     return bool(headers)
 
 
-def _rows_of_names(table: Table, key: str, known: Collection[str], explained: bool) -> int:
+def _rows_of_names(table: Table, key: str, known_ids: Collection[str], explained: bool) -> int:
     """How many of the first rows explain the columns."""
-    role, id_place = table.positions.get("Role"), table.positions[key]
-    names_column = _naming(table, id_place)
+    role_position, id_position = table.positions.get("Role"), table.positions[key]
+    names_column = _naming(table, id_position)
     first = 0
     for number, row in enumerate(table.sheet.rows[:_FIRST_ROWS]):
         filled = [cell for cell in row if not is_blank(cell)]
         if any(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled):
             first = number + 1
             continue
-        if role is not None:
-            is_data = isinstance(row[role], str) and normalise_word(row[role]) in KNOWN_ROLES
+        if role_position is None:
+            is_data = as_name(row[id_position]) in known_ids
         else:
-            is_data = as_name(row[id_place]) in known
+            role = row[role_position]
+            is_data = isinstance(role, str) and normalise_word(role) in KNOWN_ROLES
         is_text = bool(filled) and all(isinstance(cell, str) for cell in filled)
         if first != number or is_data or not is_text:
             continue
-        if explained or any(names_column(place, cell) for place, cell in enumerate(row)):
+        if explained or any(names_column(position, cell) for position, cell in enumerate(row)):
             first = number + 1
     return first
 
 
-def _naming(table: Table, id_place: int) -> Callable[[int, object], bool]:
-    """Tell whether a cell names its column."""
+def _naming(table: Table, id_position: int) -> Callable[[int, object], bool]:
+    """A function that says whether a cell in a position names its column."""
     scales = {}
     for column in table.columns:
         if column.scale:
             scales[table.positions.get(column.official)] = column.scale
 
-    def names_column(place: int, cell: object) -> bool:
-        if place in scales:
-            return is_word(cell) and not is_answer(scales[place], cell)
+    def names_column(position: int, cell: object) -> bool:
+        if position in scales:
+            return is_word(cell) and not is_answer(scales[position], cell)
+        if position == id_position or not is_word(cell):
+            return False
         # Above numbers alone, but for texts in the first rows.
-        numbers = [as_number(cell) for cell in table.cells_at(place) if not is_blank(cell)]
-        below = list(dropwhile(lambda number: number is None, numbers))
-        texts = len(numbers) - len(below)
-        is_above = texts < _TEXTS_ABOVE and len(below) >= max(2, texts) and None not in below
-        return place != id_place and is_above and is_word(cell)
+        numbers = [as_number(cell) for cell in table.cells_at(position) if not is_blank(cell)]
+        texts = 0
+        while texts < len(numbers) and numbers[texts] is None:
+            texts += 1
+        numbers_below = numbers[texts:]
+        has_numbers = len(numbers_below) >= max(2, texts) and None not in numbers_below
+        return texts < _TEXTS_ABOVE and has_numbers
 
     return names_column
 
 
 def _repeated_names(table: Table, key: str, first: int) -> set[int]:
     """Rows from ``first`` that repeat the names of the columns."""
-    names, id_place = table.sheet.names, table.positions[key]
+    names, id_position = table.sheet.names, table.positions[key]
     # Each different cell once: nearly all rows have an id.
-    naming_id = {
+    names_of_id = {
         cell
         for cell in set(table.cells(key))
-        if isinstance(cell, str) and normalise_name(cell) == names[id_place]
+        if isinstance(cell, str) and normalise_name(cell) == names[id_position]
     }
     repeated = set()
     for index, row in enumerate(table.sheet.rows[first:], first):
-        if row[id_place] in naming_id and all(
-            is_blank(cell) or normalise_name(str(cell)) == name
-            for cell, name in zip(row, names, strict=True)
-        ):
+        if row[id_position] not in names_of_id:
+            continue
+        pairs = zip(row, names, strict=True)
+        if all(is_blank(cell) or normalise_name(str(cell)) == name for cell, name in pairs):
             repeated.add(index)
     return repeated
 
 
-def _totals(table: Table, key: str, known: Collection[str], first: int) -> set[int]:
+def _totals(table: Table, key: str, known_ids: Collection[str], first: int) -> set[int]:
     """Rows from ``first`` that begin with the word for a total, and have no known id."""
-    id_place, rows = table.positions[key], table.sheet.rows
-    begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in rows]
-    sums = {
-        cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS
-    }
+    id_position, rows = table.positions[key], table.sheet.rows
+    first_cells = [row[0] if row[0] is not None else next(filter(None, row), None) for row in rows]
+    # Each different cell once.
+    texts = [cell for cell in set(first_cells) if isinstance(cell, str)]
+    words_of_totals = {text for text in texts if normalise_word(text) in TOTALS}
     totals = set()
     for index, row in enumerate(rows[first:], first):
-        if begins[index] in sums and as_name(row[id_place]) not in known:
+        if first_cells[index] in words_of_totals and as_name(row[id_position]) not in known_ids:
             totals.add(index)
     return totals
 

@@ -20,9 +20,8 @@ from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_text
 from sense7.workbook.xlsx import MOST_CELLS, MOST_COLUMNS, Sheet, without_end
 
-csv.field_size_limit(
-    2**31 - 1
-)  # by itself the module takes a text of 131,072 characters for an open quote
+# By itself the module takes a text of 131,072 characters for an open quote.
+csv.field_size_limit(2**31 - 1)
 
 _SEPARATOR = re.compile(r'"?sep=(.)"?\1*+\s*', re.IGNORECASE)
 """A first line by which Excel is told the separator."""
@@ -32,15 +31,16 @@ _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 def table_files(folder: str | Path) -> list[Path]:
     """Give the files of a folder that are tables, in the order of their names; hidden ones are passed over."""
-    files, seen = (
-        sorted(path for path in Path(folder).glob("[!.]*") if path.suffix.casefold() == ".csv"),
-        {},
-    )
+    paths = sorted(Path(folder).glob("[!.]*"))
+    files = [path for path in paths if path.suffix.casefold() == ".csv"]
     if not files:
         raise refusal(folder, "no-table")
+    file_of: dict[str, Path] = {}
     for path in files:
-        if (other := seen.setdefault(path.stem.casefold(), path)) is not path:
-            raise refusal(folder, "table-twice", first=other.name, second=path.name)
+        name = path.stem.casefold()
+        if name in file_of:
+            raise refusal(folder, "table-twice", first=file_of[name].name, second=path.name)
+        file_of[name] = path
     return files
 
 
@@ -49,10 +49,9 @@ def hash_tables(folder: str | Path) -> tuple[str, int]:
     total, size = hashlib.sha256(), 0
     for path in table_files(folder):
         with reading(path) as stream:
-            total.update(
-                path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest()
-            )
+            digest = hashlib.file_digest(stream, "sha256").digest()
             size += stream.tell()
+        total.update(path.name.encode() + b"\0" + digest)
     return total.hexdigest(), size
 
 
@@ -66,8 +65,11 @@ def decoded(content: bytes, where: object, fix: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = f"line {line}, " if (line := content.count(b"\n", 0, error.start) + 1) > 1 else ""
-        raise UserError(f"{where}: {place}byte {error.start + 1}: not UTF-8. {fix}") from None
+        position = f"byte {error.start + 1}"
+        lines_before = content.count(b"\n", 0, error.start)
+        if lines_before:
+            position = f"line {lines_before + 1}, {position}"
+        raise UserError(f"{where}: {position}: not UTF-8. {fix}") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise UserError(f"{where}: line {line}: a zero byte, so this is no text in UTF-8. {fix}")
@@ -94,52 +96,66 @@ def read_table(path: Path) -> Sheet:
         content = stream.read()
     decoded(content, path, 'Save it again as CSV in UTF-8 (in a spreadsheet program: "CSV UTF-8").')
     # Line by line: a StringIO takes four bytes for each character of the file.
-    lines, rows, shared = (
-        io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""),
-        [],
-        {},
-    )
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
     sample = list(itertools.islice(lines, 500))
-    if said := sample and _SEPARATOR.fullmatch(sample[0]):
+    separator_line = _SEPARATOR.fullmatch(sample[0]) if sample else None
+    if separator_line:
         sample.pop(0)
-    delimiter = (
-        said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))
-    )  # the first of equal ones
-    spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
-    dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
-    table = csv.reader(itertools.chain(sample, lines), **dialect)
+        delimiter = separator_line[1]
+    else:
+        fits = {delimiter: _fit(sample, delimiter) for delimiter in ",;\t|"}
+        delimiter = max(fits, key=fits.get)  # the first of equal ones
+    is_spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
+    table = csv.reader(
+        itertools.chain(sample, lines),
+        delimiter=delimiter,
+        skipinitialspace=is_spaced,
+        strict=True,
+    )
+    rows: list[list] = []
+    shared_cells: dict[object, object] = {}
     try:
-        header = [
-            name[1:] if is_guarded(name) else name for name in without_end(next(table, []), "")
-        ]
+        names = without_end(next(table, []), "")
+        header = [name[1:] if is_guarded(name) else name for name in names]
         if not header:
             raise refusal(path, "no-names")
         for number, cells in enumerate(table, 2):
             if len(header) > MOST_COLUMNS or len(header) * number > MOST_CELLS:
                 raise refusal(path, "too-far/table", columns=len(header), rows=number)
-            if len(filled := without_end(cells, "")) > len(header):
+            filled = without_end(cells, "")
+            if len(filled) > len(header):
                 counts = {
                     "cells": count_of(len(filled), "cell"),
                     "columns": count_of(len(header), "column"),
                 }
                 raise refusal(path, "too-many-fields", row=number, **counts)
             # Equal cells are one object: ids, roles and answers recur in most rows.
-            row = [shared.setdefault(cell, cell) for cell in map(as_typed, filled)]
+            row = [shared_cells.setdefault(cell, cell) for cell in map(as_typed, filled)]
             rows.append(row + [None] * (len(header) - len(filled)))
     except csv.Error as error:
-        line = table.line_num + bool(said)
+        line = table.line_num + (1 if separator_line else 0)
         raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
     return Sheet(path.stem, header, without_end(rows, [None] * len(header)))
 
 
 def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, int]:
     """How well lines are a table with a separator: unbroken, with rows as wide as the names, or else narrower."""
-    table, whole, widths = csv.reader(lines, delimiter=delimiter, strict=True), True, []
+    table = csv.reader(lines, delimiter=delimiter, strict=True)
+    widths = []
+    is_unbroken = True
     try:
         for cells in table:
-            widths += [len(cells)] if cells else []
+            if cells:
+                widths.append(len(cells))
     except csv.Error:
-        whole = table.line_num == len(lines)  # at its end the sample may cut a text in two
-    names, *rows = widths or [0]
-    fitting = sum(1 + (width == names) for width in rows if 1 < width <= names)
-    return (whole, fitting / max(1, len(rows)), names) if names > 1 else (False, 0, 0)
+        is_unbroken = table.line_num == len(lines)  # at its end the sample may cut a text in two
+    if not widths or widths[0] < 2:
+        return False, 0, 0
+    width_of_names, *row_widths = widths
+    fit = 0
+    for width in row_widths:
+        if width == width_of_names:
+            fit += 2
+        elif 1 < width < width_of_names:
+            fit += 1
+    return is_unbroken, fit / max(1, len(row_widths)), width_of_names

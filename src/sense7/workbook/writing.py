@@ -57,20 +57,19 @@ def explain(column: Column) -> str:
     """Say what a column of the format means, and which answers it takes."""
     meaning = MEANINGS["format"].get(column.official)
     if meaning is None:
-        dimension = next(one for one in DIMENSIONS if one.name == column.name.removeprefix("post_"))
+        dimensions = {dimension.name: dimension for dimension in DIMENSIONS}
+        dimension = dimensions[column.name.removeprefix("post_")]
         when = "After the conversation" if column.name.startswith("post_") else "In this message"
         meaning = f"{dimension.title}. {when}: the assistant {dimension.definition}."
     if column.scale is None:
         return meaning
-    levels = ", ".join(
+    levels = [
         f"{level} = {words[0]}" for level, words in enumerate(column.scale.vocabularies[0], 1)
-    )
-    blank = (
-        "unknown: asked, but not rated; blank: not asked"
-        if column.scale is TURN_RATING
-        else "blank: no answer"
-    )
-    return f"{meaning}\n{levels}. Numbers or words; {blank}."
+    ]
+    no_answer = "blank: no answer"
+    if column.scale is TURN_RATING:
+        no_answer = "unknown: asked, but not rated; blank: not asked"
+    return f"{meaning}\n{', '.join(levels)}. Numbers or words; {no_answer}."
 
 
 def write_template(path: str | Path, *, replace: bool = False) -> Path:
@@ -84,11 +83,11 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     require_free(path, replace=replace)
     with new_workbook(path, replace=replace) as book:
         bold = book.add_format({"bold": True, "bottom": 1})
-        notes = {
-            sheet: {one.official: explain(one) for one in columns}
-            for sheet, columns in CORE_COLUMNS.items()
-        }
-        for sheet, meanings in (notes | {"Participants": MEANINGS["participants"]}).items():
+        notes = {}
+        for sheet, columns in CORE_COLUMNS.items():
+            notes[sheet] = {column.official: explain(column) for column in columns}
+        notes["Participants"] = MEANINGS["participants"]
+        for sheet, meanings in notes.items():
             page = book.add_worksheet(sheet)
             for position, (name, note) in enumerate(meanings.items()):
                 page.write_string(0, position, name, bold)
@@ -123,16 +122,16 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
     somebody declined to rate. ``folder`` is absent or empty, and appears whole or not at all.
     """
     folder = Path(folder).expanduser().absolute()
-    people = study.conversations["participant"].unique()
-    if not 1 <= parts <= len(people):
-        raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
+    participants = study.conversations["participant"].unique()
+    if not 1 <= parts <= len(participants):
+        raise refusal(count_of(parts, "part"), "number-of-parts", people=len(participants))
     try:
         require_empty(folder)
         with replacing_folder(folder) as making:
-            for number, own in enumerate(np.array_split(people, parts)):
+            for number, part_participants in enumerate(np.array_split(participants, parts)):
                 target = making / f"part={number:04d}"
                 target.mkdir()
-                sheets = _sheets(study, own.tolist())
+                sheets = _sheets(study, part_participants.tolist())
                 names = file_names((sheet.name for sheet in sheets), study.name)
                 for sheet in sheets:
                     _write_csv(sheet, target / f"{names[sheet.name]}.csv")
@@ -141,46 +140,43 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
     return partition_folders(folder)
 
 
-def _sheets(study: Study, people: list[str]) -> list[Sheet]:
+def _sheets(study: Study, participants: list[str]) -> list[Sheet]:
     """The sheets of a part: the official ones of these participants, and every further one whole."""
 
     def records(frame) -> list[dict]:
         cells = frame.astype(object)
         return cells.where(cells.notna(), None).to_dict("records")
 
-    own = study.conversations[study.conversations["participant"].isin(people)]
-    tasks = own.assign(
-        participant=own["participant"].where(~own["participant"].str.startswith(" (no PID)"), None)
-    )
+    is_in_part = study.conversations["participant"].isin(participants)
+    conversations = study.conversations[is_in_part]
+    has_no_id = conversations["participant"].str.startswith(" (no PID)")
+    tasks = conversations.assign(participant=conversations["participant"].mask(has_no_id, None))
     ratings = study.turns[["row"]].copy()
     for name in RATING_NAMES:
         states = study.turns[f"{name}_state"]
         ratings[name] = study.turns[name].astype(object).where(states == RATED, "unknown")
         ratings.loc[states == ABSENT, name] = None
-        ratings.loc[states == UNREADABLE, name] = (
-            UNREADABLE  # no word of any scale, so it stays that
-        )
-    said = study.messages[study.messages["conversation"].isin(own["conversation"])]
-    sheets = official_sheets(
-        records(tasks), records(said.join(ratings.set_index("row"), on="row")), by="name"
-    )
+        # No word of any scale, so it stays unreadable.
+        ratings.loc[states == UNREADABLE, name] = UNREADABLE
+    messages = study.messages[study.messages["conversation"].isin(conversations["conversation"])]
+    messages = messages.join(ratings.set_index("row"), on="row")
+    sheets = official_sheets(records(tasks), records(messages), by="name")
+    names_of_written = set()
+    for official in KEY_COLUMNS:
+        names_of_written.add(locate_sheet(study.sheets, official, Diagnostics()).name)
     if study.participants is not None:
-        known = study.participants[study.participants["participant"].isin(people)].drop(
-            columns="row"
-        )
-        rows = [list(record.values()) for record in records(known)]
-        sheets.append(Sheet(study.participants_sheet, ["PID", *known.columns[1:]], rows))
-    written = {locate_sheet(study.sheets, official, Diagnostics()).name for official in KEY_COLUMNS}
-    written |= {
-        study.participants_sheet,
-        *(sheet.name for sheet in filter(is_scales_sheet, study.sheets.values())),
-    }
+        characteristics = study.participants[study.participants["participant"].isin(participants)]
+        characteristics = characteristics.drop(columns="row")
+        rows = [list(record.values()) for record in records(characteristics)]
+        header = ["PID", *characteristics.columns[1:]]
+        sheets.append(Sheet(study.participants_sheet, header, rows))
+        names_of_written.add(study.participants_sheet)
     # What is written is on the official scales, and may lie between two levels of them.
-    return [
-        *sheets,
-        official_scales(),
-        *(sheet for name, sheet in study.sheets.items() if name not in written),
-    ]
+    sheets.append(official_scales())
+    for name, sheet in study.sheets.items():
+        if name not in names_of_written and not is_scales_sheet(sheet):
+            sheets.append(sheet)
+    return sheets
 
 
 def _write_csv(sheet: Sheet, path: Path) -> None:

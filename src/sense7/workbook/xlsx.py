@@ -30,21 +30,31 @@ from sense7.workbook.ids import as_text, cell_name
 LONGEST_TEXT = 32_767
 """Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
 
-MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+MOST_ROWS = 1_048_576
+MOST_COLUMNS = 16_384
 MOST_CELLS = 26 * 999_999
 """Cells of the rectangles from A1 to the last filled cell, over all sheets of a file."""
 
-MOST_TAGS, DEEPEST, LONGEST_TAG = 1_000_000, 1_000, 2**16
-"""Tags of a part beside the sheets that are looked at; tags inside each other; bytes of a tag."""
+MOST_TAGS = 1_000_000
+"""Tags of a part beside the sheets that are looked at."""
+
+DEEPEST = 1_000
+"""Tags inside each other."""
+
+LONGEST_TAG = 2**16
+"""Bytes of a tag."""
 
 MOST_SHARED = 4_000_000
 """Texts of a workbook to which cells refer by their number."""
 
-LARGEST, DENSEST, ALWAYS_SMALL = 256 * 2**20, 100, 16 * 2**20
-"""Bytes that a package may unpack to; times its own size (workbooks are about 10); what is never too much.
+LARGEST = 256 * 2**20
+"""Bytes that a package may unpack to; also of all texts, once shared ones stand in each cell that refers to them."""
 
-The first is also the limit of all texts in cells once shared ones, which a package holds once, stand in each cell.
-"""
+DENSEST = 100
+"""Times its own size that a package may unpack to; workbooks are about 10."""
+
+ALWAYS_SMALL = 16 * 2**20
+"""Bytes to which any package may unpack."""
 
 # Signs of what calamine does not tell. Compiled, since b"<f" in xml takes more than twice as long.
 _SIGNS = [
@@ -63,6 +73,7 @@ _SIGNS = [
 _VALUE = re.compile(rb"<(?:[^\s<>/:]+:)?v(?:\s[^<>]*)?>(?:\s*(\d{1,9})\s*</)?")
 """A cell's value: which shared text it refers to, if it is one; else what is no short number."""
 
+_DOCUMENT_TYPE = re.compile(rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", re.DOTALL)
 _SHARED_TEXT = re.compile(rb"<(?:[^\s<>/:]+:)?si[\s/>]")
 _PLACE = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 _BLANK_OR_ZERO = re.compile(r"(?:0(?:\.0*)?)?")
@@ -100,91 +111,120 @@ class Sheet:
 
 def examine(path: Path) -> dict[str, dict[str, list]]:
     """Sheet -> its marks, of the sheets that show a sign of any; what can't be read within reason is refused."""
-    part, marks = "the list of parts", {}
+    package = _Package(path)
     try:
-        with zipfile.ZipFile(path) as package:
+        package.unpack()
+        package.read_book()
+        return package.marks()
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
+        raise refusal(path, "damaged/zip", part=package.part, error=error) from None
+    except (ElementTree.ParseError, LookupError) as error:
+        raise refusal(path, "damaged/xml", part=package.part, error=one_line(error)) from None
+
+
+class _Package:
+    """The parts of an .xlsx file, by their names without case; ``part`` is the one that is looked at."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.part = "the list of parts"
+        self.file_names: dict[str, str] = {}
+        self.xml: dict[str, bytes] = {}
+        self.book = ""
+        self.is_calculated = True
+        self.sheet_names: dict[str, str] = {}  # of each part that a name of the workbook stands for
+
+    def unpack(self) -> None:
+        """Read every part, no more of it than the list of parts says."""
+        with zipfile.ZipFile(self.path) as package:
             parts = package.infolist()
-            known = {info.filename.casefold(): info for info in parts}
-            book = next((name for name in known if name.endswith("workbook.xml")), "")
-            unpacked = sum(info.file_size for info in parts)
-            if not book or "_rels/.rels" not in known:
-                raise refusal(path, "no-workbook/zip")
+            part_of = {info.filename.casefold(): info for info in parts}
+            self.file_names = {name: info.filename for name, info in part_of.items()}
+            self.book = next((name for name in part_of if name.endswith("workbook.xml")), "")
+            if not self.book or "_rels/.rels" not in part_of:
+                raise refusal(self.path, "no-workbook/zip")
             if any(info.flag_bits & 1 for info in parts):
-                raise refusal(path, "protected/zip")
-            if len(known) < len(parts):
-                raise refusal(path, "part-twice")
-            if unpacked > min(LARGEST, max(ALWAYS_SMALL, DENSEST * path.stat().st_size)):
-                raise refusal(path, "bomb", megabytes=unpacked / 2**20)
-            texts = {}
-            for name, info in known.items():
-                part = info.filename
+                raise refusal(self.path, "protected/zip")
+            if len(part_of) < len(parts):
+                raise refusal(self.path, "part-twice")
+            unpacked = sum(info.file_size for info in parts)
+            if unpacked > min(LARGEST, max(ALWAYS_SMALL, DENSEST * self.path.stat().st_size)):
+                raise refusal(self.path, "bomb", megabytes=unpacked / 2**20)
+            for name, info in part_of.items():
+                self.part = info.filename
                 if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                     raise ValueError("it is compressed in a way that .xlsx files do not know")
-                with package.open(
-                    info
-                ) as stream:  # of which no more is unpacked than the list of parts says
-                    xml = texts[name] = stream.read(info.file_size + 1)
+                with package.open(info) as stream:
+                    xml = stream.read(info.file_size + 1)
                 if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in xml[:4]:
-                    raise refusal(path, "not-utf-8", part=part)
+                    raise refusal(self.path, "not-utf-8", part=self.part)
                 # Without a document type there are no entities that could be expanded.
-                if re.match(
-                    rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", xml, re.DOTALL
-                ):
-                    raise refusal(path, "document-type", part=part)
+                if _DOCUMENT_TYPE.match(xml):
+                    raise refusal(self.path, "document-type", part=self.part)
+                self.xml[name] = xml
 
-            folder, calculated, names = book.removesuffix("workbook.xml"), True, {}
-            part = f"{folder}_rels/workbook.xml.rels"
-            relations = _elements(texts.get(part) or b"<none/>", "start")
-            targets = {
-                of.get("Id"): of.get("Target", "")
-                for _, _, of in itertools.islice(relations, MOST_TAGS)
-            }
-            part = book
-            for _, tag, of in itertools.islice(
-                _elements(texts[book] or b"<none/>", "start"), MOST_TAGS
-            ):
-                if tag == "calcPr":
-                    calculated = of.get("fullCalcOnLoad") not in {"1", "true"}
-                elif tag == "sheet":
-                    target = targets.get(
-                        next((value for key, value in of.items() if key.endswith("}id")), ""), ""
-                    )
-                    inside = (
-                        target.removeprefix("/")
-                        if target.startswith(("/", folder or "/"))
-                        else folder + target
-                    )
-                    name, place = of.get("name", ""), inside.casefold()
-                    if (
-                        place in names and place in known
-                    ):  # thousands of names could stand for one large sheet
-                        raise refusal(
-                            path, "one-part", first=names[place], second=name, part=inside
-                        )
-                    names[place] = name
-            looks = {}
-            sheets = {place: xml for place, xml in texts.items() if b"sheetData" in xml}
-            for place, xml in sheets.items():
-                if any(sign.search(xml) for sign in _SIGNS):
-                    part = f"sheet {names.get(place, place)}"
-                    looks[place] = _look(path, names.get(place, place), xml, calculated)
-            for place, xml in texts.items():
-                if place.endswith("sharedstrings.xml"):
-                    part = known[place].filename
-                    sizes = _shared_sizes(path, part, xml)
-                    if _most_text(sizes, sheets.values()) > LARGEST:  # then as it is
-                        for other in sheets.keys() - looks.keys():
-                            looks[other] = _look(
-                                path, names.get(other, other), sheets[other], calculated
-                            )
-                        counts = sum((look.shared for look in looks.values()), Counter())
-                        _require_small(path, part, _sizes_of_texts(xml), counts)
-            marks = {names.get(place, place): look.marks for place, look in looks.items()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
-        raise refusal(path, "damaged/zip", part=part, error=error) from None
-    except (ElementTree.ParseError, LookupError) as error:
-        raise refusal(path, "damaged/xml", part=part, error=one_line(error)) from None
-    return marks
+    def read_book(self) -> None:
+        """Read the names of the sheets, and whether the formulas were calculated."""
+        folder = self.book.removesuffix("workbook.xml")
+        targets = {}
+        for _, attributes in self._tags(f"{folder}_rels/workbook.xml.rels"):
+            targets[attributes.get("Id")] = attributes.get("Target", "")
+        for tag, attributes in self._tags(self.book):
+            if tag == "calcPr":
+                self.is_calculated = attributes.get("fullCalcOnLoad") not in {"1", "true"}
+            elif tag == "sheet":
+                ids = [value for key, value in attributes.items() if key.endswith("}id")]
+                target = targets.get(ids[0], "") if ids else ""
+                file_name = target.removeprefix("/")
+                if not target.startswith(("/", folder or "/")):
+                    file_name = folder + target
+                self._name_sheet(attributes.get("name", ""), file_name)
+
+    def _tags(self, name: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """The first tags of a part beside the sheets, with their attributes; none if there is no such part."""
+        self.part = name
+        elements = _elements(self.xml.get(name) or b"<none/>", "start")
+        for _, tag, element in itertools.islice(elements, MOST_TAGS):
+            yield tag, element
+
+    def _name_sheet(self, name: str, file_name: str) -> None:
+        """Keep the name of a sheet; thousands of names for one part could stand for one large sheet."""
+        part = file_name.casefold()
+        if part in self.sheet_names and part in self.xml:
+            first = self.sheet_names[part]
+            raise refusal(self.path, "one-part", first=first, second=name, part=file_name)
+        self.sheet_names[part] = name
+
+    def marks(self) -> dict[str, dict[str, list]]:
+        """Sheet -> its marks, of the sheets that show a sign of any; refused where shared texts are too large."""
+        sheets = {part: xml for part, xml in self.xml.items() if b"sheetData" in xml}
+        looks: dict[str, _Look] = {}
+        for part, xml in sheets.items():
+            if any(sign.search(xml) for sign in _SIGNS):
+                self.part = f"sheet {self.sheet_names.get(part, part)}"
+                looks[part] = self._look(part)
+        for part, xml in self.xml.items():
+            if not part.endswith("sharedstrings.xml"):
+                continue
+            self.part = self.file_names[part]
+            sizes = _shared_sizes(self.path, self.part, xml)
+            if _most_text(sizes, sheets.values()) > LARGEST:
+                # That many at most; so the tags of all sheets are counted.
+                for sheet in sheets.keys() - looks.keys():
+                    looks[sheet] = self._look(sheet)
+                counts = sum((look.shared for look in looks.values()), Counter())
+                _require_small(self.path, self.part, _sizes_of_texts(xml), counts)
+        return {self.sheet_names.get(part, part): look.marks for part, look in looks.items()}
+
+    def _look(self, part: str) -> "_Look":
+        """Look at all tags of a sheet."""
+        name, xml = self.sheet_names.get(part, part), self.xml[part]
+        if re.search(rb"<[^<>!?][^<>]{%d}" % LONGEST_TAG, xml):
+            raise refusal(self.path, "damaged/xml", part=f"sheet {name}", error="a tag is too long")
+        look = _Look(self.path, name, self.is_calculated)
+        parser = ElementTree.XMLParser(target=look)  # noqa: S314 -- no document type, no entity
+        parser.feed(xml)
+        return parser.close()
 
 
 def _elements(xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
@@ -242,11 +282,20 @@ class _Look:
     """
 
     def __init__(self, path: Path, name: str, calculated: bool):
-        self.marks, self.shared = defaultdict(list), Counter()
-        self._path, self._name, self._calculated = path, name, calculated
-        self._width = self._height = self._row = self._depth = 0
+        self.marks: dict[str, list] = defaultdict(list)
+        self.shared: Counter = Counter()
+        self._path = path
+        self._name = name
+        self._calculated = calculated
+        self._width = 0
+        self._height = 0
+        self._depth = 0
+        self._row = 0
         self._column = -1
-        self._type, self._children, self._value, self._in_value = "n", set(), [], False
+        self._type = "n"
+        self._children: set[str] = set()
+        self._value: list[str] = []
+        self._in_value = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """A tag that opens."""
@@ -271,7 +320,9 @@ class _Look:
             if attributes.get("hidden") in {"1", "true"}:
                 self.marks["hidden"].append(self._row)
         elif tag == "c":
-            self._type, self._children, self._value = attributes.get("t", "n"), set(), []
+            self._type = attributes.get("t", "n")
+            self._children = set()
+            self._value = []
             self._column += 1
             if "r" in attributes:
                 self._move(attributes["r"])
@@ -310,22 +361,17 @@ class _Look:
     def _end_cell(self, value: str) -> None:
         children, place = self._children, (self._column, self._row)
         if children & {"v", "is", "f"}:
-            self._height, self._width = (
-                max(self._height, self._row),
-                max(self._width, self._column + 1),
-            )
-            if (
-                self._width * self._height > MOST_CELLS
-                or self._height > MOST_ROWS
-                or self._width > MOST_COLUMNS
-            ):
+            self._height = max(self._height, self._row)
+            self._width = max(self._width, self._column + 1)
+            is_too_long = self._height > MOST_ROWS or self._width > MOST_COLUMNS
+            if is_too_long or self._width * self._height > MOST_CELLS:
                 where = {"sheet": self._name, "row": self._height, "column": self._width}
                 raise refusal(self._path, "too-far", **where)
             if self._type == "e":
                 self.marks["errors"].append(place)
         if "f" in children and self._type != "str":
-            is_stored = bool(value) if self._calculated else not _BLANK_OR_ZERO.fullmatch(value)
-            if not is_stored:
+            is_zero = _BLANK_OR_ZERO.fullmatch(value) is not None
+            if not value or (is_zero and not self._calculated):
                 self.marks["formulas"].append(place)
         if self._type == "n" and re.fullmatch(r"\d{16,}", value):
             self.marks["digits"].append((*place, value))
@@ -337,15 +383,6 @@ class _Look:
         return self
 
 
-def _look(path: Path, name: str, xml: bytes, calculated: bool) -> _Look:
-    """Look at all tags of a sheet."""
-    if re.search(rb"<[^<>!?][^<>]{%d}" % LONGEST_TAG, xml):
-        raise refusal(path, "damaged/xml", part=f"sheet {name}", error="a tag is too long")
-    parser = ElementTree.XMLParser(target=_Look(path, name, calculated))  # noqa: S314 -- no document type, no entity
-    parser.feed(xml)
-    return parser.close()
-
-
 # --- reading ---
 
 
@@ -354,26 +391,17 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     import python_calamine
 
     path = Path(path)
-    with reading(path) as stream:
-        start = stream.read(200)
-    if not start:
-        raise refusal(path, "empty-file")
-    # Office before .xlsx, and all that it protects, begins with the latter.
-    for kind, sign in (
-        ("lfs-pointer", b"version https://git-lfs"),
-        ("protected", b"\xd0\xcf\x11\xe0"),
-    ):
-        if start.startswith(sign):
-            raise refusal(path, kind)
-    if not zipfile.is_zipfile(path):
-        kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
-        raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
-    marks, where, sheets, cells = examine(path), path, {}, 0
+    _require_workbook(path)
+    marks_of = examine(path)
+    where = path
+    sheets: dict[str, Sheet] = {}
+    cells = 0
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         counts = Counter(map(str.casefold, book.sheet_names))
-        if twice := [name for name in book.sheet_names if counts[name.casefold()] > 1]:
-            raise refusal(path, "sheet-twice", sheet=twice[0])
+        for name in book.sheet_names:
+            if counts[name.casefold()] > 1:
+                raise refusal(path, "sheet-twice", sheet=name)
         for metadata in book.sheets_metadata:
             name = metadata.name
             if metadata.typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
@@ -386,46 +414,61 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 raise refusal(
                     path, "too-far/together", sheet=name, row=height, column=width, most=MOST_CELLS
                 )
-            names, *table = page.to_python(skip_empty_area=False) or [[]]
-            header, rows = (
-                list(map(as_text, names)),
-                [[None if cell == "" else cell for cell in row] for row in table],
-            )
-            own = marks.get(name, defaultdict(list))
-            for column, row, *digits in own["formulas"] + own["digits"]:
-                number = (
-                    rows[row - 2][column]
-                    if 0 <= row - 2 < len(rows) and column < len(header)
-                    else None
-                )
-                if type(number) is float and not digits:
-                    rows[row - 2][column] = None
-                elif (
-                    type(number) is float
-                    and int(number) != int(digits[0])
-                    and "id" in header[column].casefold()
-                ):
-                    rows[row - 2][column] = digits[
-                        0
-                    ]  # an id would come to equal its neighbor: a text of its digits
-            rows = without_end(rows, [None] * len(header))
-            if (width := len(without_end(header, ""))) < len(header):
-                width = max(width, max((len(without_end(row)) for row in rows), default=0))
-                header, rows = header[:width], [row[:width] for row in rows]
-            visible = metadata.visible == python_calamine.SheetVisibleEnum.Visible
-            hidden = [row for row in own["hidden"] if 1 < row <= len(rows) + 1]
-            sheets[name] = Sheet(
-                name, header, rows, visible, own["errors"], own["formulas"], hidden
-            )
+            table = page.to_python(skip_empty_area=False) or [[]]
+            is_visible = metadata.visible == python_calamine.SheetVisibleEnum.Visible
+            sheets[name] = _as_sheet(name, table, marks_of.get(name, defaultdict(list)), is_visible)
     except BaseException as error:
         # A panic of the Rust library derives from BaseException and has no importable name.
-        panicked = type(error).__name__ == "PanicException"
-        if not panicked and not isinstance(
-            error, (python_calamine.CalamineError, OSError, ValueError)
-        ):
+        is_panic = type(error).__name__ == "PanicException"
+        expected = (python_calamine.CalamineError, OSError, ValueError)
+        if not is_panic and not isinstance(error, expected):
             raise
         raise refusal(where, "no-workbook/library", error=one_line(error)) from None
     return sheets
+
+
+def _require_workbook(path: Path) -> None:
+    """Refuse a file that is no .xlsx package, saying what it is where its first bytes show it."""
+    with reading(path) as stream:
+        start = stream.read(200)
+    if not start:
+        raise refusal(path, "empty-file")
+    if start.startswith(b"version https://git-lfs"):
+        raise refusal(path, "lfs-pointer")
+    # Office before .xlsx, and all that it protects, begins with this.
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        raise refusal(path, "protected")
+    if not zipfile.is_zipfile(path):
+        kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
+        raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
+
+
+def _as_sheet(name: str, table: list[list], marks: Mapping[str, list], is_visible: bool) -> Sheet:
+    """A sheet of what calamine read; formulas without a stored value are blank, ids of many digits are texts."""
+    header = list(map(as_text, table[0]))
+    rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
+
+    def is_number(column: int, row: int) -> bool:
+        is_inside = 0 <= row - 2 < len(rows) and column < len(header)
+        return is_inside and type(rows[row - 2][column]) is float
+
+    for column, row in marks["formulas"]:
+        if is_number(column, row):
+            rows[row - 2][column] = None
+    for column, row, digits in marks["digits"]:
+        # As a rounded number an id would come to equal its neighbour.
+        is_id = is_number(column, row) and "id" in header[column].casefold()
+        if is_id and int(rows[row - 2][column]) != int(digits):
+            rows[row - 2][column] = digits
+    rows = without_end(rows, [None] * len(header))
+    named_columns = len(without_end(header, ""))
+    if named_columns < len(header):
+        lengths = [len(without_end(row)) for row in rows]
+        width = max([named_columns, *lengths])
+        header = header[:width]
+        rows = [row[:width] for row in rows]
+    hidden = [row for row in marks["hidden"] if 1 < row <= len(rows) + 1]
+    return Sheet(name, header, rows, is_visible, marks["errors"], marks["formulas"], hidden)
 
 
 def may_be_cut(text: str) -> bool:
@@ -471,23 +514,19 @@ def write_sheets(
 
         _escape_control_characters = staticmethod(_escape)
 
-    path, ordered = Path(path), list(sheets.values() if isinstance(sheets, Mapping) else sheets)
-    for sheet in ordered:
-        for row, cells in enumerate([sheet.header, *sheet.rows]):
-            for column, cell in enumerate(cells):
-                problem = None if type(cell) is float and math.isfinite(cell) else _unwritable(cell)
-                if row >= MOST_ROWS or column >= MOST_COLUMNS:
-                    problem = f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
-                if problem:
-                    where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
-                    raise UserError(f"{where}: {problem}. Nothing was written.")
-    # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
-    texts = {
-        "strings_to_formulas": False,
+    path = Path(path)
+    if isinstance(sheets, Mapping):
+        sheets = sheets.values()
+    sheets = list(sheets)
+    for sheet in sheets:
+        _require_writable(sheet, path)
+    options = {
+        "constant_memory": True,  # rows go to the disk as they come, in the folder of the unfinished file
+        "strings_to_formulas": False,  # a text stays one, also after = and http:
         "strings_to_urls": False,
-    }  # a text stays one, also after = and http:
-    with new_workbook(path, replace=replace, own=own, constant_memory=True, **texts) as book:
-        for sheet in ordered:
+    }
+    with new_workbook(path, replace=replace, own=own, **options) as book:
+        for sheet in sheets:
             page = book.add_worksheet(sheet.name, ExactWorksheet)
             page.freeze_panes(1, 0)
             for row, cells in enumerate([sheet.header, *sheet.rows]):
@@ -495,6 +534,20 @@ def write_sheets(
                     is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
                     if cell is not None and not (is_number and math.isnan(cell)):
                         page.write(row, column, _Exact(cell) if is_number else cell)
+
+
+def _require_writable(sheet: Sheet, path: Path) -> None:
+    """Refuse a sheet with a cell that an .xlsx file can't hold without loss."""
+    for row, cells in enumerate([sheet.header, *sheet.rows]):
+        for column, cell in enumerate(cells):
+            problem = _unwritable(cell)
+            if row >= MOST_ROWS or column >= MOST_COLUMNS:
+                problem = (
+                    f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
+                )
+            if problem:
+                where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
+                raise UserError(f"{where}: {problem}. Nothing was written.")
 
 
 @contextlib.contextmanager
@@ -508,16 +561,15 @@ def new_workbook(
     """A workbook of XlsxWriter to fill: its file appears whole or not at all, equal content gives equal bytes."""
     import xlsxwriter
 
-    made = (
-        io.BytesIO()
-    )  # an archive on a disk that is full reports that a second time when it is collected
+    # Not to the disk: an archive on a full one reports that a second time when it is collected.
+    package = io.BytesIO()
     try:
         with replacing(path, replace=replace, own=own) as part:
-            book = xlsxwriter.Workbook(made, {"tmpdir": str(part.parent), **options})
+            book = xlsxwriter.Workbook(package, {"tmpdir": str(part.parent), **options})
             book.set_properties({"created": datetime.datetime(2025, 9, 19)})  # any fixed date
             yield book
             book.close()
-            part.write_bytes(made.getvalue())
+            part.write_bytes(package.getvalue())
     except Exception as error:
         # FileCreateError is XlsxWriter's name for an OSError.
         if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
@@ -527,23 +579,21 @@ def new_workbook(
 
 def _unwritable(cell) -> str | None:
     """Why a cell can't be written without loss; None if it can."""
+    if cell is None:
+        return None
     if isinstance(cell, str):
-        length = (
-            len(cell.encode("utf-16-le", errors="surrogatepass")) // 2
-            if len(cell) > LONGEST_TEXT // 2
-            else 0
-        )
-        if length > LONGEST_TEXT:
-            return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}: shorten it"
+        if len(cell) > LONGEST_TEXT // 2:
+            length = len(cell.encode("utf-16-le", errors="surrogatepass")) // 2
+            if length > LONGEST_TEXT:
+                return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}: shorten it"
         if re.search("[\ud800-\udfff\ufffe\uffff]", cell):
             return "a character that an .xlsx file can't hold (a lone surrogate, U+FFFE or U+FFFF)"
-    elif isinstance(cell, int | float):
-        if (isinstance(cell, int) and (abs(cell) > 2**1000 or float(cell) != cell)) or math.isinf(
-            cell
-        ):
-            return "an infinite number, or an integer with more digits than an .xlsx cell holds"
-    elif cell is not None:
+        return None
+    if not isinstance(cell, int | float):
         return f"a value of type {type(cell).__name__}; cells hold text, numbers and truth values"
+    has_too_many_digits = isinstance(cell, int) and (abs(cell) > 2**1000 or float(cell) != cell)
+    if has_too_many_digits or math.isinf(cell):
+        return "an infinite number, or an integer with more digits than an .xlsx cell holds"
     return None
 
 
@@ -564,6 +614,9 @@ def _escape(text):
     """Escape control characters as _xHHHH_, and what looks like such an escape; XlsxWriter overlooks some of these."""
     if not isinstance(text, str):  # XlsxWriter passes numbers of truth values and of its own too
         return text
-    text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", _CODE.sub("_x005F_", text))
-    # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
-    return f"_x003C_{text[1:]}" if text.startswith("<r>") and text.endswith("</r>") else text
+    text = _CODE.sub("_x005F_", text)
+    text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+    if text.startswith("<r>") and text.endswith("</r>"):
+        # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
+        return f"_x003C_{text[1:]}"
+    return text
