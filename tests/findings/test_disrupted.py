@@ -167,7 +167,7 @@ def test_ratings_that_repeat_those_of_turns_are_no_judgment_of_the_whole(where):
         *poor_turn.cross_validated_r2(study, bootstrap)["reason"],
         *robustness.multiverse(study, bootstrap, "poor_turn_d")["reason"],
         alphas.loc["after the conversation", "reason"],
-        reliability.alpha_if_dropped(after, bootstrap)["reason"].iloc[0],
+        reliability.alpha_if_dropped(after, bootstrap, recorded_as="post")["reason"].iloc[0],
         ground_truth.changed_labels(study, bootstrap)["reason"].iloc[-1],
     ]
     assert {"compared with themselves" in reason for reason in refused} == {True}

@@ -118,7 +118,7 @@ def of_alpha():
         # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
         used = frame.dropna() if missing == "listwise" else frame
         dropped, rest = (
-            reliability.alpha_if_dropped(used, draws),
+            reliability.alpha_if_dropped(used, draws, recorded_as="turn"),
             reliability.item_rest(used, draws),
         )
         for name in used:
@@ -151,10 +151,10 @@ def of_one_factor():
     for which in ("turn_listwise", "post"):
         frame = frames()[which][0].dropna()
         eigenvalues = reliability.eigenvalues(frame, draws_of(frame))["estimate"]
-        kept = reliability.retained(frame, seed=1, recorded_as="x").set_index("key")["estimate"]
+        kept = reliability.retained(frame, seed=1).set_index("key")["estimate"]
         yield from ((f"eigen{place}_{which}", eigenvalues[place], CLOSED_FORM) for place in (1, 2))
-        yield f"parallel_ncomp_{which}", kept["parallel_components_x"], EXACT
-        yield f"parallel_nfact_{which}", kept["parallel_factors_x"], EXACT
+        yield f"parallel_ncomp_{which}", kept["parallel_components_turn"], EXACT
+        yield f"parallel_nfact_{which}", kept["parallel_factors_turn"], EXACT
         omega = reliability.omega_and_loadings(frame, draws_of(frame))[0]["estimate"].iloc[0]
         yield f"omega_total_ml_{which}", omega, FACTOR
         fit = reliability.fit_indices(frame)["estimate"]

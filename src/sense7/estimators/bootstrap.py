@@ -58,6 +58,22 @@ _IN_CACHE = 1 << 17
 _ARRAYS = 4
 """Arrays of one number a cell that drawing takes beside the table."""
 
+_NUMBERS = {
+    "draws": (Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000"),
+    "seed": (Integral, 0, math.inf, "a whole number from 0"),
+    # Neither 0 nor 1: an interval of no or of all values is none.
+    "confidence": (
+        Real,
+        math.ulp(0.0),
+        math.nextafter(1.0, 0.0),
+        "a number between 0 and 1, such as 0.95",
+    ),
+}
+"""Parameter of a bootstrap -> its type, the least and the largest value, and what is wanted."""
+
+_ROUNDING = 1e-12
+"""Width of an interval, absolute or relative to its upper limit, that is rounding alone."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -208,17 +224,39 @@ class ParticipantBootstrap:
     may_be_empty: ClassVar[bool] = False
     """Whether there may be none to resample."""
 
+    _strata: ClassVar = (slice(None),)
+    """Which of the participants are drawn together, one stratum after the other: all of them."""
+
     def __post_init__(self):
-        _require_participants(self.participants, self.may_be_empty)
-        _require_number(
-            "draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000"
-        )
-        _require_number("seed", self.seed, Integral, 0, None, "a whole number from 0")
-        # Neither 0 nor 1: an interval of no or of all values is none.
-        least = math.ulp(0.0)
-        most = math.nextafter(1.0, 0.0)
-        wanted = "a number between 0 and 1, such as 0.95"
-        _require_number("confidence", self.confidence, Real, least, most, wanted)
+        wanted = "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
+        participants = self.participants
+        sequences = pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple
+        if not isinstance(participants, sequences):
+            raise UserError(f"{wanted}; got {described(participants)}.")
+        has_sequences = False
+        if isinstance(participants, list | tuple):
+            has_sequences = any(isinstance(name, list | tuple) for name in participants)
+        if has_sequences or np.ndim(participants) != 1:
+            raise UserError(f"{wanted}; got several dimensions.")
+        names = pd.Series(participants)
+        if names.empty and not self.may_be_empty:
+            raise UserError(f"{wanted}; got none.")
+        missing = int(names.isna().sum())
+        if missing:
+            raise UserError(
+                f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows."
+            )
+        distinct = names.unique()
+        are_texts = all(isinstance(name, str) for name in distinct)
+        are_numbers = all(isinstance(name, Real) for name in distinct)
+        if not (are_texts or are_numbers):
+            raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
+
+        for parameter, (number_type, least, most, wanted) in _NUMBERS.items():
+            value = getattr(self, parameter)
+            is_number = isinstance(value, number_type) and not isinstance(value, bool)
+            if not (is_number and least <= value <= most):
+                raise wrong_kind("A bootstrap", wanted, parameter, value)
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.
@@ -231,9 +269,10 @@ class ParticipantBootstrap:
         codes = self.names.get_indexer(participants)
         if (codes < 0).any():
             strangers = pd.Index(participants)[codes < 0].unique()
+            example = strangers.tolist()[0]
             are = "is" if len(strangers) == 1 else "are"
             raise UserError(
-                f"{count_of(len(strangers), 'participant')} of these rows, such as {_shown(strangers[0])}, "
+                f"{count_of(len(strangers), 'participant')} of these rows, such as {example!r}, "
                 f"{are} not among the {len(self.names):,} that the bootstrap resamples. Make it from all participants "
                 "of the study, and give the rows' own participants."
             )
@@ -246,20 +285,23 @@ class ParticipantBootstrap:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        table = _empty_table(self.draws, len(self.names))
-        for piece, taken in self._taken(self._generator(), len(self.names)):
-            table = _with_counts(table, piece, slice(None), taken)
+        generator = self._generator()
+        # Floats, or if the table is large, one byte each, an eighth of the memory.
+        dtype = float if self.draws * len(self.names) <= _CELLS else np.uint8
+        table = np.empty((self.draws, len(self.names)), dtype=dtype)
+        for members in self._strata:
+            size = len(self.names[members])
+            for draws in pieces(self.draws, _ARRAYS * size):
+                taken = generator.integers(size, size=(draws.stop - draws.start, size))
+                cells = taken + size * np.arange(len(taken))[:, None]
+                counts = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape)
+                wide_enough = np.result_type(table, np.min_scalar_type(counts.max(initial=0)))
+                table = table.astype(wide_enough, copy=False)
+                table[draws, members] = counts
         return table
 
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(self.seed)
-
-    def _taken(
-        self, generator: np.random.Generator, count: int
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Who is taken of so many in each place of each draw, some draws at a time."""
-        for piece in pieces(self.draws, _ARRAYS * count):
-            yield piece, generator.integers(count, size=(piece.stop - piece.start, count))
 
     def split(self, most: int) -> list["ParticipantBootstrap"]:
         """Split into bootstraps with some of the resamples each, for other processes; together they have all of these.
@@ -276,14 +318,15 @@ class ParticipantBootstrap:
         True
         """
         generator = self._generator()
+        size = len(self.names)
         parts = []
         for piece in pieces(self.draws, 1, most):
             state = generator.bit_generator.state
             draws = piece.stop - piece.start
-            part = _SomeDraws(self.names, draws, self.seed, self.confidence, state)
-            parts.append(part)
-            for _ in part._taken(generator, len(self.names)):
-                pass  # the generator moves on to where the next part starts
+            parts.append(_SomeDraws(self.names, draws, self.seed, self.confidence, state))
+            # The generator moves on to where the next part starts.
+            for passed in pieces(draws, _ARRAYS * size):
+                generator.integers(size, size=(passed.stop - passed.start, size))
         return parts
 
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
@@ -303,15 +346,17 @@ class ParticipantBootstrap:
         participants: pd.Series,
     ) -> np.ndarray:
         """Return the statistic in every draw."""
-        sums = self._sums(values, participants)
+        sums = sums_by_participant(values, self.codes(participants), len(self.names))
         flat = sums.reshape(len(sums), -1)
-        drawn = self.in_every_draw(lambda weights: weights @ flat)
-        # Measured: of tables that do not leave the cache, statistics of many sums take less than half the time.
-        draws_in_cache = _IN_CACHE // max(1, flat.shape[1])
-        parts = []
-        for piece in pieces(len(drawn), flat.shape[1], draws_in_cache):
-            parts.append(self._of(statistic, drawn[piece], values))
-        return _joined(parts)
+
+        def of_weights(weights: np.ndarray) -> np.ndarray:
+            drawn = weights @ flat
+            return statistic(drawn.reshape(len(drawn), *sums.shape[1:]))
+
+        width = max(1, flat.shape[1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Measured: of tables that do not leave the cache, statistics of many sums take less than half the time.
+            return self.in_every_draw(of_weights, width, most=_IN_CACHE // width)
 
     def in_every_draw(
         self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None
@@ -325,7 +370,10 @@ class ParticipantBootstrap:
         [3.0, 3.0]
         """
         draws = pieces(self.draws, max(width, len(self.names)), most)
-        return _joined([statistic(self.weights(piece)) for piece in draws])
+        parts = [statistic(self.weights(piece)) for piece in draws]
+        if len(parts) == 1:
+            return parts[0]  # not copied
+        return np.concatenate(parts)
 
     def without_each(
         self,
@@ -342,18 +390,11 @@ class ParticipantBootstrap:
         >>> bootstrap.without_each(ratio, totals, pd.Series(["a", "b", "c"])).tolist()
         [4.0, 3.5, 1.5]
         """
-        have_rows = np.unique(self.codes(participants))
-        sums = self._sums(values, participants)
-        without = sums.sum(axis=0) - sums[have_rows]
-        return self._of(statistic, without, values)
-
-    def _sums(self, values: np.ndarray, participants) -> np.ndarray:
-        return sums_by_participant(values, self.codes(participants), len(self.names))
-
-    @staticmethod
-    def _of(statistic, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
+        codes = self.codes(participants)
+        sums = sums_by_participant(values, codes, len(self.names))
+        without = sums.sum(axis=0) - sums[np.unique(codes)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return statistic(sums.reshape(len(sums), *values.shape[1:]))
+            return statistic(without)
 
     def estimate(
         self,
@@ -419,11 +460,12 @@ class ParticipantBootstrap:
     def _t_interval(
         self, estimate: float, left_out: np.ndarray, scale: Scale
     ) -> tuple[float, float, str]:
-        from scipy.special import (
-            stdtrit,
-        )  # with it comes a fifth of the memory of what computes no interval
+        # Imported here: with it comes a fifth of the memory of what computes no interval.
+        from scipy.special import stdtrit
 
-        if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
+        least = left_out.min()
+        most = left_out.max()
+        if np.isfinite(left_out).all() and most - least <= _ROUNDING * max(1.0, abs(most)):
             return np.nan, np.nan, NO_WIDTH
         with np.errstate(divide="ignore", invalid="ignore"):
             middle = scale.forward(np.asarray(estimate))
@@ -437,7 +479,7 @@ class ParticipantBootstrap:
         t = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2)
         reach = t * jackknife_error(scaled)
         low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
-        if _alike(low, high):
+        if high - low <= _ROUNDING * max(1.0, abs(high)):
             return np.nan, np.nan, NO_WIDTH
         return float(low), float(high), ""
 
@@ -485,7 +527,7 @@ class ParticipantBootstrap:
             defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(defined, [tail, 1 - tail])
-        if _alike(low, high):
+        if high - low <= _ROUNDING * max(1.0, abs(high)):
             return np.nan, np.nan, NO_WIDTH
         return float(low), float(high), ""
 
@@ -515,7 +557,7 @@ class ParticipantBootstrap:
         if not np.isfinite(estimate):
             return estimate_row(n=n, unit=unit, method=method, reason=undefined, key=key)
         if not reason:
-            method = f"{method}; {how or self.description}"
+            method = f"{method}; {how or self.describe()}"
         return estimate_row(
             estimate, low, high, n=n, unit=unit, method=method, reason=reason, key=key
         )
@@ -622,16 +664,11 @@ class StratifiedBootstrap(ParticipantBootstrap):
             )
 
     @cached_property
-    def _weights(self) -> np.ndarray:
+    def _strata(self) -> list[np.ndarray]:
+        """Which of the participants belong to each group."""
         group_of = pd.Series(list(self.groups), index=list(self.participants))
         group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
-        generator = self._generator()
-        table = _empty_table(self.draws, len(self.names))
-        for group in pd.unique(group_of):
-            members = np.flatnonzero(group_of == group)
-            for piece, taken in self._taken(generator, len(members)):
-                table = _with_counts(table, piece, members, taken)
-        return table
+        return [np.flatnonzero(group_of == group) for group in pd.unique(group_of)]
 
     def split(self, most: int) -> list[ParticipantBootstrap]:
         """Refused: groups are drawn one after the other, so that no draw has its random numbers together."""
@@ -664,85 +701,3 @@ class _SomeDraws(ParticipantBootstrap):
         generator = np.random.default_rng()
         generator.bit_generator.state = self.state
         return generator
-
-
-def _empty_table(draws: int, participants: int) -> np.ndarray:
-    """A table of weights: floats, or if it is large, one byte each, an eighth of the memory."""
-    dtype = float if draws * participants <= _CELLS else np.uint8
-    return np.empty((draws, participants), dtype=dtype)
-
-
-def _with_counts(
-    table: np.ndarray, draws: slice, members: slice | np.ndarray, taken: np.ndarray
-) -> np.ndarray:
-    """The table with how often each of the members is taken in these draws, in a wider type where that needs it."""
-    cells = taken + taken.shape[1] * np.arange(len(taken))[:, None]
-    counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
-    wide_enough = np.result_type(table, np.min_scalar_type(counts.max(initial=0)))
-    table = table.astype(wide_enough, copy=False)
-    table[draws, members] = counts
-    return table
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Parts one after the other; a single one is not copied."""
-    if len(parts) == 1:
-        return parts[0]
-    return np.concatenate(parts)
-
-
-def _alike(low: float, high: float) -> bool:
-    """Whether an interval has no width but for rounding."""
-    return bool(high - low <= 1e-12 * max(1.0, abs(high)))
-
-
-def _shown(name: object) -> str:
-    """A participant's name as it would be typed."""
-    if isinstance(name, np.generic):
-        name = name.item()
-    return repr(name)
-
-
-def _require_participants(participants: object, may_be_empty: bool) -> None:
-    """Refuse what is no sequence of participants' names."""
-    wanted = (
-        "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
-    )
-    sequences = pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple
-    if not isinstance(participants, sequences):
-        raise UserError(f"{wanted}; got {described(participants)}.")
-    if _has_several_dimensions(participants):
-        raise UserError(f"{wanted}; got several dimensions.")
-    names = pd.Series(participants)
-    if names.empty and not may_be_empty:
-        raise UserError(f"{wanted}; got none.")
-    missing = int(names.isna().sum())
-    if missing:
-        raise UserError(
-            f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows."
-        )
-    distinct = names.unique()
-    all_texts = all(isinstance(name, str) for name in distinct)
-    all_numbers = all(isinstance(name, Real) for name in distinct)
-    if not (all_texts or all_numbers):
-        raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
-
-
-def _has_several_dimensions(participants: object) -> bool:
-    """Whether a sequence holds sequences instead of names."""
-    if isinstance(participants, list | tuple):
-        for name in participants:
-            if isinstance(name, list | tuple):
-                return True
-    return np.ndim(participants) != 1
-
-
-def _require_number(
-    name: str, value: object, number: type, least: float, most: float | None, wanted: str
-) -> None:
-    """Refuse a value that is no such number, or out of range."""
-    if not isinstance(value, number) or isinstance(value, bool):
-        raise wrong_kind("A bootstrap", wanted, name, value)
-    too_large = most is not None and value > most
-    if not value >= least or too_large:  # also a NaN
-        raise wrong_kind("A bootstrap", wanted, name, value)

@@ -18,7 +18,7 @@ from sense7.estimators.estimates import Estimate, under_keys
 from sense7.estimators.least_squares import lmg_from_covariances, within
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
-from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -64,7 +64,6 @@ def agreement_with_overall(
     -----
     R: psych::cohen.kappa, tests/reference/reference.R.
     """
-    require_own(study, bootstrap)
     numbers = []
     for name in DIMENSION_NAMES:
         key = f"kappa_{weights}_{name}"
@@ -170,7 +169,6 @@ def kappa_differences(
     ----------
     Hothorn, T., Bretz, F., & Westfall, P. (2008). Biometrical Journal 50, 346-363 (max-t).
     """
-    require_own(study, bootstrap)
     names = [name for name in DIMENSION_NAMES if name != PAIRED]
     turns_of = {name: study.turns.dropna(subset=["overall", PAIRED, name]) for name in names}
     differences = {}

@@ -43,7 +43,6 @@ from sense7.findings.core import (
     Number,
     finding,
     need,
-    require_own,
     resampled,
     share,
     tabulate,
@@ -206,7 +205,6 @@ def condition_means(
 
     ``rating`` is ``ground_truth`` or ``overall``. Conversations without it are left out.
     """
-    require_own(study, bootstrap)
     frame = compared_conversations(study, rating)
     words, key = RATINGS[rating]
     in_keys = safe_names(study.conditions)
@@ -244,7 +242,6 @@ def condition_differences(
     over conversations, s pooled over the two conditions (:func:`sense7.estimators.effect_size.cohens_d`). One row that
     says so if there are fewer than two conditions, or more than 12. n counts conversations.
     """
-    require_own(study, bootstrap)
     frame = compared_conversations(study)
     in_keys = pairs_in_keys(study)
     unit = POINTS
@@ -311,7 +308,6 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
 
     Each of the other conditions counts the same, however many conversations it has. One row; n counts conversations.
     """
-    require_own(study, bootstrap)
     frame = compared_conversations(study)
     present = present_in(study, frame)
 
@@ -357,7 +353,6 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         highest mean; ``share``: a row of estimates, the share of resamples in which that condition alone is the
         highest. There is no share with too few participants in a condition, as there is no interval of a difference.
     """
-    require_own(study, bootstrap)
     frame = compared_conversations(study)
     present = present_in(study, frame)
     reason = ""
@@ -464,7 +459,6 @@ def mixed_contrasts(
     R: pairs(emmeans::emmeans(lmerTest::lmer), adjust='holm'), tests/reference/reference.R; differences and errors
     equal to 2e-4, Holm's p and degrees of freedom to 0.1%.
     """
-    require_own(study, bootstrap)
     if frame is None:
         frame = compared_conversations(study)
     present = present_in(study, frame)
@@ -747,7 +741,6 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     -----
     R: ordinal::clm, tests/reference/reference.R. For the conditional ratio see :func:`reference_odds_ratios`.
     """
-    require_own(study, bootstrap)
     rating = main_turn_rating(study)
     turns = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
     present = present_in(study, turns)
@@ -846,7 +839,6 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
     ----------
     Westfall, P. H., & Young, S. S. (1993). Resampling-based multiple testing (the largest of several statistics).
     """
-    require_own(study, bootstrap)
     dimensions = study.rated_dimensions
     frame = conversation_ratings(study)
     is_complete = frame[["condition", "participant", *dimensions]].notna().all(axis=1)
@@ -1001,7 +993,6 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
         One row: estimate (difference of two correlations of dimension and factor), low, high, n (turns that rate every
         dimension), unit, method (which names the dimension), reason.
     """
-    require_own(study, bootstrap)
     condition = study.turns_put_to_rating["condition"].to_numpy()
     has_condition = pd.notna(condition)
     ratings = turn_ratings(study)[has_condition]
@@ -1102,6 +1093,7 @@ def rated_turns(study: Study) -> pd.DataFrame:
     return turns[turns["y"].notna()].reset_index(drop=True)
 
 
+@finding
 def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     """Return the mean rating of the first turn, the second, and so on to at most the tenth, by condition.
 
@@ -1109,7 +1101,6 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
     so that a change from turn to turn may be one of which conversations remain; :func:`prompt_fading` compares each
     with itself. One table per condition (``all conversations`` if there is none); n counts rated turns.
     """
-    require_own(study, bootstrap)
     turns = rated_turns(study)
     last = 1
     if len(turns):
@@ -1157,7 +1148,6 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         The difference of the slopes (points per turn; negative: it fades) over all participants, and over those who had
         conversations of both kinds: estimate, low, high, n (rated turns), unit, method, reason.
     """
-    require_own(study, bootstrap)
     rated = rated_turns(study)
     turns = rated[rated["condition"].notna()].reset_index(drop=True)
     prompted = turns["condition"] == study.prompted_condition

@@ -16,7 +16,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, need, require_own, resampled, share, tabulate
+from sense7.findings.core import Number, finding, need, resampled, share, tabulate
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, need_prompt
 from sense7.study import Study
@@ -101,7 +101,6 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         One row per topic, in its order (of more than 40 the 40 largest): estimate (points), low, high, n
         (conversations), unit, method, reason. Conversations without ground truth or topic are left out.
     """
-    require_own(study, bootstrap)
     rated = context_frame(study)
     frame = rated[rated["topic"].notna()]
     departures = within(frame[["y"]].to_numpy(), frame["participant"])
@@ -154,7 +153,6 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     ----------
     Ezekiel, M. (1930). Methods of correlation analysis (the adjusted share of explained variance).
     """
-    require_own(study, bootstrap)
     frame = context_frame(study)
     varying = [name for name in CONTEXT if not not_varying(frame, name)]
     has_context = frame[varying].notna().all(axis=1) & bool(varying)
@@ -224,7 +222,6 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         One row per slope: estimate (points per step), low, high, n (conversations with ground truth and the columns of
         the model), unit, method, reason.
     """
-    require_own(study, bootstrap)
     frame = context_frame(study)
     varying = [name for name in STEPS if not not_varying(frame, name)]
     numbers = [
@@ -373,7 +370,6 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     DataFrame
         One row: estimate (-1..1, positive if more was experienced), low, high, n (conversations), unit, method, reason.
     """
-    require_own(study, bootstrap)
     frame = expected_and_experienced(study)
     method = f"mean of experienced minus expected, {SCALE}"
     number = _mean_gap(study, bootstrap, SCALE, frame, method, "expected_experienced_gap")
@@ -383,7 +379,6 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
 @finding
 def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the gap on each topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`."""
-    require_own(study, bootstrap)
     frame = expected_and_experienced(study)
     method = f"experienced minus expected, {SCALE}"
     topics = largest_groups(frame["topic"].dropna()) or [NOT_GIVEN]
@@ -404,7 +399,6 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     if the levels of either scale are replaced by any others in the same order. At most 2,000 permutations, with the
     bootstrap's seed. One row for both scales from 0 to 1, and one for percent ranks.
     """
-    require_own(study, bootstrap)
     frame = expected_and_experienced(study)
     gap_in_ranks = _percent_ranks(frame["experienced"]) - _percent_ranks(frame["expected"])
     rows = {}

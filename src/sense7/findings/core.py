@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import bind_arguments, is_of_kind
+from sense7.arguments import bind_arguments
 from sense7.errors import UserError, wrong_kind
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
@@ -21,36 +21,6 @@ from sense7.estimators.estimates import ComputedBy, Estimate, estimate_row, esti
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
-
-
-def require_own(study: Study, bootstrap: ParticipantBootstrap) -> None:
-    """Refuse a bootstrap of other participants than the study's; every finding that is given both begins with it.
-
-    Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
-    """
-    if not isinstance(study, Study):
-        raise wrong_kind("a finding", "a Study", "study", study, "Give what s7.load(...) returns.")
-    remedy = "s7.ParticipantBootstrap(study.conversations['participant'])."
-    if not isinstance(bootstrap, ParticipantBootstrap):
-        raise wrong_kind(
-            "a finding", "a ParticipantBootstrap", "bootstrap", bootstrap, f"Give {remedy}"
-        )
-    theirs, own = bootstrap.names, pd.Index(study.conversations["participant"].dropna().unique())
-    sides = {
-        "only in the bootstrap": theirs.difference(own),
-        "only in the study": own.difference(theirs),
-    }
-    differ = [
-        f"{len(names):,} {side}, such as {names.tolist()[0]!r}"
-        for side, names in sides.items()
-        if len(names)
-    ]
-    if differ:
-        raise UserError(
-            f"The bootstrap resamples {count_of(len(theirs), 'participant')}; {study.name} has "
-            f"{count_of(len(own), 'participant')} ({'; '.join(differ)}). Make it from the study that is analyzed: "
-            f"{remedy}"
-        )
 
 
 class NotComputable(Exception):
@@ -87,106 +57,131 @@ class Number:
     groups: pd.Series | np.ndarray | None = None
     contrast: str = ""
 
-    @property
-    def participants(self) -> pd.Series | pd.Index:
-        """The participant of each row."""
-        return self.rows["participant"] if isinstance(self.rows, pd.DataFrame) else self.rows
-
     def row(self, bootstrap: ParticipantBootstrap) -> dict:
         """Its row of a table of estimates. Here alone NotComputable is caught; every other error is an error."""
         common = {"n": len(self.rows), "unit": self.unit, "method": self.method}
         try:
-            found = self.statistic()
+            result = self.statistic()
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
-        if not isinstance(found, Estimate):
-            interval = bootstrap.interval(found[1:], self.participants)
-            found = Estimate(float(found[0]), *interval)
-        if self.contrast and not found.reason:
-            few = bootstrap.too_few_in_a_group(self.participants, self.groups, self.contrast)
-            if few:
-                found = Estimate(found.estimate, reason=few)
-        row = bootstrap.row(found, **common, undefined=self.undefined, how=self.interval)
-        return row | {
-            "reason": joined(row["reason"], self.note if np.isfinite(found.estimate) else "")
-        }
+        participants = self.rows
+        if isinstance(self.rows, pd.DataFrame):
+            participants = self.rows["participant"]
+        if not isinstance(result, Estimate):
+            interval = bootstrap.interval(result[1:], participants)
+            result = Estimate(float(result[0]), *interval)
+        if self.contrast and not result.reason:
+            too_few = bootstrap.too_few_in_a_group(participants, self.groups, self.contrast)
+            if too_few:
+                result = Estimate(result.estimate, reason=too_few)
+        row = bootstrap.row(result, **common, undefined=self.undefined, how=self.interval)
+        if self.note and np.isfinite(result.estimate):
+            row["reason"] = joined(row["reason"], self.note)
+        return row
 
 
 def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return a table of estimates: one row per number, called by its label, under its key if any has one."""
-    numbers = list(numbers)
-    keys = (
-        {number.label: number.key for number in numbers}
-        if any(number.key for number in numbers)
-        else None
-    )
-    return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name, keys)
-
-
-_KINDS = {
-    "study": is_of_kind(Study, "a Study", "Give what s7.load(...) returns."),
-    "bootstrap": is_of_kind(
-        ParticipantBootstrap,
-        "a ParticipantBootstrap",
-        "Give s7.ParticipantBootstrap(study.conversations['participant']).",
-    ),
-}
-"""Checks of what most findings are given, by the name of the parameter."""
+    rows = {}
+    keys = {}
+    for number in numbers:
+        rows[number.label] = number.row(bootstrap)
+        keys[number.label] = number.key
+    return estimate_table(rows, name, keys if any(keys.values()) else None)
 
 
 def finding(function: Callable) -> Callable:
     """Mark a public function of which values are recorded: each row that it returns under a key says so.
 
     A row of another finding that is returned under the same key keeps the name of that one, whose call is the shorter
-    way to the number. Under another key it is a number of this function.
+    way to the number. Under another key it is a number of this function. What is no study, no bootstrap, or a bootstrap
+    of other participants than the study's is refused.
     """
     name = f"{function.__module__}.{function.__qualname__}"
     signature = inspect.signature(function)
+    required = set()
+    for parameter in signature.parameters.values():
+        if parameter.default is inspect.Parameter.empty:
+            required.add(parameter.name)
 
     @functools.wraps(function)
     def naming_itself(*arguments, **options):
-        given = bind_arguments(function.__qualname__, signature, arguments, options).arguments
-        for parameter, check in _KINDS.items():
-            if (
-                parameter in given
-                and signature.parameters[parameter].default is inspect.Parameter.empty
-            ):
-                check(function.__qualname__, parameter, given[parameter])
+        bound = bind_arguments(function.__qualname__, signature, arguments, options).arguments
+        _require_participants_of_study(
+            function.__qualname__,
+            {parameter: value for parameter, value in bound.items() if parameter in required},
+        )
         result = function(*arguments, **options)
-        chosen = {option: value for option, value in given.items() if _is_option(value)}
-        return _with_function(result, functools.partial(ComputedBy, name, chosen))
+        choices = {
+            parameter: value
+            for parameter, value in bound.items()
+            if isinstance(value, str | bool | int | float)
+        }
+        return _with_function(result, functools.partial(ComputedBy, name, choices))
 
     return naming_itself
 
 
-def _is_option(argument: object) -> bool:
-    """Whether an argument is a choice that can be written down, unlike data and bootstraps."""
-    return isinstance(argument, str | bool | int | float)
+def _require_participants_of_study(function: str, arguments: Mapping[str, object]) -> None:
+    """Refuse what is no study or no bootstrap, and a bootstrap of other participants than the study's.
+
+    Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
+    """
+    remedy = "s7.ParticipantBootstrap(study.conversations['participant'])."
+    if "study" in arguments and not isinstance(arguments["study"], Study):
+        raise wrong_kind(
+            function, "a Study", "study", arguments["study"], "Give what s7.load(...) returns."
+        )
+    if "bootstrap" not in arguments:
+        return
+    bootstrap = arguments["bootstrap"]
+    if not isinstance(bootstrap, ParticipantBootstrap):
+        raise wrong_kind(
+            function, "a ParticipantBootstrap", "bootstrap", bootstrap, f"Give {remedy}"
+        )
+    if "study" not in arguments:
+        return
+    study = arguments["study"]
+    in_study = pd.Index(study.conversations["participant"].dropna().unique())
+    differences = []
+    for names, where in (
+        (bootstrap.names.difference(in_study), "only in the bootstrap"),
+        (in_study.difference(bootstrap.names), "only in the study"),
+    ):
+        if len(names):
+            differences.append(f"{len(names):,} {where}, such as {names.tolist()[0]!r}")
+    if differences:
+        raise UserError(
+            f"The bootstrap resamples {count_of(len(bootstrap.names), 'participant')}; {study.name} has "
+            f"{count_of(len(in_study), 'participant')} ({'; '.join(differences)}). "
+            f"Make it from the study that is analyzed: {remedy}"
+        )
 
 
-def _with_function(result, named: Callable[[str], ComputedBy]):
+_KEYED = {"key", "estimate"}
+"""Names that recorded rows have, as columns of a frame or in a mapping."""
+
+
+def _with_function(result: object, named: Callable[[str], ComputedBy]) -> object:
     """What a finding returned, with the function in each row that has a key."""
     if isinstance(result, pd.DataFrame):
-        if not {"key", "estimate"} <= set(result):
+        if not set(result) >= _KEYED:
             return result
-        earlier = result["computed_by"] if "computed_by" in result else [None] * len(result)
+        earlier = result.get("computed_by", [None] * len(result))
         functions = [
             _function_of(key, before, named)
             for key, before in zip(result["key"], earlier, strict=True)
         ]
         return result.assign(computed_by=pd.Series(functions, index=result.index, dtype=object))
     if isinstance(result, Mapping):
-        if {"key", "estimate"} <= set(result):
-            return {
-                **result,
-                "computed_by": _function_of(result["key"], result.get("computed_by"), named),
-            }
+        if set(result) >= _KEYED:
+            function = _function_of(result["key"], result.get("computed_by"), named)
+            return {**result, "computed_by": function}
         return {name: _with_function(part, named) for name, part in result.items()}
     if is_dataclass(result):
-        parts = {
-            field.name: _with_function(getattr(result, field.name), named)
-            for field in fields(result)
-        }
+        parts = {}
+        for field in fields(result):
+            parts[field.name] = _with_function(getattr(result, field.name), named)
         return replace(result, **parts)
     if type(result) in (list, tuple):
         return type(result)(_with_function(part, named) for part in result)
@@ -204,22 +199,22 @@ def _function_of(
     return named(key)
 
 
-def keyed_rows(found: object) -> Iterator[dict]:
+def keyed_rows(result: object) -> Iterator[dict]:
     """Every row that is recorded under a key, in what a finding returns: tables, rows, or several of these."""
-    if isinstance(found, pd.DataFrame):
-        rows = found.to_dict("records") if {"key", "estimate"} <= set(found) else []
-        yield from (row for row in rows if row["key"])
-    elif isinstance(found, Mapping):
-        if {"key", "estimate"} <= set(found):
-            yield dict(found)
-        else:
-            yield from (row for part in found.values() for row in keyed_rows(part))
-    elif is_dataclass(found):
-        yield from (
-            row for field in fields(found) for row in keyed_rows(getattr(found, field.name))
-        )
-    elif isinstance(found, list | tuple):
-        yield from (row for part in found for row in keyed_rows(part))
+    parts = ()
+    if isinstance(result, pd.DataFrame):
+        if set(result) >= _KEYED:
+            yield from result[result["key"].astype(bool)].to_dict("records")
+    elif isinstance(result, Mapping) and set(result) >= _KEYED:
+        yield dict(result)
+    elif isinstance(result, Mapping):
+        parts = result.values()
+    elif is_dataclass(result):
+        parts = [getattr(result, field.name) for field in fields(result)]
+    elif isinstance(result, list | tuple):
+        parts = result
+    for part in parts:
+        yield from keyed_rows(part)
 
 
 def resampled(
@@ -228,8 +223,9 @@ def resampled(
     """Return a function of sums over rows, in all rows and in every resample: shape (1 + draws, ...)."""
     values = np.asarray(values, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        whole = np.asarray(statistic(values.sum(axis=0)))
-    return np.concatenate([whole[None], bootstrap.distribution(statistic, values, participants)])
+        estimate = np.asarray(statistic(values.sum(axis=0)))
+    in_resamples = bootstrap.distribution(statistic, values, participants)
+    return np.concatenate([estimate[None], in_resamples])
 
 
 def share(bootstrap: ParticipantBootstrap, counted, among, participants) -> np.ndarray:
@@ -263,11 +259,12 @@ class Resamples:
 
     def spearman(self, first: str, second: str) -> np.ndarray:
         """Spearman's correlation of two columns."""
-        pair = min(first, second), max(first, second)
-        if pair not in self._correlations:
-            columns = (self.frame[name].to_numpy() for name in pair)
-            self._correlations[pair] = spearman_in_draws(*columns, self.weights)
-        return self._correlations[pair]
+        first, second = sorted([first, second])
+        if (first, second) not in self._correlations:
+            x = self.frame[first].to_numpy()
+            y = self.frame[second].to_numpy()
+            self._correlations[first, second] = spearman_in_draws(x, y, self.weights)
+        return self._correlations[first, second]
 
     def mean(self, values) -> np.ndarray:
         """Mean of one number per unit."""
@@ -275,26 +272,27 @@ class Resamples:
 
     def deviation(self, values) -> np.ndarray:
         """Standard deviation (n - 1) of one number per unit."""
-        centered, n = np.asarray(values, dtype=float) - np.mean(values), self.weights.sum(axis=1)
-        squares = self.mean(centered * centered) - self.mean(centered) * self.mean(centered)
-        return np.sqrt(np.maximum(squares, 0) * n / (n - 1))
+        n = self.weights.sum(axis=1)
+        centered = np.asarray(values, dtype=float) - np.mean(values)
+        variance = self.mean(centered * centered) - self.mean(centered) * self.mean(centered)
+        return np.sqrt(np.maximum(variance, 0) * n / (n - 1))
 
     def quantile(self, values, share: float) -> np.ndarray:
         """Quantile of one number per unit, as `numpy.quantile` computes it."""
         order = np.argsort(values, kind="stable")
-        ranked, upto = (
-            np.asarray(values, dtype=float)[order],
-            np.cumsum(self.weights[:, order], axis=1),
-        )
-        position = (upto[:, -1] - 1) * share
-        low, high = (
-            ranked[(upto > end(position)[:, None]).argmax(axis=1)] for end in (np.floor, np.ceil)
-        )
-        return low + (position - np.floor(position)) * (high - low)
+        ascending = np.asarray(values, dtype=float)[order]
+        units_so_far = np.cumsum(self.weights[:, order], axis=1)
+        position = (units_so_far[:, -1] - 1) * share
+        below = np.floor(position)
+        above = np.ceil(position)
+        low = ascending[(units_so_far > below[:, None]).argmax(axis=1)]
+        high = ascending[(units_so_far > above[:, None]).argmax(axis=1)]
+        return low + (position - below) * (high - low)
 
     def alpha(self, items: pd.DataFrame) -> np.ndarray:
         """Cronbach's alpha of complete columns."""
-        k, items = items.shape[1], items.to_numpy()
-        variances = sum(self.deviation(column) ** 2 for column in items.T)
+        k = items.shape[1]
+        variances = sum(self.deviation(items[name]) ** 2 for name in items)
+        variance_of_total = self.deviation(items.to_numpy().sum(axis=1)) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            return k / (k - 1) * (1 - variances / self.deviation(items.sum(axis=1)) ** 2)
+            return k / (k - 1) * (1 - variances / variance_of_total)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, share, tabulate
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -378,7 +378,6 @@ def ground_truth_mean(
 
     Conversations without ground truth are left out. Levels 1..5. ``truth`` as for :func:`counts`.
     """
-    require_own(study, bootstrap)
     truth = _truth(study, truth).to_numpy()
     has_truth = np.isfinite(truth)
     participants = study.conversations.loc[has_truth, "participant"]
@@ -762,7 +761,6 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     DataFrame
         A table of estimates: the share of conversations with each disturbance.
     """
-    require_own(study, bootstrap)
     messages, recorded = _disturbed(study)
     conversations = study.conversations
 

@@ -18,7 +18,7 @@ from sense7.estimators.estimates import Estimate
 from sense7.estimators.least_squares import coefficient, least_squares
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
@@ -262,7 +262,6 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
         unit, method, reason. Time counts turns; those without a level leave a hole that the permutations keep. The poor
         turn itself is poor in every order, so at time 0 the two differ only by how poor.
     """
-    require_own(study, bootstrap)
     event = first_poor_turns(study)
 
     def number(name: str, time: int) -> Number:
@@ -303,7 +302,6 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Rows "as rated", "in permuted order" (see :func:`levels_by_event_time`: the drop that the meaning of "first" makes
     by itself) and "difference": estimate (levels; positive: lower afterwards), low, high, n (``LASTING`` turns after).
     """
-    require_own(study, bootstrap)
     event = first_poor_turns(study)
     sums = event.before_and_lasting()
     within = f"{OVER_ALL_ORDERS} within each conversation"
@@ -360,7 +358,6 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         :func:`lasting_drop` (positive: lower afterwards). For each: estimate as it happened minus in reversed order,
         low, high, n (turns after, in the reversed order), unit, method, reason.
     """
-    require_own(study, bootstrap)
     forward = first_poor_turns(study)
     backward = first_poor_turns(reversed_turns(study))
 
@@ -413,7 +410,6 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         Rows *as rated*, *permuted order* and *as rated minus permuted order* (above zero: neighbors resemble each
         other): estimate, low, high, n (pairs of neighboring turns), unit, method, reason.
     """
-    require_own(study, bootstrap)
     turns, words = turn_levels(study)
     turns = turns.sort_values("turn", kind="stable")
     groups = turns.groupby("conversation", sort=False)
@@ -581,7 +577,6 @@ def continuity_losses(
         high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without a next
         turn (for the next turn), or without another rated turn is left out.
     """
-    require_own(study, bootstrap)
     next_turn = losses_in(study, "next", rating or "dimensions", poor, first_turn)
     same_turn = losses_in(study, "same", rating or "overall", poor, first_turn)
 
@@ -763,7 +758,6 @@ def unmet_expectations(
         One row per comparison: estimate (levels; positive: lower where the expectation was unmet), low, high,
         n (conversations), unit, method, reason.
     """
-    require_own(study, bootstrap)
     if frame is None:
         frame = expectation_conversations(study)
     unmet = int(frame["unmet"].sum())
@@ -853,7 +847,6 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     Edwards, J. R., & Parry, M. E. (1993). On the use of polynomial regression equations as an alternative to
     difference scores in organizational research. Academy of Management Journal 36, 1577-1613.
     """
-    require_own(study, bootstrap)
     frame = expectation_conversations(study)
     m = (frame["mean"].to_numpy() - 3) / 2
     w = frame["desired"].to_numpy() - 2.0

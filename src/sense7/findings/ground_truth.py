@@ -8,7 +8,7 @@ import pandas as pd
 from sense7.arguments import checked, is_frame, is_names
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, share, tabulate
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -110,7 +110,6 @@ NEVER_RATED = "no conversation of this data set has ground truth"
 @finding
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations with ground truth that have each label 1..5; n counts conversations."""
-    require_own(study, bootstrap)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     known, label = study.conversations[np.isfinite(truth)], labels(truth[np.isfinite(truth)])
     how = (
@@ -175,7 +174,6 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     One row per convention (``CHOICES``), over the conversations that have a value under both; n counts these.
     """
-    require_own(study, bootstrap)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     frame = other_ground_truths(study)
     repeated = why_no_judgment_of_the_whole(study)

@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -83,7 +83,6 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         One row per dimension: estimate, low, high (0..1), n (participants who chose), unit,
         method, reason. Participants without an answer are left out.
     """
-    require_own(study, bootstrap)
     column = choice_column(study.participants)
     choices = pd.DataFrame({"participant": [], "dimension": []})
     method = "participants' choice"

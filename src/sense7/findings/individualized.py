@@ -24,7 +24,7 @@ from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying, products
-from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -268,7 +268,6 @@ def variance_parts(
     -----
     R: lme4::lmer(y ~ model + (1 | participant) + (1 | pm)), tests/reference/reference.R; equal to 2e-4.
     """
-    require_own(study, bootstrap)
     frame = rated_conversations(study)
     fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, draws))
     reason, model = fit_variance_model(frame)
@@ -494,7 +493,6 @@ def variance_shares(
         Estimates with intervals; n counts conversations. Where there is no topic, participants are compared with
         conditions alone, and the other way round; where there is neither, there is no comparison.
     """
-    require_own(study, bootstrap)
     if frame is None:
         frame = context_frame(study)
     if not study.conditions:
@@ -643,7 +641,6 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
 @finding
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return ICC(1) of participants over conversations' ground truth, by analysis of variance; n conversations."""
-    require_own(study, bootstrap)
     frame = rated_conversations(study)
     codes, names = pd.factorize(frame["participant"].to_numpy())
 
@@ -685,7 +682,6 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
         Rows for two people, one person, and the first minus the second; estimate in levels; n counts pairs of
         conversations (for the difference, conversations).
     """
-    require_own(study, bootstrap)
     frame = rated_conversations(study)
     pairs = _pairs_in_a_condition(frame, bootstrap)
     fewest = min(pairs.of_two_people, pairs.of_one_person)
@@ -1004,7 +1000,6 @@ def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
     R: cor.test(method='spearman', exact=FALSE), p.adjust(method='BH'), tests/reference/reference.R; correlations, and
     q of the approximations, equal to 1e-7.
     """
-    require_own(study, bootstrap)
     return relations_of(study.participants, participant_means(study), bootstrap, bootstrap.draws)
 
 
@@ -1258,7 +1253,6 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     n counts participants, those who answered every characteristic that at least 80% answered; there have to be at least
     20 more of them than coefficients.
     """
-    require_own(study, bootstrap)
     means = participant_means(study)
     sheet = study.participants
     columns = characteristic_columns(sheet, means.index)

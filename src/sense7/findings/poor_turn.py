@@ -16,7 +16,7 @@ from sense7.estimators.least_squares import coefficient, least_squares, within, 
 from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
-from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
@@ -227,7 +227,6 @@ def poor_turn_measures(
     R: effectsize::cohens_d(pooled_sd=TRUE), lme4::lmer(overall ~ poor + (1 | participant)),
     tests/reference/reference.R; equal to 1e-7, the mixed model to 2e-4.
     """
-    require_own(study, bootstrap)
     conversations_by_outcome = _conversations_by_outcome(study, outcome)
     effects = {}
     for name, definition in DEFINITIONS.items():
@@ -483,7 +482,6 @@ def poor_turn_ladder(
         One row per step: points (positive: lower with a poor turn), n (conversations). All steps rest on the same
         conversations: those with a rated turn that is not poor, and a post-task rating.
     """
-    require_own(study, bootstrap)
     conversations = poor_turn_conversations(study, outcome)
     overall = study.turns["overall"].astype(float)
     not_poor = overall.where(~is_poor(study.turns["overall"]))
@@ -605,7 +603,6 @@ def cross_validated_r2(
     ----------
     Stone, M. (1974). Journal of the Royal Statistical Society B 36, 111-147.
     """
-    require_own(study, bootstrap)
     frame = turn_summaries(study, outcome, rating)
     participants = pd.Index(frame["participant"].unique())
     number_of_folds = min(FOLDS, len(participants))
@@ -712,7 +709,6 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         n counts conversations with both. The last row is Pearson's correlation of a participant's conversations minus
         that participant's mean: a habit of rating high has no part in it.
     """
-    require_own(study, bootstrap)
     rows = {}
     for label in EXPERIENCE:
         names = OUTCOMES["experience"]

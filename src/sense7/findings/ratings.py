@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import under_keys
-from sense7.findings.core import Number, finding, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -78,7 +78,6 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     -----
     R: mean(!is.na), tests/reference/reference.R; equal to 1e-9.
     """
-    require_own(study, bootstrap)
     turns = study.turns_put_to_rating
     numbers = []
     for name in RATING_NAMES:
@@ -95,7 +94,6 @@ def applicability_of_all_turns(
 
     Turns that were not put to rating count as not rated.
     """
-    require_own(study, bootstrap)
     key = f"applicability_all_turns_{name}"
     number = _share_rated(study, bootstrap, study.turns, "all turns", name, key)
     return tabulate("rating", [number], bootstrap)
@@ -145,7 +143,6 @@ def applicability_of_first_turn(
         Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to
         rating), unit, method, reason; keys for Relational.
     """
-    require_own(study, bootstrap)
     asked = name in study.asked
     turns = study.turns_put_to_rating
     readable = turns[turns[f"{name}_state"] != UNREADABLE] if asked else turns[:0]
@@ -194,7 +191,6 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     DataFrame
         One row per rating, as :func:`applicability`.
     """
-    require_own(study, bootstrap)
     turns = study.turns_put_to_rating
     numbers = []
     for name in RATING_NAMES:
@@ -207,7 +203,6 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
 @finding
 def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor on Relational Continuity among all turns put to rating: one row."""
-    require_own(study, bootstrap)
     turns = study.turns_put_to_rating
     ever_rated = study.turns[CLAIMED_DIMENSION].notna().any()
     readable = turns[turns[f"{CLAIMED_DIMENSION}_state"] != UNREADABLE] if ever_rated else turns[:0]
@@ -263,7 +258,6 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         One row for each distance: estimate, low, high (-1..1), n (turns put to rating), unit,
         method, reason. Dimensions that were never rated are no rivals.
     """
-    require_own(study, bootstrap)
     turns = study.turns_put_to_rating
     rivals = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
 
@@ -334,7 +328,6 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     DataFrame
         One row per rating, as :func:`applicability`; estimates in 1..5.
     """
-    require_own(study, bootstrap)
     numbers = [_mean_level(study, bootstrap, name) for name in RATING_NAMES]
     return tabulate("rating", numbers, bootstrap)
 

@@ -22,7 +22,8 @@ over those that rate the item. Listwise: only units that rate every item.
 """
 
 import itertools
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ from sense7.estimators.alpha import (
     varies,
     within_covariances,
 )
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.factor import (
     ITEMS_FOR_A_FACTOR,
@@ -69,6 +70,16 @@ UNITS_FOR_A_FACTOR = 20
 RATINGS_OF_A_LINE = 5
 """Ratings of a turn that must be of one level to count as a straight line."""
 
+PARALLEL = [
+    "components",
+    "components, noise",
+    "components, noise of participants",
+    "factors",
+    "factors, noise",
+    "factors, noise of participants",
+]
+"""Columns of :func:`parallel_analysis`."""
+
 NO_FACTOR = "no factor model can be fitted: some of the ratings are the same, or sums of others"
 
 
@@ -87,21 +98,25 @@ class Items:
         """Sums of each participant from which covariances follow, and the participants."""
         return moments_by_participant(self.used.to_numpy(dtype=float), self.used.index)
 
-    def statistic(self, bootstrap: ParticipantBootstrap, of_covariances) -> np.ndarray:
+    def statistic(
+        self, bootstrap: ParticipantBootstrap, of_covariances: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         """A function of the covariances, in all units and in every resample."""
         need(not self.reason, self.reason)
-        return resampled(
-            bootstrap, lambda sums: of_covariances(covariances_from_sums(sums)), *self.moments
-        )
 
-    def number(self, name: str, column, **declared) -> Number:
+        def of_sums(sums: np.ndarray) -> np.ndarray:
+            return of_covariances(covariances_from_sums(sums))
+
+        return resampled(bootstrap, of_sums, *self.moments)
+
+    def number(self, name: str, of_items: Callable[[], np.ndarray], **declared) -> Number:
         """The number of one item, from a statistic with a column for each item used."""
 
-        def statistic():
+        def statistic() -> np.ndarray:
             need(self.ratings[name].notna().any(), "never rated in this data set")
-            every = column()
+            values = of_items()
             need(name in self.used, "does not vary in the units used")
-            return every[:, list(self.used).index(name)]
+            return values[:, list(self.used).index(name)]
 
         return Number(name, statistic, **declared)
 
@@ -128,44 +143,41 @@ def alpha_table(
     DataFrame
         A table of estimates, one row for each.
     """
-    alphas = {
-        "per turn, pairwise": ("alpha_turn", turns, {}),
-        "per turn, listwise": ("alpha_turn_listwise", turns, {"missing": "listwise"}),
-        "per turn, without Relational": (
-            "alpha_turn_without_relational",
-            turns.drop(columns="Relational"),
-            {},
-        ),
-        "after the conversation": ("alpha_post", post_task, {}),
-        "per turn, turns taken as independent": ("alpha_turn_feldt", turns, {"interval": "feldt"}),
-    }
     rows = {
-        name: alpha_row(ratings, bootstrap, **how) | {"key": key}
-        for name, (key, ratings, how) in alphas.items()
+        "per turn, pairwise": alpha_row(turns, bootstrap),
+        "per turn, listwise": alpha_row(turns, bootstrap, missing="listwise"),
+        "per turn, without Relational": alpha_row(turns.drop(columns="Relational"), bootstrap),
+        "after the conversation": alpha_row(post_task, bootstrap),
+        "per turn, turns taken as independent": alpha_row(turns, bootstrap, interval="feldt"),
     }
-    return estimate_table(rows, "ratings")
+    keys = {
+        "per turn, pairwise": "alpha_turn",
+        "per turn, listwise": "alpha_turn_listwise",
+        "per turn, without Relational": "alpha_turn_without_relational",
+        "after the conversation": "alpha_post",
+        "per turn, turns taken as independent": "alpha_turn_feldt",
+    }
+    return estimate_table(rows, "ratings", keys)
 
 
 @finding
 def alpha_if_dropped(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str
 ) -> pd.DataFrame:
-    """Return alpha of the other items, pairwise, for each item; ``recorded_as`` is "turn", "post" or "" for no keys."""
-    never = estimate_row(
-        n=0, unit="alpha", method="alpha of the others", reason="never rated itself"
-    )
-    rows = {
-        name: alpha_row(ratings.drop(columns=name), bootstrap)
-        if ratings[name].notna().any()
-        else never
-        for name in ratings
-    }
-    keys = (
-        {name: f"alpha_{recorded_as}_without_only_{name}" for name in ratings}
-        if recorded_as
-        else None
-    )
+    """Return alpha of the other items, pairwise, for each item; ``recorded_as`` is "turn" or "post"."""
+    rows = {}
+    for name in ratings:
+        if ratings[name].notna().any():
+            rows[name] = alpha_row(ratings.drop(columns=name), bootstrap)
+        else:
+            method = "alpha of the others"
+            rows[name] = estimate_row(n=0, unit="alpha", method=method, reason="never rated itself")
+    keys = {name: f"alpha_{recorded_as}_without_only_{name}" for name in ratings}
     return estimate_table(rows, "left out", keys)
+
+
+COVARIANCES = {"within": within_covariances, "between": between_covariances}
+"""Level -> its covariances, from the sums of :func:`~sense7.estimators.alpha.nested_moments`."""
 
 
 @finding
@@ -187,55 +199,58 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
     0.889
     """
     items = Items(ratings, "pairwise", fewest=2)
-    moments, people = nested_moments(items.used)
-    of = {"within": within_covariances, "between": between_covariances}
+    moments, participants = nested_moments(items.used)
 
-    def covariances(sums: np.ndarray, level: str) -> np.ndarray:
-        found = of[level](sums)
-        varying = (rounded(np.diagonal(found, axis1=-2, axis2=-1)) > 0).all(axis=-1)
-        return np.where(varying[..., None, None], found, np.nan)
+    def varying_covariances(sums: np.ndarray, level: str) -> np.ndarray:
+        covariances = COVARIANCES[level](sums)
+        variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+        all_vary = (rounded(variances) > 0).all(axis=-1)
+        return np.where(all_vary[..., None, None], covariances, np.nan)
 
     def undefined(level: str) -> str:
         sums = moments.sum(axis=0)
         if (sums[1] == 0).any():
             return "no conversation has two turns that rate the same two dimensions"
-        if np.isnan(covariances(sums, "within")).any():
+        if np.isnan(varying_covariances(sums, "within")).any():
             return "a dimension does not vary within conversations"
-        if level == "between" and np.isnan(covariances(sums, level)).any():
+        if level == "between" and np.isnan(varying_covariances(sums, level)).any():
             return "a dimension does not vary between conversations beyond its turns"
         return "some of the ratings are the same, or sums of others"
 
-    def number(kind: str, level: str) -> Number:
-        alpha = kind == "alpha"
-        scale = {"within": SCALE, "between": OWN_SCALE}[level] if alpha else None
-
+    def number(level: str, unit: str, words: str, of_covariances, scale: Scale | None) -> Number:
         def of_sums(sums: np.ndarray) -> np.ndarray:
-            found = covariances(sums, level)
-            return (
-                alpha_from_covariances(found)
-                if alpha
-                else average_correlation(correlations_from_covariances(found))
-            )
+            return of_covariances(varying_covariances(sums, level))
 
         def statistic() -> Estimate:
             need(not items.reason, items.reason)
-            return bootstrap.estimate(of_sums, moments, people, scale)
+            return bootstrap.estimate(of_sums, moments, participants, scale)
 
         return Number(
-            f"{kind} {level} conversations",
-            statistic,
-            unit=kind,
-            method=f"{'Cronbach' + chr(39) + 's alpha' if alpha else kind} of the covariances {level} conversations, "
-            f"{items.words}",
+            label=f"{unit} {level} conversations",
+            statistic=statistic,
+            unit=unit,
+            method=f"{words} of the covariances {level} conversations, {items.words}",
             rows=items.used.index.get_level_values(0),
-            key=f"{level}_{kind.replace(' ', '_')}",
-            undefined=undefined(level) if not items.reason else "",
+            key=f"{level}_{unit.replace(' ', '_')}",
+            undefined="" if items.reason else undefined(level),
             interval=bootstrap.describe(scale),
             note=items.lacking,
         )
 
-    kinds = itertools.product(("alpha", "average correlation"), of)
-    return tabulate("level", [number(*one) for one in kinds], bootstrap)
+    alpha = ("alpha", "Cronbach's alpha", alpha_from_covariances)
+    average = ("average correlation", "average correlation", average_correlation_of)
+    numbers = [
+        number("within", *alpha, SCALE),
+        number("between", *alpha, OWN_SCALE),
+        number("within", *average, None),
+        number("between", *average, None),
+    ]
+    return tabulate("level", numbers, bootstrap)
+
+
+def average_correlation_of(covariances: np.ndarray) -> np.ndarray:
+    """Mean correlation of two items, from their covariances."""
+    return average_correlation(correlations_from_covariances(covariances))
 
 
 @finding
@@ -252,39 +267,42 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     >>> straight_lining(ratings, ParticipantBootstrap(["p", "q"], 100, 1))["estimate"].iloc[:2].round(3).tolist()
     [0.667, 0.5]
     """
-    enough = turns[turns.notna().sum(axis=1) >= RATINGS_OF_A_LINE]
-    straight = (enough.max(axis=1) == enough.min(axis=1)).to_numpy()
-    below = straight & (enough.max(axis=1) < len(LEVELS)).to_numpy()
-    own = pd.Series(straight, index=enough.index, dtype=float).groupby(level=0).mean()
-    most = own.index[rounded(own) > rounded(own.quantile(0.75))]
-    alpha = alpha_row(turns[~turns.index.isin(most)], bootstrap)
-    alpha["method"] += f"; without {len(most)} of {count_of(turns.index.nunique(), 'participant')}"
+    complete = turns[turns.notna().sum(axis=1) >= RATINGS_OF_A_LINE]
+    lowest = complete.min(axis=1)
+    highest = complete.max(axis=1)
+    is_line = lowest == highest
+    is_below_top = highest[is_line] < len(LEVELS)
 
-    def number(label: str, key: str, unit: str, counted: np.ndarray, among: np.ndarray) -> Number:
+    def number(label: str, key: str, unit: str, is_counted: pd.Series) -> Number:
         def statistic() -> np.ndarray:
-            need(len(enough), f"no turn has {RATINGS_OF_A_LINE} ratings")
-            need(among.any(), "no turn has one level throughout")
-            return share(bootstrap, counted[among], among[among], enough.index[among])
+            need(len(complete), f"no turn has {RATINGS_OF_A_LINE} ratings")
+            need(len(is_counted), "no turn has one level throughout")
+            return share(bootstrap, is_counted, np.ones(len(is_counted)), is_counted.index)
 
         method = f"turns with at least {RATINGS_OF_A_LINE} ratings of dimensions, all of one level"
-        return Number(label, statistic, unit, method, enough.index[among], key)
+        return Number(label, statistic, unit, method, is_counted.index, key)
 
-    every = np.ones(len(enough), dtype=bool)
-    shares = [
-        number("one level for all dimensions", "straight_lined", "share of turns", straight, every),
+    numbers = [
+        number("one level for all dimensions", "straight_lined", "share of turns", is_line),
         number(
             "of these, below very good",
             "straight_lined_below_top",
             "share of such turns",
-            below,
-            straight,
+            is_below_top,
         ),
     ]
-    rows = {one.label: one.row(bootstrap) | {"key": one.key} for one in shares}
-    rows["alpha without the quarter that does so most"] = alpha | {
-        "key": "alpha_turn_without_straight_liners"
-    }
-    return estimate_table(rows, "straight-lining")
+    shares = tabulate("straight-lining", numbers, bootstrap)
+
+    share_of_participant = is_line.astype(float).groupby(level=0).mean()
+    upper_quartile = share_of_participant.quantile(0.75)
+    is_left_out = rounded(share_of_participant) > rounded(upper_quartile)
+    left_out = share_of_participant.index[is_left_out]
+    alpha = alpha_row(turns[~turns.index.isin(left_out)], bootstrap)
+    participants = count_of(turns.index.nunique(), "participant")
+    alpha["method"] += f"; without {len(left_out)} of {participants}"
+    alpha["key"] = "alpha_turn_without_straight_liners"
+    label = "alpha without the quarter that does so most"
+    return pd.concat([shares, estimate_table({label: alpha}, "straight-lining")])
 
 
 @finding
@@ -330,9 +348,12 @@ def pearson_from_sums(sums: np.ndarray) -> np.ndarray:
     """Pearson's correlation; NaN below three units, or where either does not vary."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_x, of_y = xx - x * x / n, yy - y * y / n
-        defined = (n >= FEWEST_UNITS) & (rounded(of_x) > 0) & (rounded(of_y) > 0)
-        return np.where(defined, np.clip((xy - x * y / n) / np.sqrt(of_x * of_y), -1, 1), np.nan)
+        squares_of_x = xx - x * x / n
+        squares_of_y = yy - y * y / n
+        products = xy - x * y / n
+        r = np.clip(products / np.sqrt(squares_of_x * squares_of_y), -1, 1)
+        varies_in_both = (rounded(squares_of_x) > 0) & (rounded(squares_of_y) > 0)
+        return np.where((n >= FEWEST_UNITS) & varies_in_both, r, np.nan)
 
 
 def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -340,34 +361,36 @@ def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     An item that was never rated, or does not vary, has a row and a column of NaN.
     """
-    names, over_all = list(ratings), ratings.corr(min_periods=FEWEST_UNITS)
-    within = correlations_from_covariances(
-        within_covariances(nested_moments(ratings)[0].sum(axis=0))
-    )
+    over_all = ratings.corr(min_periods=FEWEST_UNITS)
+    moments, _ = nested_moments(ratings)
+    within = correlations_from_covariances(within_covariances(moments.sum(axis=0)))
     return {
         "over all turns": over_all.mask(rounded(ratings.std()) == 0),
-        "within conversations": pd.DataFrame(within, index=names, columns=names),
+        "within conversations": pd.DataFrame(within, index=list(ratings), columns=list(ratings)),
     }
 
 
 @finding
-def item_rest(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
-) -> pd.DataFrame:
+def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the correlation of each item with the sum of the others, pairwise; n counts units that rate the item."""
     items = Items(ratings, "pairwise", fewest=2)
-    numbers = [
-        items.number(
+
+    @cache
+    def of_items() -> np.ndarray:
+        return items.statistic(bootstrap, item_rest_from_covariances)
+
+    numbers = []
+    for name in ratings:
+        number = items.number(
             name,
-            lambda: items.statistic(bootstrap, item_rest_from_covariances),
+            of_items,
             unit="correlation",
             method=f"correlation with the sum of the others, {items.words}",
             rows=ratings.index[ratings[name].notna()],
-            key=f"item_rest_{recorded_as}_{name}" if recorded_as else "",
+            key=f"item_rest_turn_{name}",
             undefined="too few units rate the item together with the others",
         )
-        for name in ratings
-    ]
+        numbers.append(number)
     return tabulate("item", numbers, bootstrap)
 
 
@@ -382,10 +405,8 @@ def average_correlation_table(
     """
     items = Items(ratings, "pairwise", fewest=2)
     number = Number(
-        "average correlation over all turns",
-        lambda: items.statistic(
-            bootstrap, lambda found: average_correlation(correlations_from_covariances(found))
-        ),
+        label="average correlation over all turns",
+        statistic=lambda: items.statistic(bootstrap, average_correlation_of),
         unit="average correlation",
         method=f"average correlation, {items.words}",
         rows=items.used.index,
@@ -397,9 +418,7 @@ def average_correlation_table(
 
 
 @finding
-def eigenvalues(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
-) -> pd.DataFrame:
+def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the eigenvalues of the correlations, listwise, from the largest; they sum to the number of items.
 
     Examples
@@ -409,28 +428,30 @@ def eigenvalues(
     [2.0, 1.0, 0.0]
     """
     items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
-    every = None if items.reason else items.statistic(bootstrap, _eigenvalues_of)
+    ranks = [1]
+    if not items.reason:
+        ranks = range(1, items.used.shape[1] + 1)
 
-    def statistic(rank: int) -> np.ndarray:
-        need(not items.reason, items.reason)
-        return every[:, rank - 1]
+    @cache
+    def of_ranks() -> np.ndarray:
+        return items.statistic(bootstrap, eigenvalues_of)
 
-    numbers = [
-        Number(
-            rank,
-            lambda rank=rank: statistic(rank),
+    def number(rank: int) -> Number:
+        return Number(
+            label=rank,
+            statistic=lambda: of_ranks()[:, rank - 1],
             unit="eigenvalue",
             method=f"eigenvalues of the correlations, {items.words}",
             rows=items.used.index,
-            key=f"eigenvalue_{recorded_as}_{rank}" if recorded_as else "",
+            key=f"eigenvalue_turn_{rank}",
             undefined="does not vary",
         )
-        for rank in range(1, 1 + (1 if items.reason else items.used.shape[1]))
-    ]
-    return tabulate("rank", numbers, bootstrap)
+
+    return tabulate("rank", [number(rank) for rank in ranks], bootstrap)
 
 
-def _eigenvalues_of(covariances: np.ndarray) -> np.ndarray:
+def eigenvalues_of(covariances: np.ndarray) -> np.ndarray:
+    """Eigenvalues of the correlations, from the largest, from the covariances."""
     return descending_eigenvalues(correlations_from_covariances(covariances))
 
 
@@ -456,63 +477,63 @@ def parallel_analysis(
     Research 10, 193-205 (factors).
     """
     items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
-    kinds = ("components", "factors")
-    names = [
-        f"{kind}{source}" for kind in kinds for source in ("", ", noise", ", noise of participants")
-    ]
     if items.reason:
-        return pd.DataFrame(columns=names, dtype=float).rename_axis("rank")
-    n, k = items.used.shape
-    people = items.used.index.nunique()
+        return pd.DataFrame(columns=PARALLEL, dtype=float).rename_axis("rank")
+
+    units, k = items.used.shape
+    participants = items.used.index.nunique()
     correlations = correlations_from_covariances(np.cov(items.used.to_numpy(dtype=float).T))
-    own = (
-        descending_eigenvalues(correlations),
-        descending_eigenvalues(reduced_correlations(correlations)),
-    )
-    noise = noise_eigenvalues(n, k, seed=seed, simulations=simulations)
-    cautious = (np.full(k, np.nan),) * 2
-    if people > k + 1:
-        cautious = noise_eigenvalues(people, k, seed=seed, simulations=simulations)
-    columns = [column for of_kind in zip(own, noise, cautious, strict=True) for column in of_kind]
-    return pd.DataFrame(
-        np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank")
-    )
+    components = descending_eigenvalues(correlations)
+    factors = descending_eigenvalues(reduced_correlations(correlations))
+    noise = noise_eigenvalues(units, k, seed=seed, simulations=simulations)
+    noise_of_participants = (np.full(k, np.nan), np.full(k, np.nan))
+    if participants > k + 1:
+        noise_of_participants = noise_eigenvalues(
+            participants, k, seed=seed, simulations=simulations
+        )
+    columns = [components, noise[0], noise_of_participants[0]]
+    columns += [factors, noise[1], noise_of_participants[1]]
+    ranks = pd.RangeIndex(1, k + 1, name="rank")
+    return pd.DataFrame(dict(zip(PARALLEL, columns, strict=True)), index=ranks)
 
 
 @finding
-def retained(
-    ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS, recorded_as: str = ""
-) -> pd.DataFrame:
+def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
     """Return how many components and factors exceed noise (`parallel_analysis`), counted until one does not."""
     items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
     table = parallel_analysis(ratings, seed=seed, simulations=simulations)
-    people, count = items.used.index.nunique(), items.used.shape[1]
-    fixed = joined("no interval: a count against a fixed reference", items.lacking)
-    method = f"parallel analysis, {count_of(simulations, 'data set')} of noise, {QUANTILE:.0%} quantile{items.note}"
-    why_not = "some of the ratings are the same, or sums of others"
-    if people <= count + 1:
-        why_not = f"only {count_of(people, 'participant')} for {count_of(count, 'item')}"
-    counted = {
-        "components, noise of as many units": ("components", ", noise", "parallel_components"),
-        "factors, noise of as many units": ("factors", ", noise", "parallel_factors"),
-        "components, noise of as many participants": (
+    units, k = items.used.shape
+    participants = items.used.index.nunique()
+    data_sets = count_of(simulations, "data set")
+    method = f"parallel analysis, {data_sets} of noise, {QUANTILE:.0%} quantile{items.note}"
+
+    def row(counted: str, noise: str, n: int, key: str) -> dict:
+        common = {"n": n, "unit": counted, "method": method, "key": key}
+        if items.reason:
+            return estimate_row(**common, reason=items.reason)
+        if not np.isfinite(table[[counted, noise]]).all(axis=None):
+            reason = "some of the ratings are the same, or sums of others"
+            if participants <= k + 1:
+                reason = f"only {count_of(participants, 'participant')} for {count_of(k, 'item')}"
+            return estimate_row(**common, reason=reason)
+        exceeds = rounded(table[counted]) > rounded(table[noise])
+        reason = joined("no interval: a count against a fixed reference", items.lacking)
+        return estimate_row(int(exceeds.cummin().sum()), **common, reason=reason)
+
+    rows = {
+        "components, noise of as many units": row(
+            "components", "components, noise", units, "parallel_components_turn"
+        ),
+        "factors, noise of as many units": row(
+            "factors", "factors, noise", units, "parallel_factors_turn"
+        ),
+        "components, noise of as many participants": row(
             "components",
-            ", noise of participants",
-            "parallel_components_participants",
+            "components, noise of participants",
+            participants,
+            "parallel_components_participants_turn",
         ),
     }
-    rows = {}
-    for name, (kind, noise, key) in counted.items():
-        known = not table.empty and np.isfinite(table[[kind, kind + noise]]).all(axis=None)
-        above = rounded(table[kind]) > rounded(table[kind + noise])
-        rows[name] = estimate_row(
-            int(above.cummin().sum()) if known else np.nan,
-            n=people if noise.endswith("participants") else len(items.used),
-            unit=kind,
-            method=method,
-            reason=items.reason or (fixed if known else why_not),
-            key=f"{key}_{recorded_as}" if recorded_as else "",
-        )
     return estimate_table(rows, "what is counted")
 
 
@@ -527,21 +548,18 @@ def omega_and_loadings(
     items = Items(turns, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
     method = f"one factor by maximum likelihood, {items.words}"
 
-    def omega_then_loadings(covariances: np.ndarray) -> np.ndarray:
+    def of_covariances(covariances: np.ndarray) -> np.ndarray:
         fit = fit_one_factor(correlations_from_covariances(covariances))
-        return np.concatenate(
-            [omega_total(fit.loadings, fit.uniquenesses)[..., None], fit.loadings], axis=-1
-        )
+        omega = omega_total(fit.loadings, fit.uniquenesses)
+        return np.concatenate([omega[..., None], fit.loadings], axis=-1)
 
-    every = None if items.reason else items.statistic(bootstrap, omega_then_loadings)
-
-    def columns() -> np.ndarray:
-        need(not items.reason, items.reason)
-        return every
+    @cache
+    def omega_then_loadings() -> np.ndarray:
+        return items.statistic(bootstrap, of_covariances)
 
     omega = Number(
-        "per turn, listwise",
-        lambda: columns()[:, 0],
+        label="per turn, listwise",
+        statistic=lambda: omega_then_loadings()[:, 0],
         unit="omega",
         method=f"omega total, {method}",
         rows=items.used.index,
@@ -549,23 +567,23 @@ def omega_and_loadings(
         undefined=NO_FACTOR,
         note=items.lacking,
     )
-    loadings = [
-        items.number(
+    loadings = []
+    for name in turns:
+        loading = items.number(
             name,
-            lambda: columns()[:, 1:],
+            lambda: omega_then_loadings()[:, 1:],
             unit="loading",
             method=method,
             rows=items.used.index,
             key=f"one_factor_loading_turn_{name}",
             undefined=NO_FACTOR,
         )
-        for name in turns
-    ]
+        loadings.append(loading)
     return tabulate("ratings", [omega], bootstrap), tabulate("item", loadings, bootstrap)
 
 
 @finding
-def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame:
+def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
     r"""Return how well one factor fits: CFI, RMSEA and SRMR, listwise.
 
     With n units, F the discrepancy, f = k (k - 3) / 2 degrees of freedom, and of the model of no correlation
@@ -588,23 +606,26 @@ def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame
     """
     items = Items(ratings, "listwise", ITEMS_FOR_A_TEST, UNITS_FOR_A_FACTOR)
     n, k = items.used.shape
-    reason, indices = items.reason, {}
+    indices = dict.fromkeys(("CFI", "RMSEA", "SRMR"), np.nan)
+    reason = items.reason
     if not reason:
         covariances = np.cov(items.used.to_numpy(dtype=float).T, ddof=0)
         fit = fit_one_factor(correlations_from_covariances(covariances))
         modeled = np.outer(fit.loadings, fit.loadings)
-        indices = indices_of(covariances, n, float(fit.discrepancy), modeled, parameters=2 * k)
-        reason = "" if np.isfinite(indices["CFI"]) else NO_FACTOR
-    about = joined("no interval: resampling inflates misfit", items.lacking)
-    rows = {
-        name: estimate_row(
-            np.nan if reason else indices[name],
+        computed = indices_of(covariances, n, float(fit.discrepancy), modeled, parameters=2 * k)
+        if np.isfinite(computed["CFI"]):
+            indices = {name: computed[name] for name in indices}
+            reason = joined("no interval: resampling inflates misfit", items.lacking)
+        else:
+            reason = NO_FACTOR
+    rows = {}
+    for name, index in indices.items():
+        rows[name] = estimate_row(
+            index,
             n=n,
             unit=name,
             method=f"one factor by maximum likelihood, {items.words}",
-            reason=reason or about,
-            key=f"one_factor_{recorded_as}_{name.lower()}" if recorded_as else "",
+            reason=reason,
+            key=f"one_factor_turn_{name.lower()}",
         )
-        for name in ("CFI", "RMSEA", "SRMR")
-    }
     return estimate_table(rows, "index")

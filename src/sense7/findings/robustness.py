@@ -24,7 +24,7 @@ from sense7.estimators.ranks import spearman_row
 from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
-from sense7.findings.core import Number, finding, need, require_own, resampled, share
+from sense7.findings.core import Number, finding, need, resampled, share
 from sense7.findings.disrupted import (
     LOW_BELOW,
     PLAIN_LOSS,
@@ -232,6 +232,7 @@ def specifications(headline: str) -> pd.DataFrame:
     return rows.set_index(pd.RangeIndex(1, len(rows) + 1, name="specification"))
 
 
+@finding
 def multiverse(
     study: Study, bootstrap: ParticipantBootstrap, headline: str, *, first_only: bool = False
 ) -> pd.DataFrame:
@@ -270,7 +271,6 @@ def multiverse(
     The first specification equals the value of the headline's own page; each is checked against the
     same computed from filtered frames.
     """
-    require_own(study, bootstrap)
     choices = specifications(headline)
     if first_only:
         choices = choices.iloc[:1]

@@ -15,7 +15,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, share, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -109,7 +109,6 @@ def comment_counts(study: Study) -> pd.DataFrame:
 @finding
 def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of rated turns with a comment, of all and by level; turns without a level are left out."""
-    require_own(study, bootstrap)
     frame = commented_turns(study)
     rated = frame[frame["level"].notna()]
 
@@ -176,6 +175,7 @@ def log_odds(
     return odds[..., 0] - odds[..., 1]
 
 
+@finding
 def distinctive_terms(
     study: Study, bootstrap: ParticipantBootstrap, count: int = 10
 ) -> pd.DataFrame:
@@ -204,7 +204,6 @@ def distinctive_terms(
     ----------
     Monroe, B. L., Colaresi, M. P., & Quinn, K. M. (2008). Political Analysis 16, 372-403.
     """
-    require_own(study, bootstrap)
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
     quality = np.select(
@@ -462,6 +461,7 @@ def cohens_kappa(tables: np.ndarray) -> np.ndarray:
         return np.where(rounded(1 - p_e) > 0, (p_o - p_e) / (1 - p_e), np.nan)
 
 
+@finding
 def coder_agreement(
     study: Study, first: pd.DataFrame, second: pd.DataFrame, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
@@ -489,7 +489,6 @@ def coder_agreement(
     UserError
         If a sheet lacks a column, has a comment twice or one that is not in this study, or holds another answer.
     """
-    require_own(study, bootstrap)
     comments = _named_comments(study).set_index(IDENTIFIER)
     first = _coded(first, "first", comments.index)
     second = _coded(second, "second", comments.index)
@@ -586,7 +585,6 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     - *warmer than fitting*: Affective minus Response, correlated with the overall rating within conversations, the mean
       of the two held equal.
     """
-    require_own(study, bootstrap)
     turns = turns_with_texts(study)
     echoes = [
         echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)
