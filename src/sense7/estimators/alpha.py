@@ -9,18 +9,11 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sum
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
-
-def _log_of_rest(alpha: np.ndarray) -> np.ndarray:
-    """log(1 - alpha)."""
-    return np.log1p(-alpha)
-
-
-def _alpha_of_log(logs: np.ndarray) -> np.ndarray:
-    """Alpha of log(1 - alpha)."""
-    return -np.expm1(logs)
-
-
-SCALE = Scale("log(1 - alpha)", _log_of_rest, _alpha_of_log)
+SCALE = Scale(
+    "log(1 - alpha)",
+    forward=lambda alpha: np.log1p(-alpha),
+    backward=lambda logs: -np.expm1(logs),
+)
 """Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
 
 MISSING = is_one_of(["pairwise", "listwise"])
@@ -57,11 +50,11 @@ def pair_moments(ratings: np.ndarray) -> np.ndarray:
     rated = np.isfinite(ratings)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
     x = np.where(rated, ratings - 3, 0.0)
-    both = rated[:, :, None] & rated[:, None, :]
-    first = np.where(both, x[:, :, None], 0.0)
-    second = first.transpose(0, 2, 1)
-    product = x[:, :, None] * x[:, None, :]
-    return np.stack([both, first, second, product], axis=1)
+    pair_rated = rated[:, :, None] & rated[:, None, :]
+    x_of_pair = np.where(pair_rated, x[:, :, None], 0.0)
+    y_of_pair = x_of_pair.transpose(0, 2, 1)
+    xy_of_pair = x[:, :, None] * x[:, None, :]
+    return np.stack([pair_rated, x_of_pair, y_of_pair, xy_of_pair], axis=1)
 
 
 def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
@@ -415,8 +408,8 @@ def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
     >>> moments[0, 0].tolist(), moments[0, 1, 0, 1]
     ([[4.0, 0.0], [0.0, 4.0]], np.float64(2.0))
     """
-    owners, talks = (ratings.index.get_level_values(level) for level in (0, 1))
-    codes, conversations = pd.factorize(talks)
+    participants = ratings.index.get_level_values(0)
+    codes, conversations = pd.factorize(ratings.index.get_level_values(1))
     values = ratings.to_numpy(dtype=float)
     items = values.shape[1]
     sums = np.zeros((len(conversations), 4, items, items))
@@ -425,10 +418,11 @@ def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
     n, x, y, xy = np.moveaxis(sums, 1, 0)
     rated = n > 0
     product = x * y / np.where(rated, n, 1)
-    parts = np.stack([xy - product, np.maximum(n - 1, 0), product, x, y, n, n**2, rated], axis=1)
-    first = np.unique(codes, return_index=True)[1] if len(codes) else []
-    owner, people = pd.factorize(owners[first])
-    return sums_by_participant(parts, owner, len(people)), people
+    freedom = np.maximum(n - 1, 0)
+    parts = np.stack([xy - product, freedom, product, x, y, n, n**2, rated], axis=1)
+    first_rows = np.unique(codes, return_index=True)[1]
+    participant_of_conversation, people = pd.factorize(participants[first_rows])
+    return sums_by_participant(parts, participant_of_conversation, len(people)), people
 
 
 def within_covariances(sums: np.ndarray) -> np.ndarray:
@@ -441,9 +435,10 @@ def within_covariances(sums: np.ndarray) -> np.ndarray:
     >>> within_covariances(moments.sum(axis=0)).tolist()
     [[2.0, 2.0], [2.0, 2.0]]
     """
-    own, freedom = sums[..., 0, :, :], sums[..., 1, :, :]
+    products_within = sums[..., 0, :, :]
+    freedom = sums[..., 1, :, :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(freedom > 0, own / freedom, np.nan)
+        return np.where(freedom > 0, products_within / freedom, np.nan)
 
 
 def between_covariances(sums: np.ndarray) -> np.ndarray:

@@ -107,8 +107,8 @@ def estimate_table(
         )
     for label, row in rows.items():
         if not isinstance(row, Mapping):
-            wanted = "rows as estimate_row returns them"
-            raise wrong_kind("estimate_table", wanted, f"rows[{label!r}]", row)
+            accepted = "rows as estimate_row returns them"
+            raise wrong_kind("estimate_table", accepted, f"rows[{label!r}]", row)
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
     frame = frame.rename_axis(name)
     key_of = {label: row["key"] for label, row in rows.items() if "key" in row}
@@ -130,16 +130,16 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     >>> safe_names(["gpt-4", "a <b>", "a [b]"])
     {'gpt-4': 'gpt-4', 'a <b>': 'a-b', 'a [b]': 'a-b-2'}
     """
-    taken: dict[str, str] = {}
+    safe: dict[str, str] = {}
     for name in names:
         plain = re.sub(r"[^\w.-]+", "-", str(name)).strip("-") or "unnamed"
         candidate = plain
         number = 2
-        while candidate in taken.values():
+        while candidate in safe.values():
             candidate = f"{plain}-{number}"
             number += 1
-        taken[name] = candidate
-    return taken
+        safe[name] = candidate
+    return safe
 
 
 def require_estimates(

@@ -156,8 +156,8 @@ def _step(
     """Newton steps of the free logarithms, none of the others."""
     curvature = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
     if not damping.any():
-        held = np.where(free, 0.0, 1.0)
-        regular = curvature + held[:, :, None] * np.eye(slope.shape[1])
+        at_bound = np.where(free, 0.0, 1.0)
+        regular = curvature + at_bound[:, :, None] * np.eye(slope.shape[1])
         with contextlib.suppress(np.linalg.LinAlgError):
             np.linalg.cholesky(regular)  # an error where one of them is not positive definite
             step = -np.linalg.solve(regular, slope[:, :, None])[:, :, 0]

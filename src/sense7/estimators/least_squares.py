@@ -44,26 +44,23 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     XX = np.where(both_present, XX / lengths, 0.0)
     Xy = np.where(present, Xy / length, 0.0)
 
+    # Where the trace of the inverse is small, no eigenvalue is near the limit of what counts as zero.
+    inverse = np.zeros(XX.shape)
+    invertible = np.linalg.det(XX) > np.finfo(float).tiny
+    inverse[invertible] = np.linalg.inv(XX[invertible])
+    diagonal = np.diagonal(inverse, axis1=-2, axis2=-1)
+    is_positive = (diagonal > 0).all(axis=-1)
+    has_small_trace = diagonal.sum(axis=-1) < 0.01 / _RELATIVE
+    regular = invertible & is_positive & has_small_trace
+
     b = np.empty(Xy.shape)
     rank = np.full(Xy.shape[:-1], Xy.shape[-1])
     identified = np.ones(Xy.shape, dtype=bool)
-    inverse, regular = _inverse(XX)
     b[regular] = (inverse[regular] @ Xy[regular][..., None])[..., 0]
     b[~regular], identified[~regular], rank[~regular] = _of_least_norm(XX[~regular], Xy[~regular])
     residual = np.maximum(yy - (b * Xy).sum(axis=-1), 0.0)
     coefficients = np.where(identified, b / length, np.nan)
     return coefficients, residual, rank
-
-
-def _inverse(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inverses, and where no eigenvalue is near ``_RELATIVE``: none is below one by the trace of the inverse."""
-    invertible = np.linalg.det(matrices) > np.finfo(float).tiny
-    inverse = np.zeros(matrices.shape)
-    inverse[invertible] = np.linalg.inv(matrices[invertible])
-    diagonal = np.diagonal(inverse, axis1=-2, axis2=-1)
-    is_positive = (diagonal > 0).all(axis=-1)
-    is_small = diagonal.sum(axis=-1) < 0.01 / _RELATIVE
-    return inverse, invertible & is_positive & is_small
 
 
 def _of_least_norm(XX: np.ndarray, Xy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -154,9 +151,10 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
         # Each subset once: it grows by later predictors only.
         for i in range(later, count):
             still_outside = [*outside[:i], *outside[i + 1 :]]
-            others = [*positions[:i], *positions[i + 1 :], count]
-            rows = residual[others]
-            swept = rows[:, others] - rows[:, i, None] * (residual[i, others] * precision[i])
+            remaining = [*positions[:i], *positions[i + 1 :], count]
+            rows = residual[remaining]
+            explained_by_i = rows[:, i, None] * (residual[i, remaining] * precision[i])
+            swept = rows[:, remaining] - explained_by_i
             visit(swept, still_outside, i)
 
     visit(matrices, list(range(k)), 0)

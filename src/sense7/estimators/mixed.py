@@ -57,11 +57,11 @@ def random_intercept_sums(
     totals = np.zeros((len(names), width))
     np.add.at(totals, codes, z)
     sums = np.zeros((len(names), len(sizes), width + 1, 2 * width))
-    each = np.arange(len(names))
-    sums[each, size_index, :width, :width] = products
-    sums[each, size_index, :width, width:] = totals[:, :, None] * totals[:, None, :]
-    sums[each, size_index, width, 0] = 1
-    sums[each, size_index, width, 1] = size
+    participant = np.arange(len(names))
+    sums[participant, size_index, :width, :width] = products
+    sums[participant, size_index, :width, width:] = totals[:, :, None] * totals[:, None, :]
+    sums[participant, size_index, width, 0] = 1
+    sums[participant, size_index, width, 1] = size
     return sums, pd.Index(names)
 
 
@@ -559,8 +559,8 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
             # Convergence is quadratic: the step after one this small is below rounding, as are its
             # gains.
             is_small = np.abs(trial - current).max(axis=1) < _SMALL_STEP
-            before = state.deviance[active]
-            is_better = is_small | (tried.deviance < before + _ROUNDING * np.abs(before))
+            deviance = state.deviance[active]
+            is_better = is_small | (tried.deviance < deviance + _ROUNDING * np.abs(deviance))
             improved = active[is_better]
             log_ratio[improved] = trial[is_better]
             shrink[improved] = 1
@@ -664,8 +664,17 @@ class _Terms:
     by_groups: list[_GroupSums]
 
 
-def _terms(sums: NestedSums, ratios: np.ndarray) -> _Terms:
-    """What cells and participants add to the likelihood at given ratios."""
+def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) -> _Likelihood:
+    r"""Deviance and derivatives at ``log_ratio``, logarithms of 1 + ratio.
+
+    With a, c and g the ratios of participants, cells and groups: of a cell, :math:`N = \sum n s`
+    and :math:`T = \sum t s` over its groups of n rows and total t, :math:`s = 1/(1 + ng)`, and
+    :math:`u = 1/(1 + cN)`; it enters the cross products by h = Nu with its design and by m = Tu
+    with the outcome. Of a participant, W is the sum of h, o that of (h design, m), :math:`v = 1/(1
+    + aW)`, and :math:`f = av`; the cross products are those of the cells less :math:`f o o^\top`.
+    Derivatives follow by the chain rule.
+    """
+    ratios = np.expm1(log_ratio)
     a = ratios[:, :1]
     c = ratios[:, 1:2, None]
     g = ratios[:, 2:]
@@ -679,32 +688,15 @@ def _terms(sums: NestedSums, ratios: np.ndarray) -> _Terms:
     v = 1 / (1 + a * W)
     f = a * v
     o = sums.by_participant(h, m)
-    return _Terms(c=c, u=u, h=h, m=m, W=W, v=v, f=f, o=o, by_groups=by_groups)
 
-
-def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) -> _Likelihood:
-    r"""Deviance and derivatives at ``log_ratio``, logarithms of 1 + ratio.
-
-    With a, c and g the ratios of participants, cells and groups: of a cell, :math:`N = \sum n s`
-    and :math:`T = \sum t s` over its groups of n rows and total t, :math:`s = 1/(1 + ng)`, and
-    :math:`u = 1/(1 + cN)`; it enters the cross products by h = Nu with its design and by m = Tu
-    with the outcome. Of a participant, W is the sum of h, o that of (h design, m), :math:`v = 1/(1
-    + aW)`, and :math:`f = av`; the cross products are those of the cells less :math:`f o o^\top`.
-    Derivatives follow by the chain rule.
-    """
-    ratios = np.expm1(log_ratio)
-    terms = _terms(sums, ratios)
-    o = terms.o
-    of_groups = terms.by_groups[0]
-    of_cells = (terms.c * terms.m * of_groups.totals).sum(axis=1)
-    squares_of_outcome = sums.within + of_groups.squares - of_cells
-    cross = sums.cross_products(weights, terms.h, terms.m, squares_of_outcome)
-    cross -= (o * (weights * terms.f)[:, None]) @ np.swapaxes(o, 1, 2)
+    squares_of_outcome = sums.within + by_groups[0].squares - (c * m * T).sum(axis=1)
+    cross = sums.cross_products(weights, h, m, squares_of_outcome)
+    cross -= (o * (weights * f)[:, None]) @ np.swapaxes(o, 1, 2)
     freedom = weights @ sums.rows - sums.design.shape[1]
     inverse, coefficients, residual = _solve(cross, freedom)
 
-    logs_of_groups = np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T
-    logs = logs_of_groups - np.log(terms.u).sum(axis=1) - np.log(terms.v)
+    logs_of_groups = np.log1p(sums.sizes * g) @ sums.counts_of_person.T
+    logs = logs_of_groups - np.log(u).sum(axis=1) - np.log(v)
     deviance = freedom * np.log(residual) + (weights * logs).sum(axis=1)
     deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
 
@@ -712,6 +704,7 @@ def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) ->
     r = np.concatenate([-coefficients, np.ones_like(residual)[:, None]], axis=1)
     E = r[:, :, None] * r[:, None, :] / residual[:, None, None]
     E[:, :-1, :-1] += inverse
+    terms = _Terms(c=c, u=u, h=h, m=m, W=W, v=v, f=f, o=o, by_groups=by_groups)
     gradient, curvature, slopes = _derivatives(sums, weights, E, terms)
     gradient += np.einsum("dij,dkij->dk", E, slopes)
 
@@ -781,10 +774,11 @@ def _derivatives(
         o_i = sums.by_participant(cell_i.h, cell_i.m)
         oEo_i = (Eo * o_i).sum(axis=1)
         squares_i = cell_i.squares_of_participants + cell_i.squares_of_cells.sum(axis=1)
-        half_of_foo_i = (o_i - (f * W_i / 2)[:, None] * o) * (weights * f)[:, None]
-        half_of_foo_i = half_of_foo_i @ np.swapaxes(o, 1, 2)
+        # The derivative of f o o^T, f (o_i o^T + o o_i^T) - f^2 W_i o o^T, is a matrix and its transpose.
+        f_o_i = (o_i - (f * W_i / 2)[:, None] * o) * (weights * f)[:, None]
+        half_i = f_o_i @ np.swapaxes(o, 1, 2)
         slopes[:, i] = sums.cross_products(weights, cell_i.h, cell_i.m, squares_i)
-        slopes[:, i] -= half_of_foo_i + np.swapaxes(half_of_foo_i, 1, 2)
+        slopes[:, i] -= half_i + np.swapaxes(half_i, 1, 2)
         gradient[:, i] = (weights * (cell_i.logs + f * W_i)).sum(axis=1)
         curvature_ai = v**2 * (W_i * (1 + 2 * f * oEo) - 2 * oEo_i)
         curvature[:, 0, i] = (weights * curvature_ai).sum(axis=1)

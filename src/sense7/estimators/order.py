@@ -34,6 +34,8 @@ def in_order_of_appearance(
     >>> in_order_of_appearance(frame, "who", "turn").to_numpy().tolist()
     [['b', 1], ['b', 2], ['a', 1]]
     """
-    codes = frame[group].factorize()[0]
-    order = (codes,) if within is None else (frame[within].to_numpy(), codes)
-    return frame.iloc[np.lexsort(order)]
+    group_by_appearance = frame[group].factorize()[0]
+    sort_keys = [group_by_appearance]
+    if within is not None:
+        sort_keys.insert(0, frame[within].to_numpy())  # np.lexsort sorts by the last key first
+    return frame.iloc[np.lexsort(sort_keys)]

@@ -57,9 +57,22 @@ def spearmans_in_draws(
     if not len(codes):
         return correlations
     columns = [rounded(np.asarray(column, dtype=float)) for column in columns]
-    _require_complete(columns)
-    levels = [np.unique(column, return_inverse=True)[1] for column in columns]
-    masses = [_counts(level, codes, weights.shape[1]) for level in levels]
+    missing = sum(int(pd.isna(column).sum()) for column in columns)
+    if missing:
+        values = sum(len(column) for column in columns)
+        raise UserError(
+            f"Spearman's correlation needs every value; {missing:,} of {values:,} are missing. "
+            "Leave out the rows that lack one."
+        )
+
+    # How many rows of each unit have each level of a column: (levels, units).
+    levels = []
+    masses = []
+    for column in columns:
+        level = np.unique(column, return_inverse=True)[1]
+        shape = (level.max() + 1, weights.shape[1])
+        levels.append(level)
+        masses.append(scipy.sparse.csr_array((np.ones(len(level)), (level, codes)), shape=shape))
 
     # The first of a pair has more levels; sums are taken by the fewer levels of the second.
     level_counts = [mass.shape[0] for mass in masses]
@@ -73,36 +86,19 @@ def spearmans_in_draws(
     draws_at_once = max(1, _MOST_NUMBERS // len(codes))
     for start in range(0, len(weights), draws_at_once):
         draws = slice(start, start + draws_at_once)
-        taken = np.ascontiguousarray(weights[draws].T)
-        ranked = [_ranked(mass @ taken) for mass in masses]
+        times_drawn = np.ascontiguousarray(weights[draws].T)
+        ranked = [_ranked(mass @ times_drawn) for mass in masses]
         for index, (first, second) in enumerate(ordered_pairs):
             cells = cells_of_pairs[index]
             x = ranked[first]
             y = ranked[second]
             products = x.ranks[cells.first_level]
-            products *= taken[cells.unit]
+            products *= times_drawn[cells.unit]
             sums_by_second = cells.sums_by_second @ products
             cross = np.einsum("ud,ud->d", sums_by_second, y.ranks)
             with np.errstate(divide="ignore", invalid="ignore"):
                 correlations[draws, index] = cross / np.sqrt(x.squares * y.squares)
     return correlations
-
-
-def _require_complete(columns: list[np.ndarray]) -> None:
-    """Refuse columns with missing values."""
-    missing = sum(int(pd.isna(column).sum()) for column in columns)
-    if missing:
-        values = sum(len(column) for column in columns)
-        raise UserError(
-            f"Spearman's correlation needs every value; {missing:,} of {values:,} are missing. "
-            "Leave out the rows that lack one."
-        )
-
-
-def _counts(level: np.ndarray, codes: np.ndarray, units: int) -> "scipy.sparse.csr_array":
-    """How many rows of each unit have each level: shape (levels, units)."""
-    ones = np.ones(len(level))
-    return scipy.sparse.csr_array((ones, (level, codes)), shape=(level.max() + 1, units))
 
 
 class _Cells(NamedTuple):
@@ -129,23 +125,18 @@ class _Ranked(NamedTuple):
     squares: np.ndarray
 
 
-def _ranked(taken: np.ndarray) -> _Ranked:
-    """Centered midranks of levels from how often each is taken, which is overwritten."""
-    ranks = _cumulated(taken)
+def _ranked(times_drawn: np.ndarray) -> _Ranked:
+    """Centered midranks of levels from how often each is drawn, which is overwritten."""
+    if times_drawn.shape[1] < _LONG_ROW:
+        ranks = np.cumsum(times_drawn, axis=0)
+    else:
+        ranks = times_drawn.copy()
+        for row in range(1, len(ranks)):
+            ranks[row] += ranks[row - 1]
     ranks -= ranks[-1] / 2
-    ranks -= taken / 2
-    taken *= ranks
-    return _Ranked(ranks, np.einsum("ud,ud->d", taken, ranks))
-
-
-def _cumulated(table: np.ndarray) -> np.ndarray:
-    """Cumulative sums down the columns; row by row where rows are long, which is several times as fast as NumPy's."""
-    if table.shape[1] < _LONG_ROW:
-        return np.cumsum(table, axis=0)
-    total = table.copy()
-    for row in range(1, len(total)):
-        np.add(total[row], total[row - 1], out=total[row])
-    return total
+    ranks -= times_drawn / 2
+    times_drawn *= ranks
+    return _Ranked(ranks, np.einsum("ud,ud->d", times_drawn, ranks))
 
 
 def spearman_row(
@@ -198,7 +189,7 @@ def spearman_draws(
     first, second = pairs.T
 
     def correlation(weights: np.ndarray) -> np.ndarray:
-        taken = (table @ weights.T).T
-        return spearman_in_draws(first, second, taken)
+        times_drawn = (table @ weights.T).T
+        return spearman_in_draws(first, second, times_drawn)
 
     return bootstrap.in_every_draw(correlation)

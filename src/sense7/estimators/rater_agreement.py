@@ -120,21 +120,30 @@ def quadratic_kappa(
     if steps not in STEPS:
         choices = " or ".join(map(repr, STEPS))
         raise UserError(f"quadratic_kappa wants {choices} as steps; got {steps!r}.")
-    taken = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
-    shape = taken.shape[:-1]
-    draws = taken.reshape(int(np.prod(shape)), len(x))
+    weights = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
+    shape = weights.shape[:-1]
+    draws = weights.reshape(int(np.prod(shape)), len(x))
     kappas = []
     for piece in pieces(len(draws), max(1, len(x)), _PIECE):
         kappas.append(_concordance(x, y, draws[piece], steps))
     return np.concatenate(kappas).reshape(shape)
 
 
-def _concordance(x: np.ndarray, y: np.ndarray, taken: np.ndarray, steps: str) -> np.ndarray:
-    """Twice the covariance by the expected squared distance, in every row of ``taken``."""
+def _concordance(x: np.ndarray, y: np.ndarray, weights: np.ndarray, steps: str) -> np.ndarray:
+    """Twice the covariance by the expected squared distance, in every row of weights."""
     if steps == "occurring":
-        x, y = _positions(x, y, taken)
+        # Positions of the values, rounded to two decimals, among those that have a weight.
+        hundredths = np.rint(100 * np.concatenate([x, y]))
+        values, code = np.unique(hundredths, return_inverse=True)
+        code_x, code_y = code.reshape(2, -1)
+        has_value_x = code_x[:, None] == np.arange(len(values))
+        has_value_y = code_y[:, None] == np.arange(len(values))
+        occurs = weights @ (has_value_x | has_value_y) > 0
+        position = np.cumsum(occurs, axis=1, dtype=float)
+        x = position[:, code_x]
+        y = position[:, code_y]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = taken / taken.sum(axis=1, keepdims=True)
+        share = weights / weights.sum(axis=1, keepdims=True)
         mean_x = (share * x).sum(axis=1, keepdims=True)
         mean_y = (share * y).sum(axis=1, keepdims=True)
         deviation_x = x - mean_x
@@ -145,18 +154,6 @@ def _concordance(x: np.ndarray, y: np.ndarray, taken: np.ndarray, steps: str) ->
         squared_difference = (mean_x[:, 0] - mean_y[:, 0]) ** 2
         expected = variance_x + variance_y + squared_difference
         return np.where(rounded(expected) > 0, 2 * covariance / expected, np.nan)
-
-
-def _positions(x: np.ndarray, y: np.ndarray, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the values, rounded to two decimals, among those that occur in every row of ``taken``."""
-    hundredths = np.rint(100 * np.concatenate([x, y]))
-    values, code = np.unique(hundredths, return_inverse=True)
-    code_x, code_y = code.reshape(2, -1)
-    of_x = code_x[:, None] == np.arange(len(values))
-    of_y = code_y[:, None] == np.arange(len(values))
-    occurs = taken @ (of_x | of_y) > 0
-    position = np.cumsum(occurs, axis=1, dtype=float)
-    return position[:, code_x], position[:, code_y]
 
 
 def icc_1(y: np.ndarray, groups: pd.Series) -> float:
