@@ -68,13 +68,13 @@ def main() -> None:
     except KeyboardInterrupt:
         code, message = _INTERRUPTED, ""
     for number in (signal.SIGINT, signal.SIGTERM):
-        if (
-            signal.getsignal(number) is not signal.SIG_IGN
-        ):  # what is left is to end: no traceback from there
+        # A signal while Python ends would print a traceback.
+        if signal.getsignal(number) is not signal.SIG_IGN:
             atexit.register(signal.signal, number, signal.SIG_DFL)
     if code == _INTERRUPTED:
         message = "interrupted; what was finished is kept"
-        code = _TERMINATED if terminated else code
+        if terminated:
+            code = _TERMINATED
     if message:
         complain(message)
     gc.freeze()  # measured: `sense7 check` ends 6 % earlier without a last search for cycles
@@ -86,11 +86,8 @@ def _open_streams() -> None:
 
     A service starts a verb with its output closed, and Windows writes a file in a code page with few letters.
     """
-    for name, mode in (
-        ("stdin", "r"),
-        ("stdout", "w"),
-        ("stderr", "w"),
-    ):  # in the order of their numbers
+    modes = {"stdin": "r", "stdout": "w", "stderr": "w"}  # in the order of their numbers
+    for name, mode in modes.items():
         stream = getattr(sys, name)
         if stream is None:
             # The system gives it the lowest free number, its own: no other file is written to in its place.
@@ -121,9 +118,8 @@ def _run_verb() -> tuple[int, str]:
                 print(flush=True)
         except OSError:
             where = "standard output"
-            os.dup2(
-                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-            )  # else the same again at the very end
+            # Python writes what is buffered once more when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return 1, ""  # the reader, such as head, has closed the pipe
         return 2, not_written(where, error)
@@ -134,8 +130,10 @@ def _wrong_call(error: Exception) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return ""
     message = error.format_message().rstrip(".")
-    end = "" if message.endswith("?") else "."
-    return f"{message}{end} Help: {error.ctx.command_path if error.ctx else 'sense7'} --help"
+    if not message.endswith("?"):
+        message += "."
+    command = error.ctx.command_path if error.ctx else "sense7"
+    return f"{message} Help: {command} --help"
 
 
 def _treat_sigterm_as_ctrl_c() -> list[int]:
@@ -149,15 +147,17 @@ def _treat_sigterm_as_ctrl_c() -> list[int]:
     def terminate(number, frame) -> None:
         received.append(number)
         interrupt = signal.getsignal(signal.SIGINT)
-        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
+        if not callable(interrupt):
+            interrupt = signal.default_int_handler
+        interrupt(signal.SIGINT, frame)
 
     with contextlib.suppress(ValueError):  # signals are for the main thread
         signal.signal(signal.SIGTERM, terminate)
     return received
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         print(__version__)
         raise typer.Exit
 

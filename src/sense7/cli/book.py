@@ -71,12 +71,14 @@ def build(
             say(
                 f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}"
             )
+        parameters = assignments(parameter or [])
+        if prompted:
+            parameters["prompted_condition"] = prompted
         finished, _, changed = build_edition(
             data,
             name=name,
             predictions=predictions,
-            parameters=assignments(parameter or [])
-            | ({"prompted_condition": prompted} if prompted else {}),
+            parameters=parameters,
             workers=jobs,
             scheduler=scheduler,
             strict=strict,
@@ -105,52 +107,31 @@ def ledger(
     from sense7.book.editions import edition_folder
     from sense7.book.ledger import definition, read_ledger
     from sense7.checkout import find_project
-    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED, TUNED
-    from sense7.record import format_value, read_values
+    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
+    from sense7.record import read_values
 
-    place = find_project().place
-    folder = edition_folder(place, edition)
-    for results in [] if folder.exists() else sorted(folder.parent.glob("*/results")):
-        if value := read_values(results).get(edition):
-            print(definition(value))
-            return
-    rows, facts = read_ledger(place, edition)
+    project = find_project()
+    folder = edition_folder(project.place, edition)
+    if not folder.exists():
+        for results in sorted(folder.parent.glob("*/results")):
+            value = read_values(results).get(edition)
+            if value:
+                print(definition(value))
+                return
+    rows, facts = read_ledger(project.place, edition)
     label = facts["label"]
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
-    others = [row for row in rows if row["published"].get("release")]
-    own = [row for row in rows if not row["published"].get("release")]
+    of_paper = [row for row in rows if not row["published"].get("release")]
+    of_other_works = [row for row in rows if row["published"].get("release")]
     if as_json:
         print(json.dumps(rows, indent=1))
-    titles = {
-        f"Ledger of the edition {edition}: {label}": own,
-        "Claims about other works, compared with the numbers that they released": others,
-    }
-    for title, listed in titles.items() if not as_json else ():
-        heads = (
-            "Claim",
-            "Grade",
-            "Published",
-            "This edition",
-            "State",
-            "Simulated value",
-        )
-        cells = []
-        for row in listed:
-            claim, computed, check = row["published"], row["computed"], row["check"]
-            note = f"\nContradiction: {claim['contradiction']}" if claim["contradiction"] else ""
-            mark = "\n".join(filter(None, (row["rule"]["state"], row["rule"]["why"])))
-            checked = check["mark"] if check else "-"
-            if check and row["tuned"]:
-                checked += f" ({TUNED})"
-            here = format_value(computed) if computed else "-"
-            cells.append(
-                (f"{claim['title']}{note}", claim["grade"], claim["shown"], here, mark, checked)
-            )
-        if listed or listed is own:
-            print_table(title, heads, cells, lined=True)
-    if not as_json:
+    else:
+        _print_claims(f"Ledger of the edition {edition}: {label}", of_paper)
+        if of_other_works:
+            title = "Claims about other works, compared with the numbers that they released"
+            _print_claims(title, of_other_works)
         print(plain(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
-    if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in own):
+    if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in of_paper):
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
             "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official",
@@ -158,11 +139,36 @@ def ledger(
         )
     differing = [
         row["id"]
-        for row in own
+        for row in of_paper
         if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY
     ]
     if strict and differing:
         fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
+
+
+def _print_claims(title: str, rows: list[dict]) -> None:
+    """Print claims of the ledger beside what an edition computed."""
+    from sense7.claims import TUNED
+    from sense7.record import format_value
+
+    cells = []
+    for row in rows:
+        claim = row["published"]
+        title_cell = claim["title"]
+        if claim["contradiction"]:
+            title_cell += f"\nContradiction: {claim['contradiction']}"
+        computed = "-"
+        if row["computed"]:
+            computed = format_value(row["computed"])
+        state = "\n".join(filter(None, (row["rule"]["state"], row["rule"]["why"])))
+        simulated = "-"
+        if row["check"]:
+            simulated = row["check"]["mark"]
+            if row["tuned"]:
+                simulated += f" ({TUNED})"
+        cells.append((title_cell, claim["grade"], claim["shown"], computed, state, simulated))
+    heads = ("Claim", "Grade", "Published", "This edition", "State", "Simulated value")
+    print_table(title, heads, cells, lined=True)
 
 
 def run(
@@ -183,21 +189,17 @@ def run(
     with building("Running a notebook"):
         from sense7.book.execute import rerun
 
-        done = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
+        executed = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
     if not quiet:
-        values = json.loads((done.results / f"{done.name}.json").read_text(encoding="utf-8"))
-        cells = [
-            (
-                one["key"],
-                format_value(one),
-                "" if one["n"] is None else one["n"],
-                one["method"] or one["reason"] or "",
-            )
-            for one in values
-        ]
-        title = ": ".join(filter(None, (done.name, done.label)))
+        path = executed.results / f"{executed.name}.json"
+        cells = []
+        for value in json.loads(path.read_text(encoding="utf-8")):
+            n = "" if value["n"] is None else value["n"]
+            how = value["method"] or value["reason"] or ""
+            cells.append((value["key"], format_value(value), n, how))
+        title = ": ".join(filter(None, (executed.name, executed.label)))
         print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
-    print(f"{done.results}\n{done.notebook}")
+    print(f"{executed.results}\n{executed.notebook}")
 
 
 def verify(
@@ -219,12 +221,11 @@ def verify(
     for note in notes:
         complain(note)
     heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
-    rows = [
-        (kind, one.total(), *(one[state] for state in (EQUAL, NEAR, DIFFERENT)))
-        for kind, one in counts.items()
-    ]
+    rows, total = [], 0
+    for part, states in counts.items():
+        rows.append((part, states.total(), states[EQUAL], states[NEAR], states[DIFFERENT]))
+        total += states.total()
     print_table(f"{folder}: {label}", heads, rows)
-    total = sum(one.total() for one in counts.values())
     if differences:
         heads = ("What", "Where", "Which", "Shown", "Recomputed")
         print_table("Shown otherwise than recomputed", heads, differences, lined=True)
@@ -252,7 +253,10 @@ def notebooks(quiet: Quiet = False) -> None:
         from sense7.book.build import derive_notebooks
 
         written = derive_notebooks(say=reporting(quiet))
-    print(f"{len(written)} written" if written else "up to date")
+    if written:
+        print(f"{len(written)} written")
+    else:
+        print("up to date")
 
 
 def new(
@@ -272,11 +276,15 @@ def new(
         )
     root = find_checkout()
     module = name.replace("-", "_")
-    taken = [
+    of_this_name = [
         *(root / "src/sense7").rglob(f"{module}.py"),
         *(root / "notebooks").glob(f"??-{name}.md"),
     ]
-    if taken or not module.isidentifier() or (root / "src/sense7/findings" / module).exists():
+    if (
+        of_this_name
+        or not module.isidentifier()
+        or (root / "src/sense7/findings" / module).exists()
+    ):
         raise UserError(
             f"{plain(name)}: there is a module or page of this name. Give another name."
         )
@@ -288,16 +296,14 @@ def new(
         "NUMBER": f"{number:02d}",
     }
     template = root / "src/sense7/book/template"
-    places = {
-        "module.py.txt": f"src/sense7/findings/{module}.py",
-        "test.py.txt": f"tests/findings/test_{module}.py",
-        "notebook.md": f"notebooks/{number:02d}-{name}.md",
+    targets = {
+        "module.py.txt": root / f"src/sense7/findings/{module}.py",
+        "test.py.txt": root / f"tests/findings/test_{module}.py",
+        "notebook.md": root / f"notebooks/{number:02d}-{name}.md",
     }
-    for source, place in places.items():
-        write_whole(
-            root / place, _with_words((template / source).read_text(encoding="utf-8"), words)
-        )
-        print(root / place)
+    for source, target in targets.items():
+        write_whole(target, _with_words((template / source).read_text(encoding="utf-8"), words))
+        print(target)
     families = root / "tests/reference/families.yml"
     entry = _with_words((template / "families.yml").read_text(encoding="utf-8"), words)
     write_whole(families, families.read_text(encoding="utf-8") + entry, replace=True)
@@ -307,4 +313,6 @@ def new(
 
 def _with_words(text: str, words: dict[str, str]) -> str:
     """A template with its words in capital letters replaced."""
-    return re.sub("|".join(words), lambda match: words[match[0]], text)
+    for placeholder, replacement in words.items():
+        text = text.replace(placeholder, replacement)
+    return text

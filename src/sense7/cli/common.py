@@ -4,9 +4,8 @@ import contextlib
 import functools
 import inspect
 import sys
-import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -43,30 +42,23 @@ Data = Annotated[
 
 def with_options(verb: Callable) -> Callable:
     """Let a verb have the fields of each class of options that one of its parameters is annotated with."""
-    hints = typing.get_type_hints(verb, include_extras=True)
-    objects, entries = {name: cls for name, cls in hints.items() if is_dataclass(cls)}, []
-    for name, own in inspect.signature(verb).parameters.items():
-        for one in fields(objects[name]) if name in objects else [own]:
-            kind = (
-                typing.get_type_hints(objects[name], include_extras=True)[one.name]
-                if name in objects
-                else hints[name]
-            )
-            default = own.empty if one.default is MISSING else one.default
-            entries.append(
-                inspect.Parameter(one.name, own.KEYWORD_ONLY, default=default, annotation=kind)
-            )
+    classes, options = {}, []
+    for parameter in inspect.signature(verb).parameters.values():
+        if is_dataclass(parameter.annotation):
+            classes[parameter.name] = parameter.annotation
+            options += inspect.signature(parameter.annotation).parameters.values()
+        else:
+            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(verb)
-    def call(**given):
-        made = {
-            name: cls(**{one.name: given.pop(one.name) for one in fields(cls)})
-            for name, cls in objects.items()
-        }
-        return verb(**given, **made)
+    def call(**values):
+        for name, options_class in classes.items():
+            of_class = {field.name: values.pop(field.name) for field in fields(options_class)}
+            values[name] = options_class(**of_class)
+        return verb(**values)
 
-    call.__signature__ = inspect.Signature(entries)
-    call.__annotations__ = {entry.name: entry.annotation for entry in entries}
+    call.__signature__ = inspect.Signature(options)
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in options}
     return call
 
 
@@ -127,9 +119,11 @@ def building(purpose: str) -> Iterator[None]:
     """Refuse to go on without the packages of the extra ``book``, and end with 1 where a book could not be built."""
     from importlib.util import find_spec
 
-    if missing := [name for name in _BOOK if find_spec(name) is None]:
+    missing = [name for name in _BOOK if find_spec(name) is None]
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
         raise UserError(
-            f"{purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed. "
+            f"{purpose} needs {', '.join(missing)}, which {are} not installed. "
             "Install the companion with what builds books: pip install 'sense7-companion[book]'"
         )
     try:
@@ -150,15 +144,18 @@ def print_table(
     for head in heads:
         table.add_column(head, overflow="fold")
     for row in rows:
-        cells = (f"{one:,}" if isinstance(one, int) else one for one in row)
-        table.add_row(*(Text(plain_lines(cell)) for cell in cells))
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+        texts = [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+        table.add_row(*(Text(plain_lines(text)) for text in texts))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width).print(table)
 
 
 def reporting(quiet: bool) -> Callable:
     """What a build says, line by line on standard error; nothing if quiet."""
-    return (
-        silent
-        if quiet
-        else lambda line: print(plain_lines(f"  {line}"), file=sys.stderr, flush=True)
-    )
+    if quiet:
+        return silent
+
+    def say(line: str) -> None:
+        print(plain_lines(f"  {line}"), file=sys.stderr, flush=True)
+
+    return say

@@ -71,19 +71,23 @@ def simulate(
         raise UserError(
             f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them."
         )
-    chosen = simulation.Parameters.from_mapping(
-        {name: assigned[name] for name in assigned.keys() - of_judge.keys()}
-    )
-    asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
-    if asked:
-        from sense7.judge.scores.judges import require_own_folder, simulated_folder, write_simulated
+    of_study = {name: assigned[name] for name in assigned.keys() - of_judge.keys()}
+    study_parameters = simulation.Parameters.from_mapping(of_study)
+    if no_judge:
+        simulated = simulation.simulate(study_parameters, seed=seed, judge=None)
+        simulated.write(out, truth, replace=force)
+        print(f"{out}\n{truth}")
+        return
 
-        folder = simulated_folder(out)
-        require_own_folder(folder, replace=force)
-    simulated = simulation.simulate(chosen, seed=seed, judge=asked)
+    from sense7.judge.scores.judges import require_own_folder, simulated_folder, write_simulated
+
+    judge_parameters = simulation.JudgeParameters.from_mapping(of_judge)
+    folder = simulated_folder(out)
+    require_own_folder(folder, replace=force)
+    simulated = simulation.simulate(study_parameters, seed=seed, judge=judge_parameters)
     simulated.write(out, truth, replace=force)
-    predictions = write_simulated(simulated, folder, replace=force) if asked else []
-    print("\n".join(map(str, (out, truth, *predictions))))
+    predictions = write_simulated(simulated, folder, replace=force)
+    print(out, truth, *predictions, sep="\n")
 
 
 def fetch(

@@ -22,6 +22,7 @@ from sense7.terminal import count_of, plain_lines
 if TYPE_CHECKING:
     from sense7.judge.asking.answers import Written
     from sense7.judge.asking.session import Tally
+    from sense7.judge.scores.report import Report
 
 judge = typer.Typer(
     no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says."
@@ -52,9 +53,13 @@ class Asking:
         from sense7.judge.asking.requests import Prompt, parse_parameters
         from sense7.loading import load
 
+        study = load(self.data, rated=self.shots > 0)  # only rated examples need ratings
+        prompt = None
+        if self.prompt:
+            prompt = Prompt.read(self.prompt)
         return {
-            "study": load(self.data, rated=self.shots > 0),  # only rated examples need ratings
-            "prompt": Prompt.read(self.prompt) if self.prompt else None,
+            "study": study,
+            "prompt": prompt,
             "model": self.model,
             "shots": self.shots,
             "limit": self.limit,
@@ -89,22 +94,22 @@ class Evaluated(Intervals):
     ] = None
     as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
 
-    def show(self, report: Callable, in_sections: Callable, paths: list[Path], **given) -> None:
-        """Print a report on the files, as JSON or, in sections, as text."""
-        from sense7.cli.judge_words import as_text
+    def settings(self) -> dict:
+        """What reports of predictions take besides the files."""
         from sense7.judge.files import ScoreScale
 
-        found = report(
-            paths,
-            policy=self.policy,
-            score_scale=None if self.score_scale is None else ScoreScale.of(self.score_scale),
-            **{one.name: getattr(self, one.name) for one in fields(Intervals)},
-            **given,
-        )
+        settings = {option.name: getattr(self, option.name) for option in fields(Intervals)}
+        settings["policy"] = self.policy
+        if self.score_scale is not None:
+            settings["score_scale"] = ScoreScale.of(self.score_scale)
+        return settings
+
+    def show(self, report: "Report", in_sections: Callable) -> None:
+        """Print a report, as JSON or, in sections, as text."""
         if self.as_json:
-            print(found.to_json())
+            print(report.to_json())
         else:
-            print(plain_lines(as_text(in_sections(found), found.notes)))
+            _print_sections(in_sections(report), report)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +181,9 @@ def run(
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return
-    reason = "" if yes else plan.estimate.needs_consent(near=endpoint.is_near)
+    reason = ""
+    if not yes:
+        reason = plan.estimate.needs_consent(near=endpoint.is_near)
     if reason and not sys.stdin.isatty():
         raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
     if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
@@ -190,19 +197,29 @@ def run(
             say(tally.line())
 
     outcome = carry_out(plan, progress=show, say=say)
-    problems = [outcome.stopped] if outcome.stopped else outcome.without_score
-    failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
-    if failed:
-        again = (
-            "corrected in this way, the command asks" if outcome.final else "the same command asks"
-        )
-        problems.append(f"{failed:,} without an answer; {again} for these again")
-    if cut := outcome.statuses["prompt_cut"]:
+    problems = outcome.without_score
+    if outcome.stopped:
+        problems = [outcome.stopped]
+    unanswered = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
+    if unanswered:
+        again = "the same command asks"
+        if outcome.final:
+            again = "corrected in this way, the command asks"
+        problems.append(f"{unanswered:,} without an answer; {again} for these again")
+    too_long = outcome.statuses["prompt_cut"]
+    if too_long:
         remedy = "Give the server a longer context, and the same command asks again"
         problems.append(
-            f"{cut:,} longer than the context of the model, and without a score. {remedy}"
+            f"{too_long:,} longer than the context of the model, and without a score. {remedy}"
         )
     _end(outcome, outcome.remarks, "", problems)
+
+
+def _print_sections(sections: list, report: "Report") -> None:
+    """Print a report as text."""
+    from sense7.cli.judge_words import as_text
+
+    print(plain_lines(as_text(sections, report.notes)))
 
 
 @judge.command()
@@ -212,7 +229,7 @@ def evaluate(paths: Files, evaluated: Evaluated) -> None:
     from sense7.cli.judge_words import evaluation
     from sense7.judge.scores.report import evaluate as evaluate_files
 
-    evaluated.show(evaluate_files, evaluation, paths)
+    evaluated.show(evaluate_files(paths, **evaluated.settings()), evaluation)
 
 
 @judge.command()
@@ -230,7 +247,10 @@ def compare(
     from sense7.judge.scores.report import compare as compare_files
     from sense7.loading import load
 
-    evaluated.show(compare_files, comparison, paths, study=load(data) if data else None)
+    settings = evaluated.settings()
+    if data:
+        settings["study"] = load(data)
+    evaluated.show(compare_files(paths, **settings), comparison)
 
 
 @judge.command()
@@ -266,11 +286,11 @@ def calibrate(
     No score is mapped by ratings of its own participant. Files are written in the judges' layout, and a table says how
     far scores were from ratings before and after.
     """
-    from sense7.cli.judge_words import as_text, calibration
+    from sense7.cli.judge_words import calibration
     from sense7.judge.scores.report import calibrate as calibrate_files
 
-    done = calibrate_files(paths, out, **vars(intervals))
-    print(plain_lines(as_text(calibration(done), done.notes)))
+    report = calibrate_files(paths, out, **vars(intervals))
+    _print_sections(calibration(report), report)
 
 
 judge.add_typer(batch, name="batch")
@@ -314,18 +334,19 @@ def import_batch(
     imported = import_replies(
         questions_for(**asking.opened()), replies, out, runs=runs, policy=policy
     )
-    said = []
+    remarks = []
     if imported.missing:
-        said.append(f"{count_of(imported.missing, 'request')} without a reply")
+        remarks.append(f"{count_of(imported.missing, 'request')} without a reply")
     if imported.repeated:
-        said.append(
-            f"{count_of(imported.repeated, 'further reply', 'further replies')} to the same request left out"
-        )
+        repeated = count_of(imported.repeated, "further reply", "further replies")
+        remarks.append(f"{repeated} to the same request left out")
     if imported.foreign:
-        others = count_of(len(imported.foreign), "reply", "replies")
-        said.append(f"{others} to other requests left out; the first is {imported.foreign[0]!r}")
-    number = f"{count_of(len(imported.paths), 'run')}; "
-    _end(imported, [*said, *imported.remarks], number, imported.without_score)
+        foreign = count_of(len(imported.foreign), "reply", "replies")
+        first = imported.foreign[0]
+        remarks.append(f"{foreign} to other requests left out; the first is {first!r}")
+    remarks += imported.remarks
+    runs_written = count_of(len(imported.paths), "run")
+    _end(imported, remarks, f"{runs_written}; ", imported.without_score)
 
 
 def _end(outcome: "Written", remarks: list[str], number: str, problems: list[str]) -> None:

@@ -26,7 +26,9 @@ class Section:
     def text(self) -> str:
         """As plain text, in columns."""
         widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
-        lines = [] if not self.sentence else [self.sentence]
+        lines = []
+        if self.sentence:
+            lines.append(self.sentence)
         for row in self.rows:
             lines.append("  ".join(map(str.ljust, row, widths)).rstrip())
         return "\n".join(lines)
@@ -42,18 +44,24 @@ def as_text(sections: Iterable[Section], notes: Sequence[str]) -> str:
 
 def number_in_words(row: Mapping) -> str:
     """An estimate to three decimals; "" if there is none."""
-    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
+    if not np.isfinite(row["estimate"]):
+        return ""
+    return f"{row['estimate']:z.3f}"
 
 
 def interval_in_words(row: Mapping) -> str:
     """The limits of an estimate; "" if there are none."""
-    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
+    if not np.isfinite(row["low"]):
+        return ""
+    return f"{row['low']:z.3f} to {row['high']:z.3f}"
 
 
 def with_interval(row: Mapping, otherwise: str = "") -> str:
     """An estimate with its interval, or with what stands in the place of an interval."""
-    beside = interval_in_words(row) or otherwise
-    return f"{number_in_words(row)} ({beside})" if beside else number_in_words(row)
+    number, interval = number_in_words(row), interval_in_words(row) or otherwise
+    if not interval:
+        return number
+    return f"{number} ({interval})"
 
 
 def _titles(names: Iterable[str]) -> list[str]:
@@ -69,11 +77,11 @@ def _numbers(table: pd.DataFrame, names: Iterable[str]) -> list[str]:
 
 def evaluation(report: Report) -> list[Section]:
     """What ``sense7 judge evaluate`` found: each file, all files, each rating."""
-    shown = ("coverage", *AUTHORS_METRICS)
-    of_files = [["file", "n", *_titles(shown)]]
+    names = ("coverage", *AUTHORS_METRICS)
+    of_files = [["file", "n", *_titles(names)]]
     for file in report.files:
         n = file["metrics"].loc["accuracy", "n"]
-        of_files.append([file["name"], f"{n:,}", *_numbers(file["metrics"], shown)])
+        of_files.append([file["name"], f"{n:,}", *_numbers(file["metrics"], names)])
 
     interval = f"{report.settings['confidence']:.0%} interval"
     of_metrics = [["metric", "n", "mean over files", interval, "sd over files", "note"]]
@@ -83,10 +91,12 @@ def evaluation(report: Report) -> list[Section]:
         of_metrics.append([MEASURED[name].title, f"{row['n']:,}", *numbers, row["reason"]])
 
     sections = [Section("", of_files), Section("", of_metrics)]
-    same = report.over_files["stability"].loc["same_label"]
-    if len(report.files) > 1 and same["n"]:
-        kept = f"{number_in_words(same)} of {same['n']:,} conversations keep one label."
-        sections.append(Section(f"Over files {kept}"))
+    stability = report.over_files["stability"].loc["same_label"]
+    if len(report.files) > 1 and stability["n"]:
+        share = number_in_words(stability)
+        sections.append(
+            Section(f"Over files {share} of {stability['n']:,} conversations keep one label.")
+        )
     if report.ratings:
         of_ratings = [["rating", "n", *_titles(_OF_RATINGS)]]
         for rating, table in report.ratings.items():
@@ -118,8 +128,8 @@ def comparison(report: Report) -> list[Section]:
         for name, row in report.differences[metric].iterrows():
             numbers = [number_in_words(row), interval_in_words(row)]
             p_values = [p_in_words(row["p"]), p_in_words(row["p_holm"])]
-            said = row["reason"] or _better(metric, row, confidence)
-            of_pairs.append([MEASURED[metric].title, name, *numbers, *p_values, said])
+            outcome = row["reason"] or _better(metric, row, confidence)
+            of_pairs.append([MEASURED[metric].title, name, *numbers, *p_values, outcome])
     return [
         Section(
             f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of "
@@ -139,8 +149,10 @@ def _better(metric: str, row: Mapping, confidence: float) -> str:
     if not decided(row["p_holm"], confidence):
         return "not distinguished"
     less_is_better = metric == "mean_absolute_error"
-    is_first = (row["estimate"] > 0) != less_is_better
-    return row["first"] if is_first else row["second"]
+    first_is_better = (row["estimate"] > 0) != less_is_better
+    if first_is_better:
+        return row["first"]
+    return row["second"]
 
 
 # --- calibrate ----------------------------------------------------------------------------
@@ -151,9 +163,11 @@ def calibration(report: Report) -> list[Section]:
     lines = []
     for name, path in report.paths.items():
         table = report.errors[name]
-        before, after, drop = (with_interval(row, row["reason"]) for _, row in table.iterrows())
+        as_given, calibrated, drop = (
+            with_interval(row, row["reason"]) for _, row in table.iterrows()
+        )
         lines.append(
-            f"{path}\n  expected calibration error, {table['n'].iloc[0]:,} conversations: {before} as given, {after} "
-            f"calibrated; lower by {drop}"
+            f"{path}\n  expected calibration error, {table['n'].iloc[0]:,} conversations: {as_given} as given, "
+            f"{calibrated} calibrated; lower by {drop}"
         )
     return [Section("\n".join(lines))]

@@ -56,22 +56,15 @@ def import_chats(
         )
     require_free(out, f"--out {out}", replace=force)
     of_workbook = out.suffix.casefold() == ".xlsx"
-    if not of_workbook and (ratings or columns or column or reading != Reading()):
+    describes_ratings = columns or column or reading != Reading()
+    if not of_workbook and (ratings or describes_ratings):
         raise UserError(
             f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx."
         )
-    if ratings is None and (columns or column or reading != Reading()):
+    if ratings is None and describes_ratings:
         raise UserError(
             "--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv."
         )
-    speakers = {}
-    for item in speaker or ():
-        spelt, _, side = item.rpartition("=")
-        if not spelt.strip() or side.strip() not in ("user", "assistant"):
-            raise UserError(
-                f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user."
-            )
-        speakers[spelt.strip().casefold()] = side.strip()
     summary = ImportSummary()
     chats = read_chats(
         files,
@@ -79,21 +72,38 @@ def import_chats(
         condition=condition,
         topic=topic,
         new_ids=new_ids,
-        speakers=speakers,
+        speakers=_speakers(speaker or []),
         summary=summary,
     )
-    joined = None
+    summaries = [summary]
     if of_workbook:
-        table = (
-            None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
-        )
+        table = None
+        if ratings is not None:
+            table = read_ratings(ratings, column_map(columns, column or []))
         joined = join_ratings(list(chats), table)
         write_workbook(joined, out, reading.options(), replace=force)
+        summaries.append(joined)
     else:
         write_chats(chats, out, replace=force)
-    for line in [*summary.remarks, *(joined.remarks if joined else ())]:
-        complain(line)
-    print(plain_lines("\n".join([*summary.lines(), *(joined.lines() if joined else ()), str(out)])))
+    lines = []
+    for part in summaries:
+        lines += part.lines()
+        for remark in part.remarks:
+            complain(remark)
+    print(plain_lines("\n".join([*lines, str(out)])))
+
+
+def _speakers(items: list[str]) -> dict[str, str]:
+    """Side of each name in plain text, from NAME=user or NAME=assistant."""
+    speakers = {}
+    for item in items:
+        name, _, side = item.rpartition("=")
+        if not name.strip() or side.strip() not in ("user", "assistant"):
+            raise UserError(
+                f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user."
+            )
+        speakers[name.strip().casefold()] = side.strip()
+    return speakers
 
 
 def export(
@@ -147,9 +157,11 @@ def instrument(
     from sense7.collect.page import write_page
     from sense7.collect.study import read_conversations, read_study_file
 
-    asked = read_study_file(study)
-    carried = read_conversations(conversations) if conversations else []
-    print(write_page(asked, carried, out, replace=force))
+    study_file = read_study_file(study)
+    to_rate = []
+    if conversations:
+        to_rate = read_conversations(conversations)
+    print(write_page(study_file, to_rate, out, replace=force))
 
 
 def gather(
