@@ -38,9 +38,9 @@ COMPOSED = {
     "sense7.cli.book._with_words": {"words": ["NAME", "TITLE"]},
     "sense7.exchange.readers.read_transcript": {"names": "user|assistant|human"},
     "sense7.file_names.file_name": {"patterns": ["[.]", "[^A-Za-z0-9._-]|-"]},
-    "sense7.judge.asking.refusals.refusal_of": {"name": "max_tokens", "value": 4000},
+    "sense7.judge.asking.refusals._refused_in": {"sought": "max_tokens"},
+    "sense7.judge.asking.refusals._remedy": {"value": 4000},
     "sense7.judge.reply._without_unknown_markup": {"tag": ("<think>", "think")},
-    "sense7.judge.asking.requests.Prompt": {"values": ["{{chat}}", "{{examples}}"]},
     "sense7.simulate.truth.parameters_behind": {"pattern": "effect_*_*"},
 }
 """Functions that put a pattern together: names as they have them there, by which one is made here."""

@@ -204,7 +204,7 @@ def test_an_answer_is_never_replaced_and_a_failure_is(server, study_of, tmp_path
         Answer(name, 1, output="\u00fc\ud83d<S2>4</S2>"),
     )
     with Journal.open(tmp_path) as opened:
-        opened.begin(plan.asked, plan.about, plan.questions, 1)
+        opened.begin(plan.question, plan.about, plan.questions, 1)
         assert opened.pending(1) == [(name, 1)]
         for answer in (failed, answered, failed, Answer(name, 1, output="<S2>1</S2>")):
             opened.add(answer)

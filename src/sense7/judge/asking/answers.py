@@ -24,16 +24,20 @@ from sense7.terminal import count_of
 __all__ = ["Answer", "NoCompletion", "Written", "now", "read_response", "words_of"]
 
 _COLUMNS = {
-    **{
-        "score": float,
-        "authors_score": float,
-        "doubtful": bool,
-        "status": object,
-        "reason": object,
-    },
-    **dict.fromkeys(("reasoning", "output", "returned_model", "system_fingerprint"), object),
-    **dict.fromkeys(("response_id", "finish_reason"), object),
-    **dict.fromkeys(("seconds", "input_tokens", "output_tokens"), float),
+    "score": float,
+    "authors_score": float,
+    "doubtful": bool,
+    "status": object,
+    "reason": object,
+    "reasoning": object,
+    "output": object,
+    "returned_model": object,
+    "system_fingerprint": object,
+    "response_id": object,
+    "finish_reason": object,
+    "seconds": float,
+    "input_tokens": float,
+    "output_tokens": float,
 }
 """What a frame of predictions has of an answer and its reply."""
 
@@ -41,12 +45,28 @@ _FILTER_CODE = re.compile(
     r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE
 )
 _THOUGHTS = (
-    *("reasoning_content", "reasoning", "reasoning_details", "reasoning_text"),
-    *("thinking", "thinking_blocks", "thought"),
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "reasoning_text",
+    "thinking",
+    "thinking_blocks",
+    "thought",
 )
-_SAID_IN = (
-    *("message", "detail", "msg", "error_description", "description"),
-    *("error", "errors", "title", "reason", "text", "faultstring", "error_message", "errorMessage"),
+_MESSAGES_IN = (
+    "message",
+    "detail",
+    "msg",
+    "error_description",
+    "description",
+    "error",
+    "errors",
+    "title",
+    "reason",
+    "text",
+    "faultstring",
+    "error_message",
+    "errorMessage",
 )
 _ERROR_IN = ("error", "errors", "response", "body", "data", "fault")
 """Names of an object inside of which an error may stand."""
@@ -86,12 +106,15 @@ class Answer:
         )
         if self.note and reply.status == "parse_failure":
             reply = replace(reply, reason=f"{reply.reason}: {self.note}")
-        reply = replace(reply, status="prompt_cut") if self.prompt_cut else reply
+        if self.prompt_cut:
+            reply = replace(reply, status="prompt_cut")
         if self.asked:
             reply = read_ratings(self.output, tuple(self.asked), reply)
         if self.attempts == 0:
             reply = replace(reply, status=NOT_ASKED, authors_score=math.nan)
-        return reply if reply.status in USABLE else replace(reply, levels={})
+        if reply.status not in USABLE:
+            reply = replace(reply, levels={})
+        return reply
 
 
 def answers_to(
@@ -106,9 +129,10 @@ def answers_to(
 
 def with_answers(frame: pd.DataFrame, answers: list[Answer]) -> pd.DataFrame:
     """Frame with one row per conversation, and what was answered."""
-    rows = [vars(answer.reply) | vars(answer) for answer in answers]
-    known = pd.DataFrame(rows, columns=list(_COLUMNS), index=frame.index, dtype=object)
-    return pd.concat([frame, known.where(known.notna(), None).astype(_COLUMNS)], axis=1)
+    rows = [{**vars(answer.reply), **vars(answer)} for answer in answers]
+    columns = pd.DataFrame(rows, columns=list(_COLUMNS), index=frame.index, dtype=object)
+    columns = columns.where(columns.notna(), None).astype(_COLUMNS)
+    return pd.concat([frame, columns], axis=1)
 
 
 @dataclass
@@ -122,7 +146,7 @@ class Written:
     without_score: list[str] = field(default_factory=list)
     stopped: str = ""
     final: bool = False
-    seen: RepliesSeen = field(default_factory=RepliesSeen)
+    earlier_replies: RepliesSeen = field(default_factory=RepliesSeen)
 
     def add(
         self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str
@@ -135,156 +159,190 @@ class Written:
         frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
         replies = [answer.reply for answer in answers]
         levels = [reply.levels for reply in replies]
-        further = [ratings_sheet(units, questions.ratings, levels)] if questions.ratings else []
+        further = []
+        if questions.ratings:
+            further.append(ratings_sheet(units, questions.ratings, levels))
         self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
         self.remarks += write_predictions(
-            self.paths[-1],
-            frame,
-            policy=policy,
-            further=further,
-            own=True,
+            self.paths[-1], frame, policy=policy, further=further, own=True
         )
         self.remarks += [f"run {run:,}: {note}" for note in other_models(frame)]
-        repeated, number = self.seen.repeated(frame)
+        repeated, number = self.earlier_replies.repeated(frame)
         if repeated:
             self.remarks.append(f"run {run:,}: {in_words(repeated, number)}")
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
-        came = [reply for reply in replies if reply.status != NOT_ASKED]
-        if came and not any(reply.status in USABLE for reply in came):
-            said = f"none of {count_of(len(came), 'reply', 'replies')} could be used; the last: "
-            self.without_score.append(f"run {run:,}: {said}{describe_reply(came[-1])}")
+        received = [reply for reply in replies if reply.status != NOT_ASKED]
+        if received and not any(reply.status in USABLE for reply in received):
+            number = count_of(len(received), "reply", "replies")
+            last = describe_reply(received[-1])
+            self.without_score.append(
+                f"run {run:,}: none of {number} could be used; the last: {last}"
+            )
         return frame
 
 
 class NoCompletion(ValueError):
     """What was returned is no chat completion; what it says of itself, in words and by name."""
 
-    def __init__(self, reason: str, said):
-        self.body = said
-        self.words = words_of(said)
-        self.known = _error_in(said)
+    def __init__(self, reason: str, response):
+        self.body = response
+        self.words = words_of(response)
+        self.details = _error_in(response)
         super().__init__(f"{reason}: {self.words or 'without a message'}")
 
 
-def read_response(status: int, said) -> dict:
+def read_response(status: int, response) -> dict:
     """Take from a response what an :class:`Answer` keeps of it: of a completion, or of a filter's refusal."""
     if 200 <= status < 300:
-        return read_completion(said)
-    problem = NoCompletion(f"HTTP {status}", said)
-    code, kind, metadata = map(problem.known.get, ("code", "type", "metadata"))
-    moderated = isinstance(metadata, dict) and isinstance(metadata.get("reasons"), list)
-    if status in (400, 403) and (moderated or _FILTER_CODE.search(f"{code} {kind}")):
-        words = words_of(problem.known) or "refused by the endpoint's content filter"
+        return read_completion(response)
+    problem = NoCompletion(f"HTTP {status}", response)
+    error = problem.details
+    metadata = error.get("metadata")
+    is_moderated = isinstance(metadata, dict) and isinstance(metadata.get("reasons"), list)
+    is_filtered = is_moderated or _FILTER_CODE.search(f"{error.get('code')} {error.get('type')}")
+    if status in (400, 403) and is_filtered:
+        words = words_of(error) or "refused by the endpoint's content filter"
         return {"refusal": words, "finish_reason": "content_filter"}
     raise problem
 
 
 def read_completion(completion) -> dict:
     """Take from a chat completion what an :class:`Answer` keeps of it."""
-    known = completion if isinstance(completion, dict) else {}
-    choices, usage = known.get("choices"), known.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    choice = (
-        choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    )
-    if not choice and (known.get("error") or not (isinstance(choices, list) or usage)):
+    response = _object(completion)
+    choices = response.get("choices")
+    usage = _object(response.get("usage"))
+    choice = {}
+    if isinstance(choices, list) and choices:
+        choice = _object(choices[0])
+    is_completion = isinstance(choices, list) or usage
+    if not choice and (response.get("error") or not is_completion):
         raise NoCompletion("what was returned is no chat completion", completion)
-    message = (
-        choice.get("message")
-        if isinstance(choice.get("message"), dict)
-        else {"content": choice.get("text")}
-    )
-    finish = choice.get("finish_reason")
-    finish = _text(finish.get("type") if isinstance(finish, dict) else finish)
-    content = message.get("content")
-    parts = content if isinstance(content, list) else [] if content is None else [content]
-    texts, refusals, kinds = [], [_text(message.get("refusal"))], set()
-    for said in parts:  # some of them may be thinking
-        part = (
-            said
-            if isinstance(said, dict)
-            else {"text": said}
-            if isinstance(said, str)
-            else {"type": "unknown"}
-        )
-        kind = "thought" if part.get("thought") is True else part.get("type", "text")
-        kinds.add(str(kind))
-        if kind in ("text", "output_text") and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif kind == "refusal":
-            refusals.append(_text(part.get("refusal")) or "refused")
-    output, refusal, note = (
-        "".join(texts) if texts else None,
-        " ".join(filter(None, refusals)) or None,
-        None,
-    )
-    if not (output or "").strip():
-        thought_in = next((name for name in _THOUGHTS if message.get(name)), "")
-        if kinds - {"text", "unknown"}:
-            note = f"it has parts of the type {', '.join(sorted(kinds))} alone"
-        elif thought_in:
-            note = f"its text stands in {thought_in}, which holds what the model thinks"
-        elif message.get("tool_calls") or message.get("function_call"):
-            note = "it calls a tool"
-    # Some endpoints count tokens that they took from a cache apart from those of the prompt.
-    tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
-    cached = sum(
-        _count(usage.get(name)) or 0
-        for name in ("cache_read_input_tokens", "cache_creation_input_tokens")
-    )
-    failed = words_of(choice.get("error")) or words_of(known.get("error"))
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        message = {"content": choice.get("text")}
+    finish_reason = choice.get("finish_reason")
+    if isinstance(finish_reason, dict):
+        finish_reason = finish_reason.get("type")
+    finish_reason = _text(finish_reason)
+    answer = _content_of(message)
+    failure = words_of(choice.get("error")) or words_of(response.get("error"))
+    has_nothing = answer["output"] is None and not answer["refusal"] and not answer["note"]
     error = None
-    if failed or ending(finish) == FAILED:
-        error = ": ".join(
-            filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed))
-        )
+    if failure or ending(finish_reason) == FAILED:
+        error = f"the reply ended in an error ({finish_reason or 'no reason'})"
+        if failure:
+            error = f"{error}: {failure}"
     elif not choice:
         error = "the completion has no reply in it: its choices are empty"
-    elif content and output is None and not refusal and not note:
+    elif message.get("content") and has_nothing:
         error = "the reply of the chat completion is no text"
     return {
-        "output": output,
-        "refusal": refusal,
-        "note": note,
-        "finish_reason": finish,
-        "returned_model": _text(known.get("model")),
-        "system_fingerprint": _text(known.get("system_fingerprint")),
-        "response_id": _text(known.get("id")),
-        "input_tokens": tokens + cached if tokens is not None and tokens < cached else tokens,
+        **answer,
+        "finish_reason": finish_reason,
+        "returned_model": _text(response.get("model")),
+        "system_fingerprint": _text(response.get("system_fingerprint")),
+        "response_id": _text(response.get("id")),
+        "input_tokens": _input_tokens(usage),
         "output_tokens": _count(usage.get("completion_tokens", usage.get("output_tokens"))),
         "error": error,
     }
 
 
-def _error_in(said) -> dict:
+def _content_of(message: dict) -> dict:
+    """Text and refusal of a message, and a note if it has no text; parts that are thinking are none."""
+    content = message.get("content")
+    parts = [content]
+    if content is None:
+        parts = []
+    elif isinstance(content, list):
+        parts = content
+    texts: list[str] = []
+    refusals = [_text(message.get("refusal"))]
+    types = set()
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+            types.add("text")
+            continue
+        fields = _object(part)
+        part_type = fields.get("type", "text")
+        if fields.get("thought") is True:
+            part_type = "thought"
+        elif not isinstance(part, dict):
+            part_type = "unknown"
+        types.add(str(part_type))
+        if part_type in ("text", "output_text") and isinstance(fields.get("text"), str):
+            texts.append(fields["text"])
+        elif part_type == "refusal":
+            refusals.append(_text(fields.get("refusal")) or "refused")
+    answer = {"output": None, "refusal": " ".join(filter(None, refusals)) or None, "note": None}
+    if texts:
+        answer["output"] = "".join(texts)
+    if not "".join(texts).strip():
+        answer["note"] = _note_on(message, types)
+    return answer
+
+
+def _note_on(message: dict, types: set[str]) -> str | None:
+    """What a message without text has in its place; ``types``: those of the parts of its content."""
+    if types - {"text", "unknown"}:
+        return f"it has parts of the type {', '.join(sorted(types))} alone"
+    for name in _THOUGHTS:
+        if message.get(name):
+            return f"its text stands in {name}, which holds what the model thinks"
+    if message.get("tool_calls") or message.get("function_call"):
+        return "it calls a tool"
+    return None
+
+
+def _input_tokens(usage: dict) -> int | None:
+    """Tokens of the prompt; some endpoints count those that they took from a cache apart from them."""
+    tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
+    cached = 0
+    for name in ("cache_read_input_tokens", "cache_creation_input_tokens"):
+        cached += _count(usage.get(name)) or 0
+    if tokens is not None and tokens < cached:
+        return tokens + cached
+    return tokens
+
+
+def _error_in(response) -> dict:
     """The object that says what went wrong, which may stand inside others; an empty one if there is none."""
+    error = response
     while True:
-        said = said[0] if isinstance(said, list) and len(said) == 1 else said
-        if not isinstance(said, dict):
+        if isinstance(error, list) and len(error) == 1:
+            error = error[0]
+        if not isinstance(error, dict):
             return {}
-        inner = next(
-            (
-                said[name]
-                for name in _ERROR_IN
-                if isinstance(said.get(name), dict | list) and said[name]
-            ),
-            None,
-        )
-        inner = inner[0] if isinstance(inner, list) else inner
+        inner = None
+        for name in _ERROR_IN:
+            if isinstance(error.get(name), dict | list) and error[name]:
+                inner = error[name]
+                break
+        if isinstance(inner, list):
+            inner = inner[0]
         if not isinstance(inner, dict):
-            return said
-        said = inner
+            return error
+        error = inner
+
+
+def _object(value) -> dict:
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def _text(value) -> str | None:
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def _count(value) -> int | None:
-    return (
-        value if type(value) is int and 0 <= value <= 2**53 else None
-    )  # more can't be counted exactly in a frame
+    if type(value) is int and 0 <= value <= 2**53:  # more can't be counted exactly in a frame
+        return value
+    return None
 
 
 def words_of(problem) -> str:
@@ -298,21 +356,21 @@ def words_of(problem) -> str:
         return "; ".join(filter(None, map(words_of, problem)))
     if not isinstance(problem, dict):
         return ""
-    said = [words_of(problem[name]) for name in _SAID_IN if name in problem]
-    said = [
-        words
-        for number, words in enumerate(said)
-        if words and not any(words in one for one in said[:number])
-    ]
-    if said and isinstance(where := problem.get("loc"), list):
-        said = [f"{'.'.join(map(str, where))}: {said[0]}"]
+    messages: list[str] = []
+    for name in _MESSAGES_IN:
+        message = words_of(problem.get(name))
+        if message and not any(message in earlier for earlier in messages):
+            messages.append(message)
+    location = problem.get("loc")
+    if messages and isinstance(location, list):
+        messages = [f"{'.'.join(map(str, location))}: {messages[0]}"]
     metadata = problem.get("metadata")
     if isinstance(metadata, dict) and _text(metadata.get("raw")):
-        said.append(words_of(metadata["raw"]))
-    if not said:
-        said = [words_of(value) for value in problem.values() if isinstance(value, dict | list)]
-        said = list(filter(None, said))
-    return "; ".join(said[:3])
+        messages.append(words_of(metadata["raw"]))
+    if not messages:
+        parts = [value for value in problem.values() if isinstance(value, dict | list)]
+        messages = list(filter(None, map(words_of, parts)))
+    return "; ".join(messages[:3])
 
 
 def _without_html(text: str) -> str:
@@ -320,15 +378,21 @@ def _without_html(text: str) -> str:
     if re.search(r"<(?:!doctype|html|head|body|h\d|p|pre|div|center|title)\b", text, re.IGNORECASE):
         title = re.search(r"<title[^>]{0,200}>([^<]{0,300})", text, re.IGNORECASE)
         text = re.sub(r"<[^<>]{0,1000}>", " ", _NOT_SHOWN.sub(" ", text))
-        text = html.unescape(text if text.strip() or not title else title[1])
+        if title and not text.strip():
+            text = title[1]
+        text = html.unescape(text)
     return re.sub(r" ([.,:;])(?= |$)", r"\1", " ".join(text.split()))
 
 
 def describe_reply(reply: Reply) -> str:
     """Say in one line what an unusable reply was: its status, the reason, and the beginning of its text."""
+    description = f"{reply.status} ({reply.reason})"
     text = " ".join(reply.text.split())
-    shown = f": {text if len(text) <= 200 else f'{text[:200]} ..'!r}" if text else ""
-    return f"{reply.status} ({reply.reason}){shown}"
+    if len(text) > 200:
+        text = f"{text[:200]} .."
+    if text:
+        description += f": {text!r}"
+    return description
 
 
 def now() -> str:

@@ -45,33 +45,26 @@ class Imported(Written):
 
 def request_name(unit) -> str:
     """Name a request without its run, by digest: a conversation may have any name."""
-    named = f"{unit.conversation} {unit.request_sha256}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(named).hexdigest()[:40]
+    content = f"{unit.conversation} {unit.request_sha256}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(content).hexdigest()[:40]
 
 
 def export_requests(
-    questions: Questions,
-    runs: int,
-    path: str | Path,
-    *,
-    replace: bool = False,
+    questions: Questions, runs: int, path: str | Path, *, replace: bool = False
 ) -> int:
     """Write the requests of all runs as JSON lines."""
-    lines = [
-        json.dumps(
-            {
+    lines = []
+    for run in range(1, runs + 1):
+        for conversation, unit in questions.units.items():
+            request = {
                 "custom_id": f"run{run}-{request_name(unit)}",
                 "method": "POST",
                 "url": PATH,
-                "body": body,
+                "body": questions.body(conversation),
             }
-        )
-        for run in range(1, runs + 1)
-        for unit in questions.units.values()
-        for body in [questions.body(unit.conversation)]
-    ]
+            lines.append(json.dumps(request) + "\n")
     try:
-        write_whole(Path(path), "".join(f"{line}\n" for line in lines), replace=replace)
+        write_whole(Path(path), "".join(lines), replace=replace)
     except OSError as error:
         raise UserError(not_written(path, error)) from None
     return len(lines)
@@ -86,78 +79,80 @@ def import_replies(
     policy="strict",
 ) -> Imported:
     """Prediction files of all runs, one each, from the replies of a batch in any order."""
-    folder, found, named = Path(folder), Imported(), ", ".join(map(str, paths))
+    folder = Path(folder)
     if (folder / JOURNAL).exists():
         raise UserError(f"{folder}: holds a session of `sense7 judge run`. Choose another folder.")
+    imported = Imported()
     records = [record for path in paths for record in _replies(Path(path))]
-    said = count_of(len(records), "reply", "replies")
-    known = {request_name(unit): name for name, unit in questions.units.items()}
+    conversations = {request_name(unit): name for name, unit in questions.units.items()}
     answers: dict[int, dict[str, Answer]] = defaultdict(dict)
     for record in records:
         parts = _ID.fullmatch(record["custom_id"])
-        conversation = known.get(parts[2]) if parts else None
-        if conversation is None or int(parts[1]) > (runs or len(records)):  # each run has a reply
-            found.foreign.append(record["custom_id"])
+        # Each run has a reply, so that there are no more runs than replies.
+        if parts is None or parts[2] not in conversations or int(parts[1]) > (runs or len(records)):
+            imported.foreign.append(record["custom_id"])
             continue
-        answer = _answer(record, conversation, int(parts[1]))
-        earlier = answers[answer.run].get(conversation)
-        found.repeated += earlier is not None
+        answer = _answer(record, conversations[parts[2]], int(parts[1]))
+        of_run = answers[answer.run]
+        earlier = of_run.get(answer.conversation)
+        if earlier is not None:
+            imported.repeated += 1
         if earlier is None or (earlier.error is not None and answer.error is None):
-            answers[answer.run][conversation] = answer
+            of_run[answer.conversation] = answer
     if not answers:
-        first = f"; the first is {found.foreign[0]!r}" if found.foreign else ""
+        files = ", ".join(map(str, paths))
+        first = ""
+        if imported.foreign:
+            first = f"; the first is {imported.foreign[0]!r}"
         raise UserError(
-            f"{named}: none of {said} is to a request of these data and options{first}. Give the data, model, prompt "
-            "and number of shots with which the requests were exported."
+            f"{files}: none of {count_of(len(records), 'reply', 'replies')} is to a request of these data and "
+            f"options{first}. Give the data, model, prompt and number of shots with which the requests were exported."
         )
     runs = runs or max(answers)
-    found.missing = runs * len(known) - sum(map(len, answers.values()))
+    imported.missing = runs * len(conversations) - sum(map(len, answers.values()))
     numbers = range(1, runs + 1)
     model, prompt = questions.model, questions.prompt.name
     # All of them, before the first is replaced.
     require_as_written([prediction_path(folder, model, prompt, run) for run in numbers])
     for run in numbers:
-        found.add(
-            questions,
-            folder,
-            run,
-            answers_to(questions.frame, run, answers[run], MISSING),
-            policy=policy,
-        )
-    return found
+        answers_of_run = answers_to(questions.frame, run, answers[run], MISSING)
+        imported.add(questions, folder, run, answers_of_run, policy=policy)
+    return imported
 
 
 def _replies(path: Path) -> Iterator[dict]:
     """Every reply in a file."""
     with reading(path) as stream:
-        for place, record in json_lines(path, stream):
+        for line, record in json_lines(path, stream):
             if isinstance(record, UserError):
                 raise record
             if not isinstance(record, dict) or not isinstance(record.get("custom_id"), str):
                 raise UserError(
-                    f"{path}: {place} is no reply of a batch: it has no custom_id. Check the file."
+                    f"{path}: {line} is no reply of a batch: it has no custom_id. Check the file."
                 )
             yield record
 
 
 def _answer(record: dict, conversation: str, run: int) -> Answer:
     """The answer in a line of replies; a request that was never carried out is not asked."""
-    response, error = record.get("response"), record.get("error")
+    response = record.get("response")
     if not isinstance(response, dict):
-        code = str(error.get("code") or "") if isinstance(error, dict) else ""
-        said = ": ".join(filter(None, (code, words_of(error)))) or "the reply has no response"
-        return Answer(
-            conversation, run, attempts=code not in ("batch_expired", "batch_cancelled"), error=said
-        )
+        error = record.get("error")
+        code = ""
+        if isinstance(error, dict):
+            code = str(error.get("code") or "")
+        message = ": ".join(filter(None, (code, words_of(error)))) or "the reply has no response"
+        attempts = int(code not in ("batch_expired", "batch_cancelled"))
+        return Answer(conversation, run, attempts=attempts, error=message)
     status = response.get("status_code")
-    status = 200 if status is None else status
+    if status is None:
+        status = 200
     try:
-        number = int(status)
+        status = int(status)
     except (TypeError, ValueError):
-        return Answer(
-            conversation, run, error=f"its status_code is {str(status)[:40]!r}, which is no number"
-        )
+        message = f"its status_code is {str(status)[:40]!r}, which is no number"
+        return Answer(conversation, run, error=message)
     try:
-        return Answer(conversation, run, **read_response(number, response.get("body")))
+        return Answer(conversation, run, **read_response(status, response.get("body")))
     except NoCompletion as problem:
         return Answer(conversation, run, error=str(problem))

@@ -43,7 +43,8 @@ _SPENT = re.compile(
 _AGAIN = {408, 409, 420, 424, 425, 429, 498, 499}
 """Statuses after which another attempt may bring an answer, beside those from 500."""
 
-_NOWHERE, _NOBODY = {404, 405, 410, 501}, {401, 402, 407, 511}
+_NO_ENDPOINT = {404, 405, 410, 501}
+_NO_ACCESS = {401, 402, 407, 511}
 """Statuses of what is no such endpoint, and of one that answers nobody like this: no call can be answered."""
 
 
@@ -57,33 +58,21 @@ class Unanswered(Exception):
     stop = ""
     """Why no more are sent, if that is more than the reason."""
 
-    def __init__(self, reason: str, **known):
+    def __init__(self, reason: str, **properties):
         super().__init__(reason)
-        vars(self).update(known)
+        vars(self).update(properties)
 
     def without(self, endpoint: Endpoint) -> "Unanswered":
         """Give the same without the key of an endpoint."""
-        return Unanswered(
-            **{"reason": endpoint.without_key(str(self)), **masked_in(vars(self), endpoint.key)}
-        )
-
-
-def _redirected_to(headers: Mapping[str, str]) -> str:
-    """Where a redirect leads: its host and path, without credentials and query."""
-    try:
-        where = urlsplit(headers.get("location", ""))
-        port = f":{where.port}" if where.port else ""
-    except ValueError:
-        return ""
-    path = where.path.removesuffix("/chat/completions")
-    return f" to {where.scheme}://{where.hostname}{port}{path}" if where.hostname else ""
+        return Unanswered(endpoint.without_key(str(self)), **masked_in(vars(self), endpoint.key))
 
 
 class Client:
     """Connections to an endpoint, as many as there are requests at once; open inside ``async with``."""
 
     def __init__(self, endpoint: Endpoint, timeout: float):
-        self._endpoint, self._timeout = endpoint, timeout
+        self._endpoint = endpoint
+        self._timeout = timeout
         self._proxy = proxy_of(endpoint)
 
     async def __aenter__(self) -> "Client":
@@ -93,9 +82,8 @@ class Client:
         if self._endpoint.address.startswith("https:"):
             import certifi
 
-            trusted = (
-                ssl.create_default_context()
-            )  # and certifi's, as some systems have no certificates for Python
+            # And certifi's, as some systems have no certificates for Python.
+            trusted = ssl.create_default_context()
             trusted.load_verify_locations(certifi.where())
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=trusted),
@@ -128,60 +116,69 @@ class Client:
             async with asyncio.timeout(seconds):
                 status, headers, content = await self._exchange(json.dumps(body).encode())
         except aiohttp.ClientError as error:
-            why, said = (
-                "",
-                re.sub(r"//[^/@\s]+@", "//", one_line(error)),
-            )  # a proxy's address may have a password
-            if isinstance(error, aiohttp.ClientConnectorCertificateError):
-                why = (
-                    "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
-                    "own, name the file of its certificate in SSL_CERT_FILE"
-                )
-            elif isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
-                why, said = (
-                    "the proxy that your environment names lets nothing through",
-                    f"HTTP {error.status}",
-                )
-            said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
-            raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
+            raise self._broken_off(error) from None
         except TimeoutError:
             raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)") from None
         try:
-            said = masked_in(json.loads(content), self._endpoint.key)
+            response = masked_in(json.loads(content), self._endpoint.key)
         except (ValueError, RecursionError):
-            said = self._endpoint.without_key(content.decode("utf-8", "replace"))
+            response = self._endpoint.without_key(content.decode("utf-8", "replace"))
             if 200 <= status < 300:
-                packing = headers.get("content-encoding", "").strip()
-                if packing.casefold() not in _READ:
-                    raise Unanswered(
-                        f"the reply is packed as {packing}, which was not asked for", strange=True
-                    ) from None
-                kind = (
-                    headers.get("content-type", "").partition(";")[0].strip() or "of no stated type"
-                )
-                shown = words_of(said[:20_000]) or said
-                shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)[
-                    :_LONGEST_BEGINNING
-                ]
-                what = f"{kind}, which begins with {shown!r}" if content else f"empty ({kind})"
-                reason = self.short(f"what was returned is no JSON, but {what}{self._hint}")
-                raise Unanswered(reason, again=True, strange=True) from None
+                raise self._no_json(headers, response) from None
         try:
-            returned = read_response(status, said)
+            return read_response(status, response)
         except NoCompletion as problem:
             raise self._failure(status, headers, problem, body) from None
-        return returned
+
+    def _broken_off(self, error: Exception) -> Unanswered:
+        """What an error of the connection comes to."""
+        import aiohttp
+
+        if isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
+            reason = (
+                f"the proxy that your environment names lets nothing through (HTTP {error.status})"
+            )
+            return Unanswered(self.short(reason), final=True)
+        # A proxy's address may have a password.
+        words = re.sub(r"//[^/@\s]+@", "//", one_line(error))
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            reason = (
+                "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
+                f"own, name the file of its certificate in SSL_CERT_FILE ({words})"
+            )
+            return Unanswered(self.short(reason), final=True)
+        reason = f"no connection, or one that broke off: {words}"
+        return Unanswered(self.short(reason), again=True)
+
+    def _no_json(self, headers: Mapping[str, str], text: str) -> Unanswered:
+        """What a good response that is no JSON comes to."""
+        packing = headers.get("content-encoding", "").strip()
+        if packing.casefold() not in _READ:
+            reason = f"the reply is packed as {packing}, which was not asked for"
+            return Unanswered(reason, strange=True)
+        media_type = headers.get("content-type", "").partition(";")[0].strip()
+        media_type = media_type or "of no stated type"
+        description = f"empty ({media_type})"
+        if text:
+            words = (words_of(text[:20_000]) or text)[:_LONGEST_BEGINNING]
+            words = "".join(char if char.isprintable() else "\ufffd" for char in words)
+            description = f"{media_type}, which begins with {words!r}"
+        reason = self.short(f"what was returned is no JSON, but {description}{self._hint}")
+        return Unanswered(reason, again=True, strange=True)
 
     def short(self, text: str) -> str:
         """Give a reason in one line that is not long and free of the key."""
         text = " ".join(self._endpoint.without_key(text).split())
-        return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} .."
+        if len(text) > _LONGEST_REASON:
+            return f"{text[:_LONGEST_REASON]} .."
+        return text
 
     @property
     def _hint(self) -> str:
         """Name the address as the likely cause, where it has no version in its path."""
         address = self._endpoint.address
-        if azure := azure_address(address):
+        azure = azure_address(address)
+        if azure:
             return f". The likely cause is the address: give --base-url {azure}, and the deployment as --model"
         path = urlsplit(address).path
         if re.search(r"/v\d", path):
@@ -196,14 +193,16 @@ class Client:
         """Status, headers and content of a response; of a content beyond the limit no more is read."""
         request = self._session.post(
             f"{self._endpoint.address}/chat/completions",
-            **{"data": data, "proxy": self._proxy, "allow_redirects": False},
+            data=data,
+            proxy=self._proxy,
+            allow_redirects=False,
         )
         async with request as response:
             try:
                 content = await response.content.readexactly(LARGEST_REPLY + 1)
                 response.close()
-            except asyncio.IncompleteReadError as whole:
-                content = whole.partial
+            except asyncio.IncompleteReadError as ended:
+                content = ended.partial
         for _ in range(_MOST_PACKINGS):
             if not content.startswith(_GZIP):  # its label may be missing, or wrong
                 break
@@ -223,13 +222,17 @@ class Client:
         }
         return response.status, headers, content
 
-    def _failure(self, status: int, headers, problem: NoCompletion, body: dict) -> Unanswered:
+    def _failure(
+        self, status: int, headers: Mapping[str, str], problem: NoCompletion, body: dict
+    ) -> Unanswered:
         """What a response without a completion comes to."""
-        code, kind = (str(problem.known.get(name)) for name in ("code", "type"))
+        error = problem.details
+        code = str(error.get("code"))
         if 200 <= status < 300:  # its status says nothing, but the error in it may have one
-            status = (
-                int(code) if code.isdecimal() else 503 if _PASSING.search(problem.words) else status
-            )
+            if code.isdecimal():
+                status = int(code)
+            elif _PASSING.search(problem.words):
+                status = 503
         if 300 <= status < 400:
             reason = (
                 f"HTTP {status}: the endpoint redirects{_redirected_to(headers)}, and conversations are sent to "
@@ -237,35 +240,58 @@ class Client:
             )
             return Unanswered(self.short(reason), final=True)
         if status in (400, 413, 422):
-            parameters = {
-                name: value for name, value in body.items() if name not in ("model", "messages")
-            }
-            name, remedy = refusal_of(problem, parameters)
-            reason = self.short(str(problem))
-            if name == TOO_LONG:
-                return (
-                    Unanswered(f"{reason}. {remedy}", strange=True)
-                    if remedy
-                    else Unanswered(reason, too_long=True)
-                )
-            if name:
-                stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
-                return Unanswered(reason, final=True, stop=stop)
-            return Unanswered(reason, strange=problem.known.get("param") == "model")
+            return self._refusal(problem, body)
         if status == 429 and is_too_large(problem.words):
             return Unanswered(self.short(str(problem)))
         wait = asked_to_wait(status, headers, problem.body, problem.words)
-        is_good, spent, nowhere = status < 300, _SPENT.search(f"{code} {kind}"), status in _NOWHERE
-        again = (is_good or status in _AGAIN or status >= 500) and not (
-            spent or nowhere or status in _NOBODY
+        is_good = status < 300
+        is_nowhere = status in _NO_ENDPOINT
+        is_hopeless = (
+            is_nowhere or status in _NO_ACCESS or bool(_SPENT.search(f"{code} {error.get('type')}"))
         )
+        again = not is_hopeless and (is_good or status in _AGAIN or status >= 500)
         if again and wait is not None and wait > LONGEST_WAIT:
             return Unanswered(self.short(f"{problem} (asks to wait for {wait:,.0f} seconds)"))
-        hint = self._hint if nowhere or is_good else ""
-        if nowhere and _UNKNOWN_MODEL.search(f"{problem.words} {code}"):
+        hint = ""
+        if is_nowhere and _UNKNOWN_MODEL.search(f"{problem.words} {code}"):
             hint = ". Give the name by which the endpoint knows it (--model)"
-        reason = self.short(f"{problem}{hint}")
-        strange = bool(is_good or nowhere or spent or status in _NOBODY)
+        elif is_nowhere or is_good:
+            hint = self._hint
         return Unanswered(
-            reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange
+            self.short(f"{problem}{hint}"),
+            again=again,
+            wait=wait,
+            overrun=status == 429 and wait is None,
+            strange=is_good or is_hopeless,
         )
+
+    def _refusal(self, problem: NoCompletion, body: dict) -> Unanswered:
+        """What the refusal of a request comes to: of one of its parameters, of its length, or of something else."""
+        parameters = {
+            name: value for name, value in body.items() if name not in ("model", "messages")
+        }
+        name, remedy = refusal_of(problem, parameters)
+        reason = self.short(str(problem))
+        if name == TOO_LONG and remedy:
+            return Unanswered(f"{reason}. {remedy}", strange=True)
+        if name == TOO_LONG:
+            return Unanswered(reason, too_long=True)
+        if name:
+            stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
+            return Unanswered(reason, final=True, stop=stop)
+        return Unanswered(reason, strange=problem.details.get("param") == "model")
+
+
+def _redirected_to(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads: its host and path, without credentials and query."""
+    try:
+        target = urlsplit(headers.get("location", ""))
+        port = target.port
+    except ValueError:
+        return ""
+    if not target.hostname:
+        return ""
+    address = f"{target.scheme}://{target.hostname}"
+    if port:
+        address += f":{port}"
+    return f" to {address}{target.path.removesuffix('/chat/completions')}"

@@ -66,39 +66,35 @@ class CostEstimate:
         """From the input alone to replies that are all as long as allowed; None if prices are not known."""
         if self.prices is None:
             return None
-        outputs = (0, self.calls * self.reply_limit)
-        return tuple(self.prices.cost(self.input_tokens, output) for output in outputs)
+        highest = self.prices.cost(self.input_tokens, self.calls * self.reply_limit)
+        return self.prices.cost(self.input_tokens, 0), highest
 
     def lines(self) -> list[str]:
         """Say it in words."""
-        kept = f", {self.kept:,} answered already" if self.kept else ""
-        of = f"{count_of(self.conversations, 'conversation')}, runs: {self.runs:,}{kept}"
+        session = f"{count_of(self.conversations, 'conversation')}, runs: {self.runs:,}"
+        if self.kept:
+            session += f", {self.kept:,} answered already"
         cost = "unknown: give --price-in and --price-out (of a million tokens)"
         if self.cost_range is not None:
-            cost = "{:,.2f} for the input, {:,.2f} at most".format(*self.cost_range)
+            lowest, highest = self.cost_range
+            cost = f"{lowest:,.2f} for the input, {highest:,.2f} at most"
+        output_tokens = self.calls * self.reply_limit
         return [
-            f"calls          {self.calls:,} ({of})",
+            f"calls          {self.calls:,} ({session})",
             f"input tokens   {self.input_tokens:,} estimated ({CHARACTERS_A_TOKEN} characters a token)",
-            f"output tokens  at most {self.calls * self.reply_limit:,} ({self.reply_limit:,} a reply)",
+            f"output tokens  at most {output_tokens:,} ({self.reply_limit:,} a reply)",
             f"cost           {cost}",
         ]
 
     def needs_consent(self, *, near: bool) -> str:
         """Say why a session should ask before it begins; "" if it needn't."""
-        if self.calls == 0:
-            return ""
-        if self.cost_range is not None:
-            high = self.cost_range[1]
-            return (
-                f"this may cost up to {high:,.2f}, more than {MOST_COST:,.2f}"
-                if high > MOST_COST
-                else ""
-            )
-        return (
-            f"these are {self.calls:,} calls of unknown cost"
-            if self.calls > MOST_CALLS and not near
-            else ""
-        )
+        if self.calls and self.cost_range is not None:
+            highest = self.cost_range[1]
+            if highest > MOST_COST:
+                return f"this may cost up to {highest:,.2f}, more than {MOST_COST:,.2f}"
+        elif self.calls > MOST_CALLS and not near:
+            return f"these are {self.calls:,} calls of unknown cost"
+        return ""
 
 
 def estimate(
@@ -106,30 +102,37 @@ def estimate(
 ) -> CostEstimate:
     """Estimate what is still to be asked."""
     tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
-    kept, known = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0)
-    calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
-    limit = max(questions.parameters[name] for name in TOKEN_LIMITS if name in questions.parameters)
-    return CostEstimate(len(tokens), runs, calls, kept, left, prices, limit)
+    answers, answered_tokens = 0, 0
+    if journal:
+        answers, answered_tokens = journal.counts(CHARACTERS_A_TOKEN)
+    parameters = questions.parameters
+    return CostEstimate(
+        conversations=len(tokens),
+        runs=runs,
+        calls=runs * len(tokens) - answers,
+        kept=answers,
+        input_tokens=runs * sum(tokens) - answered_tokens,
+        prices=prices,
+        reply_limit=max(parameters[name] for name in TOKEN_LIMITS if name in parameters),
+    )
 
 
 def estimated_tokens(characters: int) -> int:
     """Estimate the tokens of a text."""
-    return -(-int(characters) // CHARACTERS_A_TOKEN)
+    return math.ceil(characters / CHARACTERS_A_TOKEN)
 
 
 def few_tokens(counts: list[tuple[int, int]]) -> list[str]:
     """One warning of counts of tokens far below our estimates; of each reply its request's characters and the count."""
-    low = [
-        (characters, tokens)
-        for characters, tokens in counts
-        if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters
-    ]
+    low = []
+    for characters, tokens in counts:
+        if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters:
+            low.append(f"{tokens:,} of about {estimated_tokens(characters):,}")
     if not low:
         return []
-    (characters, tokens), replies = low[0], count_of(len(counts), "reply", "replies")
-    first = f"the first: {tokens:,} of about {estimated_tokens(characters):,}"
     return [
-        f"in {len(low):,} of {replies} the endpoint counted far fewer tokens than the prompt has ({first}). "
-        "It may leave out what it had in a cache; or its context is too short, and it read a part of the prompt only. "
-        "Scores are kept. To be sure, look up how long a context the server gives the model"
+        f"in {len(low):,} of {count_of(len(counts), 'reply', 'replies')} the endpoint counted far fewer tokens than "
+        f"the prompt has (the first: {low[0]}). It may leave out what it had in a cache; or its context is too short, "
+        "and it read a part of the prompt only. Scores are kept. To be sure, look up how long a context the server "
+        "gives the model"
     ]

@@ -20,37 +20,36 @@ _DIGITS = 12  # to which similarities are rounded, so that equal ones are equal 
 
 def examples_for(study: Study, number: int) -> pd.Series:
     """Return the examples of every conversation as text that can stand for ``~~EXAMPLES~~``, the most similar last."""
-    chosen, said = chosen_examples(study, number), chats(study)
-    chosen["chat"] = said[chosen["example"]].to_numpy()
-    texts = {}
-    for conversation, rows in chosen.groupby("conversation", sort=False):
-        pairs = enumerate(zip(rows["chat"], rows["level"], strict=True), 1)
-        parts = [f"Example {place}\n{chat}\n<S2>{level}</S2>" for place, (chat, level) in pairs]
-        texts[conversation] = "\n\n".join([HEADING, *parts])
-    return pd.Series(
-        [texts.get(name, "") for name in said.index], said.index, dtype=object, name="examples"
-    )
+    chat_of = chats(study)
+    texts = dict.fromkeys(chat_of.index, "")
+    for conversation, rows in chosen_examples(study, number).groupby("conversation", sort=False):
+        parts = [HEADING]
+        for position, row in enumerate(rows.itertuples(), 1):
+            parts.append(f"Example {position}\n{chat_of[row.example]}\n<S2>{row.level}</S2>")
+        texts[conversation] = "\n\n".join(parts)
+    return pd.Series(texts, chat_of.index, dtype=object, name="examples")
 
 
 def chosen_examples(study: Study, number: int) -> pd.DataFrame:
     """Choose the examples of every conversation: of other participants' rated ones, the most similar of each level."""
     names = study.conversations["conversation"].to_numpy(dtype=object)
     people = pd.factorize(study.conversations["participant"])[0]
-    levels = np.nan_to_num(labels(ground_truth(study.turns, names).to_numpy())).astype(
-        int
-    )  # 0: none
+    levels = labels(ground_truth(study.turns, names).to_numpy())
+    levels = np.nan_to_num(levels).astype(int)  # 0: none
+    rated = np.flatnonzero(levels)
     rows = []
-    if levels.any():
-        texts, rated = same_chats(study), np.flatnonzero(levels)
+    if len(rated):
+        texts = same_chats(study)
         vectors = tfidf(word_counts(conversation_texts(study)))
-        for row, near in enumerate(_similarities(vectors, rated)):
+        for row, similarity in enumerate(_similarities(vectors, rated)):
             allowed = (people[rated] != people[row]) & (texts[rated] != texts[row])
-            nearest = np.argsort(-near, kind="stable")
-            chosen = _by_turns(nearest[allowed[nearest]], levels[rated], texts[rated], number)
-            chosen = chosen[np.lexsort((rated[chosen], -near[chosen]))][::-1]
-            rows += [
-                (names[row], names[rated[one]], near[one], levels[rated[one]]) for one in chosen
-            ]
+            nearest = np.argsort(-similarity, kind="stable")
+            nearest = nearest[allowed[nearest]]
+            chosen = _by_turns(nearest, levels[rated], texts[rated], number)
+            most_similar_last = np.lexsort((rated[chosen], -similarity[chosen]))[::-1]
+            for example in chosen[most_similar_last]:
+                candidate = rated[example]
+                rows.append((names[row], names[candidate], similarity[example], levels[candidate]))
     return pd.DataFrame(rows, columns=["conversation", "example", "similarity", "level"])
 
 
@@ -58,16 +57,16 @@ def _similarities(vectors, rated: np.ndarray) -> Iterator[np.ndarray]:
     """Similarity of each conversation to all that are rated."""
     candidates = vectors[rated].T.tocsr()
     for start in range(0, vectors.shape[0], _BLOCK):
-        yield from (
-            np.round((vectors[start : start + _BLOCK] @ candidates).toarray(), _DIGITS) + 0.0
-        )  # no -0.0
+        similarities = (vectors[start : start + _BLOCK] @ candidates).toarray()
+        yield from np.round(similarities, _DIGITS) + 0.0  # no -0.0
 
 
 def _by_turns(
     nearest: np.ndarray, levels: np.ndarray, texts: np.ndarray, number: int
 ) -> np.ndarray:
     """Take the most similar of each level in turn, in every round the most similar first; no text twice."""
-    chosen, waiting = [], np.zeros(levels.max() + 1, dtype=bool)
+    chosen: list[int] = []
+    waiting = np.zeros(levels.max() + 1, dtype=bool)
     while len(chosen) < number and len(nearest):
         if not waiting[levels[nearest]].any():  # a round begins
             waiting[levels[nearest]] = True

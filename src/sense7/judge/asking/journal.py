@@ -25,6 +25,7 @@ from sense7.judge.files import JOURNAL
 from sense7.terminal import silent
 
 __all__ = ["Journal"]
+
 VERSION = 1
 """Version of the tables and of the answers in them, which SQLite keeps as user_version; 0 where none was kept yet."""
 
@@ -76,7 +77,10 @@ class Journal:
         unlocked: str = "",
         say: Callable[[str], None] = silent,
     ):
-        self.folder, self._database, self.unlocked, self._say = folder, database, unlocked, say
+        self.folder = folder
+        self.unlocked = unlocked
+        self._database = database
+        self._say = say
         self.waiting: list[Answer] = []
         self._writes = threading.Lock()
         self._closed = threading.Event()
@@ -102,10 +106,12 @@ class Journal:
         try:
             with contextlib.closing(_connected(path, "ro")) as database:
                 database.execute("BEGIN")  # so that nobody changes it while it is read
-                names = _when_free(
-                    path, say, lambda: database.execute("SELECT name FROM sqlite_master").fetchall()
-                )
-                tables = {name for (name,) in names}
+
+                def table_names() -> set[str]:
+                    rows = database.execute("SELECT name FROM sqlite_master")
+                    return {name for (name,) in rows}
+
+                tables = _when_free(path, say, table_names)
                 if tables and not {"asked", "requests", "replies"} <= tables:
                     raise sqlite3.DatabaseError("other tables")
                 (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -114,7 +120,10 @@ class Journal:
                         f"{path}: written by another version of sense7 (journal version {version}; this one reads "
                         f"{VERSION}). Go on with that version, or choose another folder."
                     )
-                yield cls(folder, database) if tables else None
+                if tables:
+                    yield cls(folder, database)
+                else:
+                    yield None
         except sqlite3.OperationalError as error:
             raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
         except sqlite3.DatabaseError:
@@ -127,7 +136,8 @@ class Journal:
 
         While another program holds it, it is waited for, and ``say`` is told for whom.
         """
-        path, unlocked = folder / JOURNAL, ""
+        path = folder / JOURNAL
+        unlocked = ""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -136,9 +146,9 @@ class Journal:
             pass
         with contextlib.ExitStack() as closing:
             try:  # locked until the session ends, however that ends
-                place = os.open(folder, os.O_RDONLY)
-                closing.callback(os.close, place)
-                lock_file(place, wait=False)
+                descriptor = os.open(folder, os.O_RDONLY)
+                closing.callback(os.close, descriptor)
+                lock_file(descriptor, wait=False)
             except BlockingIOError:
                 raise UserError(
                     f"{folder}: another session is at work here. Wait for its end."
@@ -154,9 +164,8 @@ class Journal:
             def prepare() -> None:
                 database.rollback()  # of an attempt before
                 database.execute("PRAGMA journal_mode = WAL")
-                database.execute(
-                    "PRAGMA synchronous = FULL"
-                )  # an answer outlives a failure of power, too
+                # An answer outlives a failure of power, too.
+                database.execute("PRAGMA synchronous = FULL")
                 database.executescript(
                     f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
                 )
@@ -167,18 +176,17 @@ class Journal:
                 yield journal
             finally:
                 journal._closed.set()
-                with contextlib.suppress(
-                    sqlite3.Error
-                ):  # one file is left, and can be read where nothing is written
+                # One file remains, and can be read where nothing is written.
+                with contextlib.suppress(sqlite3.Error):
                     database.execute("PRAGMA journal_mode = DELETE")
 
-    def _one(self, query: str, *values) -> tuple:
+    def _row(self, query: str, *values) -> tuple:
         return self._database.execute(query, values).fetchone()
 
     @property
     def content(self) -> dict:
         """What was asked: ``asked``, ``about`` and ``runs``; empty in a new journal."""
-        row = self._one("SELECT content FROM asked")
+        row = self._row("SELECT content FROM asked")
         if row is None:
             return {}
         try:
@@ -194,25 +202,25 @@ class Journal:
     @property
     def has_answer(self) -> bool:
         """Whether there is an answer; a failure is none."""
-        return (
-            self._one("SELECT 1 FROM replies INDEXED BY states WHERE NOT failed LIMIT 1")
-            is not None
-        )
+        row = self._row("SELECT 1 FROM replies INDEXED BY states WHERE NOT failed LIMIT 1")
+        return row is not None
 
-    def check(self, asked: Mapping, questions: Questions, runs: int) -> None:
+    def check(self, question: Mapping, questions: Questions, runs: int) -> None:
         """Refuse a folder in which something else was asked, or that holds answers to no request of this session."""
-        known = self.content.get("asked", asked)
-        differing = [name for name in {**known, **asked} if known.get(name) != asked.get(name)]
-        if differing and (self.has_answer or not set(differing) <= {"data", "request", "requests"}):
-            said = "; ".join(
-                _difference(name, known.get(name), asked.get(name)) for name in differing
+        earlier = self.content.get("asked", question)
+        differing = [
+            name for name in {**earlier, **question} if earlier.get(name) != question.get(name)
+        ]
+        if differing:
+            if not self.has_answer and set(differing) <= {"data", "request", "requests"}:
+                return  # the failures give way
+            differences = "; ".join(
+                _difference(name, earlier.get(name), question.get(name)) for name in differing
             )
             raise UserError(
-                f"{self.folder}: holds a session that asked something else ({said}). "
+                f"{self.folder}: holds a session that asked something else ({differences}). "
                 "Give the same data and options as then, or another folder."
             )
-        if differing:  # nothing is answered so far: the failures give way
-            return
         for name, sha256, run in self._database.execute(
             f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"
         ):
@@ -227,21 +235,20 @@ class Journal:
                     "would send. Choose another folder."
                 )
 
-    def begin(self, asked: Mapping, about: Mapping, questions: Questions, runs: int) -> None:
+    def begin(self, question: Mapping, about: Mapping, questions: Questions, runs: int) -> None:
         """Write down what is asked, and of whom."""
-        known = self.content
-        same = known.get("asked") == asked
-        content = json.dumps(
-            {"asked": asked, "about": known["about"] if same else about, "runs": runs}
-        )
-        rows = list(
-            questions.frame[["conversation", "request_sha256", "characters"]].itertuples(name=None)
-        )
+        earlier = self.content
+        replaced_tables = ["asked", "requests"]
+        if earlier.get("asked") == question:
+            about = earlier["about"]
+        else:  # the replies are failures: see check
+            replaced_tables.append("replies")
+        content = json.dumps({"asked": question, "about": about, "runs": runs})
+        requests = questions.frame[["conversation", "request_sha256", "characters"]]
+        rows = list(requests.itertuples(name=None))
 
         def write() -> None:
-            for table in (
-                ("asked", "requests") if same else ("asked", "requests", "replies")
-            ):  # failures: see check
+            for table in replaced_tables:
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
             self._database.executemany(
@@ -264,22 +271,22 @@ class Journal:
 
         While another program holds the journal, answers are kept here, and written when it is free.
         """
-        with (
-            self._writes
-        ):  # a session that is stopped writes the last answers while a worker may still wait
-            taken = list(self.waiting)
-            rows = [  # in ASCII: also half a pair of surrogates has its escape
-                (
-                    answer.run,
-                    answer.conversation,
-                    answer.error is not None,
-                    answer.output_tokens,
-                    _as_json(answer),
+        # A session that is stopped writes the last answers while a worker may still wait.
+        with self._writes:
+            answers = list(self.waiting)
+            rows = []
+            for answer in answers:
+                failed = answer.error is not None
+                content = json.dumps(asdict(answer))  # in ASCII: half a pair of surrogates, too
+                rows.append(
+                    (answer.run, answer.conversation, failed, answer.output_tokens, content)
                 )
-                for answer in taken
-            ]
-            self._written(lambda: self._database.executemany(_KEEP, rows))
-            del self.waiting[: len(taken)]
+
+            def write() -> None:
+                self._database.executemany(_KEEP, rows)
+
+            self._written(write)
+            del self.waiting[: len(answers)]
 
     def _written(self, write: Callable[[], object]) -> None:
         """Write within a transaction, as soon as no other program holds the journal."""
@@ -295,15 +302,13 @@ class Journal:
     def answers(self, run: int) -> dict[str, Answer]:
         """Answers of a run and what came of its failures, by conversation; of this session they have been read."""
         query = "SELECT name, content FROM replies JOIN requests USING (place) WHERE run = ?"
-        rows = self._database.execute(query, (run,))
         answers = {}
-        for name, content in rows:
+        for name, content in self._database.execute(query, (run,)):
             try:
                 answers[name] = self._added.get((name, run)) or Answer(**json.loads(content))
             except (ValueError, TypeError) as error:
-                raise UserError(
-                    self._otherwise(f"the answer of run {run:,} to conversation {name!r}", error)
-                ) from None
+                part = f"the answer of run {run:,} to conversation {name!r}"
+                raise UserError(self._otherwise(part, error)) from None
         return answers
 
     def _otherwise(self, part: str, error: Exception) -> str:
@@ -315,12 +320,8 @@ class Journal:
     def counts(self, characters_a_token: int) -> tuple[int, int]:
         """Number of answers, and the estimated tokens of their requests."""
         query = f"SELECT count(*), total((characters + ?1 - 1) / ?1) {_STATES} WHERE NOT failed"
-        kept, known = self._one(query, characters_a_token)
-        return kept, int(known)
-
-
-def _as_json(answer: Answer) -> str:
-    return json.dumps(asdict(answer))
+        answers, tokens = self._row(query, characters_a_token)
+        return answers, int(tokens)
 
 
 def _when_free(
@@ -340,8 +341,9 @@ def _when_free(
                 raise
         if time.monotonic() - said_at >= _SAID_AGAIN:
             said_at = time.monotonic()
+            program = _holders(path)
             say(
-                f"waiting for {_holders(path)}, which holds {path}: close it there; no answer is lost meanwhile"
+                f"waiting for {program}, which holds {path}: close it there; no answer is lost meanwhile"
             )
         time.sleep(0.1)
 
@@ -382,17 +384,24 @@ def _writing(path: Path) -> Iterator[None]:
         raise UserError(not_written(path, error)) from None
 
 
-def _difference(name: str, known, wanted) -> str:
+def _difference(name: str, earlier, current) -> str:
     """How an entry of what was asked differs: of parameters only those that do."""
-    sides = [known, wanted]
-    if isinstance(known, dict) and isinstance(wanted, dict):
-        alike = {key for key in known.keys() & wanted.keys() if known[key] == wanted[key]}
-        sides = [
-            {key: value for key, value in side.items() if key not in alike} or "nothing"
-            for side in sides
-        ]
-    texts = [
-        side if isinstance(side, str) else json.dumps(side, ensure_ascii=False) for side in sides
-    ]
-    brief = [f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text for text in texts]
-    return f"{name}: {brief[0]} there, {brief[1]} now"
+    if isinstance(earlier, dict) and isinstance(current, dict):
+        alike = {key for key in earlier.keys() & current.keys() if earlier[key] == current[key]}
+        earlier = _without(earlier, alike)
+        current = _without(current, alike)
+    return f"{name}: {_brief(earlier)} there, {_brief(current)} now"
+
+
+def _without(parameters: dict, names: set[str]) -> dict | str:
+    return {key: value for key, value in parameters.items() if key not in names} or "nothing"
+
+
+def _brief(value) -> str:
+    """A value as text, of a digest its beginning."""
+    text = value
+    if not isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    if len(text) == 64 and text.isalnum():
+        return f"{text[:12]}.."
+    return text

@@ -1,7 +1,7 @@
 """Which part of a request an endpoint refused, by its words, and what to give instead."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sense7.judge.asking.answers import NoCompletion
 from sense7.judge.asking.requests import REQUEST, TOKEN_LIMITS
@@ -63,41 +63,81 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
 
     ``TOO_LONG`` with a remedy: a prompt that would fit with a shorter answer.
     """
-    said, code, named = (
-        problem.words[:_MOST_READ],
-        problem.known.get("code"),
-        problem.known.get("param"),
-    )
+    words = problem.words[:_MOST_READ]
+    remedy = _shorter_answer(words, parameters)
+    if remedy is not None:
+        return TOO_LONG, remedy
+    name = _refused_in(words, problem.details, parameters)
+    if name in parameters:
+        return name, _remedy(name, parameters[name], words)
+    return name, ""
+
+
+def _shorter_answer(words: str, parameters: Mapping) -> str | None:
+    """How to leave room for a prompt, by a refusal that counts its tokens; None if it counts none."""
     limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
-    if limit and (sums := next(filter(None, (pattern.search(said) for pattern in _SUMS)), None)):
-        tokens, most = (int(sums[name].replace(",", "")) for name in ("used", "most"))
-        room = max(0, most - tokens)
-        fewer = room // 2 if room < parameters[limit] else parameters[limit] // 2
-        how = f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
-        return TOO_LONG, how if fewer >= _FEWEST else ""
-    head = re.split(r"[.\[]", named)[0] if isinstance(named, str) else ""
-    is_name, is_value = bool(_UNKNOWN_NAME.search(said)), bool(_VALUE.search(said))
-    if head not in parameters:
-        folded = said.casefold().replace("_", "")
-        places = {name: re.search(rf"\b{name.replace('_', '')}\b", folded) for name in parameters}
-        known = {name: match.start() for name, match in places.items() if match}
-        if _LENGTH.search(said) or "context_length" in str(code):
-            is_parameter = known and (is_name or (is_value and _BOUND.search(said) and not head))
-            if not is_parameter or "context" in f"{said} {code}".casefold():
-                return TOO_LONG, ""
-        head = min(known, key=known.get) if known else ""
-    if not head:
-        return "", ""
-    value, other = parameters[head], next((name for name in TOKEN_LIMITS if name != head), "")
-    bounds = (re.compile(rf"\b{re.escape(str(value))} > ([\d.]*\d)"), _RANGE, _BOUND)
-    bound = next(filter(None, (pattern.search(said) for pattern in bounds)), None)
-    if (is_value or bound) and not is_name and type(value) in (int, float):
-        most = float(bound[1]) if bound else value
-        if most < value and (head not in TOKEN_LIMITS or most >= 1):
-            return head, f"Give --param {head}={most:.15g}"
-        if head in TOKEN_LIMITS:
-            return head, f"Lower it: --param {head}={max(1, value // 2)}"
-    if head in TOKEN_LIMITS:
-        return head, f"Give --param {other}={value}"
-    ours = head in REQUEST or head == "response_format"
-    return head, f"Give --omit {head}" if ours else f"Leave out --param {head}"
+    counts = _first_match(_SUMS, words)
+    if not limit or counts is None:
+        return None
+    used = int(counts["used"].replace(",", ""))
+    most = int(counts["most"].replace(",", ""))
+    room = max(0, most - used)
+    fewer = parameters[limit] // 2
+    if room < parameters[limit]:
+        fewer = room // 2
+    if fewer < _FEWEST:
+        return ""
+    return f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
+
+
+def _refused_in(words: str, error: Mapping, parameters: Mapping) -> str:
+    """The parameter that a refusal names, or ``TOO_LONG``, or ""."""
+    parameter = error.get("param")
+    name = ""
+    if isinstance(parameter, str):
+        name = re.split(r"[.\[]", parameter)[0]
+    if name in parameters:
+        return name
+    folded = words.casefold().replace("_", "")
+    positions = {}
+    for sought in parameters:
+        match = re.search(rf"\b{sought.replace('_', '')}\b", folded)
+        if match:
+            positions[sought] = match.start()
+    code = str(error.get("code"))
+    if _LENGTH.search(words) or "context_length" in code:
+        has_bound = not name and _VALUE.search(words) and _BOUND.search(words)
+        is_parameter = positions and (_UNKNOWN_NAME.search(words) or has_bound)
+        if not is_parameter or "context" in f"{words} {code}".casefold():
+            return TOO_LONG
+    return min(positions, key=positions.get, default="")
+
+
+def _remedy(name: str, value: object, words: str) -> str:
+    """What to give in place of a parameter that was refused: another value, another name, or none."""
+    is_limit = name in TOKEN_LIMITS
+    above = re.compile(rf"\b{re.escape(str(value))} > ([\d.]*\d)")
+    bound = _first_match([above, _RANGE, _BOUND], words)
+    is_value = (bound or _VALUE.search(words)) and not _UNKNOWN_NAME.search(words)
+    if is_value and type(value) in (int, float):
+        most = value
+        if bound:
+            most = float(bound[1])
+        if most < value and (most >= 1 or not is_limit):
+            return f"Give --param {name}={most:.15g}"
+        if is_limit:
+            return f"Lower it: --param {name}={max(1, value // 2)}"
+    if is_limit:
+        other = next(limit for limit in TOKEN_LIMITS if limit != name)
+        return f"Give --param {other}={value}"
+    if name in REQUEST or name == "response_format":
+        return f"Give --omit {name}"
+    return f"Leave out --param {name}"
+
+
+def _first_match(patterns: Sequence[re.Pattern], words: str) -> re.Match | None:
+    for pattern in patterns:
+        match = pattern.search(words)
+        if match:
+            return match
+    return None

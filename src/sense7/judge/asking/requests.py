@@ -25,13 +25,18 @@ SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
 
 REQUEST = {
-    **{"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000},
-    **{"presence_penalty": 0.0, "frequency_penalty": 0.0},
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "max_tokens": 3000,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
 }
 """The parameters of a request, as the authors send them: 0.0 and not 0, the penalties written out, no seed."""
 
 CHAT, EXAMPLES = "{chat}", "~~EXAMPLES~~"
 """Placeholders of a prompt, as the authors write them."""
+
+_PLACEHOLDER = re.compile(f"{re.escape(CHAT)}|{re.escape(EXAMPLES)}")
 
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the limit of a reply's tokens: a request has one of them."""
@@ -63,17 +68,24 @@ class Prompt:
             return cls.read(_HERE / "prompts" / "empathy.txt")
         names = ratings_of(rating)
         require_unit(unit)
-        words = json.loads((_HERE / "prompts" / "ratings.json").read_text(encoding="utf-8"))
-        meaning = {"overall": "how empathic it is, all in all"}
-        meaning |= {
-            dimension.name: f"it {dimension.definition} ({dimension.title})"
-            for dimension in DIMENSIONS
+        folder = _HERE / "prompts"
+        wording = json.loads((folder / "ratings.json").read_text(encoding="utf-8"))
+        meanings = {"overall": "how empathic it is, all in all"}
+        for dimension in DIMENSIONS:
+            meanings[dimension.name] = f"it {dimension.definition} ({dimension.title})"
+        asked_for = "dimensions"
+        if names == ("overall",):
+            asked_for = "overall"
+        parts = {
+            **wording[unit],
+            **wording[asked_for],
+            "ratings": "\n".join(f"- {name}: {meanings[name]}" for name in names),
+            "names": ", ".join(json.dumps(name) for name in names),
         }
-        parts = words[unit] | words["overall" if names == ("overall",) else "dimensions"]
-        parts["ratings"] = "\n".join(f"- {name}: {meaning[name]}" for name in names)
-        parts["names"] = ", ".join(json.dumps(name) for name in names)
-        text = (_HERE / "prompts" / "ratings.txt").read_text(encoding="utf-8")
-        return cls(f"{rating}_{unit}", re.sub(r"{{(\w+)}}", lambda match: parts[match[1]], text))
+        text = (folder / "ratings.txt").read_text(encoding="utf-8")
+        for name, part in parts.items():
+            text = text.replace(f"{{{{{name}}}}}", part)
+        return cls(f"{rating}_{unit}", text)
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":
@@ -101,7 +113,11 @@ class Prompt:
     def fill(self, chat: str, examples: str = "") -> str:
         """Put a conversation and examples into their places."""
         values = {CHAT: chat, EXAMPLES: examples}
-        return re.sub("|".join(map(re.escape, values)), lambda match: values[match[0]], self.text)
+
+        def value_of(placeholder: re.Match) -> str:
+            return values[placeholder[0]]
+
+        return _PLACEHOLDER.sub(value_of, self.text)
 
 
 # The parameters
@@ -109,7 +125,7 @@ class Prompt:
 
 def parse_parameters(texts: Sequence[str]) -> dict:
     """Read parameters that were given as ``NAME=JSON``."""
-    found: dict = {}
+    parameters: dict = {}
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip()
@@ -119,53 +135,69 @@ def parse_parameters(texts: Sequence[str]) -> dict:
             )
         if name in _FIXED:
             raise UserError(f"--param {name}: is no free parameter. {_FIXED[name]}.")
-        if name in found:
+        if name in parameters:
             raise UserError(f"--param {name}: is given twice. Give it once.")
         try:
-            found[name] = json.loads(value)
-            json.dumps(found[name], allow_nan=False)  # NaN and Infinity are Python's, not JSON's
+            parameters[name] = json.loads(value)
+            json.dumps(
+                parameters[name], allow_nan=False
+            )  # NaN and Infinity are Python's, not JSON's
         except (ValueError, RecursionError):
             raise UserError(
                 f"--param {text}: what stands after the equals sign is no JSON. A number is written as it is, a text "
                 f"in quotation marks: --param '{name}={json.dumps(value.strip())}'."
             ) from None
-        if name in TOKEN_LIMITS and (type(found[name]) is not int or found[name] < 1):
+        if name in TOKEN_LIMITS and (type(parameters[name]) is not int or parameters[name] < 1):
             raise UserError(f"--param {text}: is no number of tokens. Give a whole number from 1.")
-    return found
+    return parameters
 
 
 def request_parameters(
     *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
 ) -> dict:
     """Return the parameters of every request: the authors', and what the user gives in their place."""
-    param, known, limits = dict(param or {}), REQUEST | dict(needed or {}), set(TOKEN_LIMITS)
-    if both := sorted(set(omit) & param.keys()):
-        raise UserError(f"{both[0]}: is left out by --omit and given by --param. Give one of them.")
-    if unknown := sorted(set(omit) - known.keys()):
-        left = ", ".join(sorted(known.keys() - limits))
-        raise UserError(f"--omit {unknown[0]}: is no parameter of the requests. Choose of {left}.")
-    gone = set(omit) | (limits if param.keys() & limits else set())
-    found = {name: value for name, value in known.items() if name not in gone} | param
-    if not found.keys() & limits:
+    param = dict(param or {})
+    available = {**REQUEST, **(needed or {})}
+    limits = set(TOKEN_LIMITS)
+    contradicted = sorted(set(omit) & param.keys())
+    if contradicted:
         raise UserError(
-            f"--omit {next(iter(set(omit) & limits))}: a reply needs a limit of tokens. Give the other name "
+            f"{contradicted[0]}: is left out by --omit and given by --param. Give one of them."
+        )
+    unknown = sorted(set(omit) - available.keys())
+    if unknown:
+        choices = ", ".join(sorted(available.keys() - limits))
+        raise UserError(
+            f"--omit {unknown[0]}: is no parameter of the requests. Choose of {choices}."
+        )
+    omitted = set(omit)
+    if param.keys() & limits:
+        omitted |= limits
+    parameters = {name: value for name, value in available.items() if name not in omitted}
+    parameters.update(param)
+    if not parameters.keys() & limits:
+        raise UserError(
+            f"--omit {next(iter(omitted & limits))}: a reply needs a limit of tokens. Give the other name "
             f"in its place: --param max_completion_tokens={REQUEST['max_tokens']}, or --param max_tokens=.."
         )
-    return found
+    return parameters
 
 
 def describe_parameters(parameters: Mapping) -> list[str]:
     """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
-    gone = [name for name in REQUEST if name not in parameters]
-    new = [
-        f"{name}={json.dumps(value)}"
-        for name, value in parameters.items()
-        if REQUEST.get(name) != value
-    ]
-    said = [
-        f"{word} {', '.join(names)}" for word, names in (("without", gone), ("with", new)) if names
-    ]
-    return [f"parameters     the authors', {' and '.join(said)}"] if said else []
+    omitted = [name for name in REQUEST if name not in parameters]
+    changed = []
+    for name, value in parameters.items():
+        if REQUEST.get(name) != value:
+            changed.append(f"{name}={json.dumps(value)}")
+    differences = []
+    if omitted:
+        differences.append(f"without {', '.join(omitted)}")
+    if changed:
+        differences.append(f"with {', '.join(changed)}")
+    if not differences:
+        return []
+    return [f"parameters     the authors', {' and '.join(differences)}"]
 
 
 # The requests
@@ -204,48 +236,57 @@ def asked_units(
 ) -> pd.DataFrame:
     """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
     require_unit(unit)
-    turns, conversations = study.turns, study.conversations["conversation"]
-    if unit == "conversation":
+    turns = study.turns
+    conversations = study.conversations["conversation"]
+    if unit == "turn":
+        order = pd.Index(conversations).get_indexer(turns["conversation"])
+        turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
+        frame = _turns_as_units(study, turns)
+    else:
         frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
         frame = frame.assign(
             source=frame["conversation"], turn=np.nan, chat=chats(study).to_numpy()
         )
         frame["ground_truth"] = ground_truth(turns, frame["conversation"]).to_numpy()
-    elif turns.empty:
+    for name in names:
+        state = turns[f"{name}_state"]
+        ratings = pd.DataFrame(
+            {"level": turns[name].where(state == RATED), "declined": state == NOT_RATED}
+        )
+        if unit == "conversation":
+            of_conversations = ratings.groupby(turns["conversation"].to_numpy())
+            ratings = of_conversations.agg({"level": "mean", "declined": "any"})
+            ratings = ratings.reindex(frame["conversation"])
+        frame[f"person_{name}"] = pd.Series(_ratings_of_person(ratings), frame.index, dtype=object)
+    return frame
+
+
+def _turns_as_units(study: Study, turns: pd.DataFrame) -> pd.DataFrame:
+    """Every turn and what was said up to its end."""
+    if turns.empty:
         raise UserError(
             "--unit turn: the data have no turn of an assistant. Give --unit conversation."
         )
-    else:
-        order = pd.Index(conversations).get_indexer(turns["conversation"])
-        turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
-        said = dict(
-            list(study.messages.set_index("position").groupby("conversation")[["role", "content"]])
-        )
-        frame = turns[["participant", "turn"]].assign(
-            source=turns["conversation"], ground_truth=np.nan
-        )
-        frame["conversation"] = [
-            f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()
-        ]
-        ends = zip(turns["conversation"], turns["position"], strict=True)
-        frame["chat"] = [
-            chat_json(said[name][said[name].index <= end].to_numpy()) for name, end in ends
-        ]
-    for name in names:
-        rated = turns[f"{name}_state"] == RATED
-        known = pd.DataFrame(
-            {"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED}
-        )
-        if unit == "conversation":
-            means = known.groupby(turns["conversation"].to_numpy()).agg(
-                {"level": "mean", "declined": "any"}
-            )
-            known = means.reindex(frame["conversation"])
-        # What the person said of each unit: a level, not applicable, or nothing.
-        said = zip(known["level"], known["declined"].tolist(), strict=True)
-        person = [
-            float(level) if pd.notna(level) else NOT_APPLICABLE if no is True else None
-            for level, no in said
-        ]
-        frame[f"person_{name}"] = pd.Series(person, frame.index, dtype=object)
-    return frame
+    messages = dict(list(study.messages.groupby("conversation")))
+    names = []
+    texts = []
+    for turn in turns.itertuples():
+        names.append(f"{turn.conversation}.turn{int(turn.turn)}")
+        of_conversation = messages[turn.conversation]
+        until = of_conversation.loc[of_conversation["position"] <= turn.position]
+        texts.append(chat_json(until[["role", "content"]].to_numpy()))
+    frame = turns[["participant", "turn"]].assign(source=turns["conversation"], ground_truth=np.nan)
+    return frame.assign(conversation=names, chat=texts)
+
+
+def _ratings_of_person(ratings: pd.DataFrame) -> list[float | str | None]:
+    """What the person said of each unit: a level, not applicable, or nothing."""
+    values: list[float | str | None] = []
+    for level, declined in zip(ratings["level"], ratings["declined"].tolist(), strict=True):
+        if pd.notna(level):
+            values.append(float(level))
+        elif declined is True:
+            values.append(NOT_APPLICABLE)
+        else:
+            values.append(None)
+    return values

@@ -68,7 +68,7 @@ class Plan:
     runs: int
     policy: str
     estimate: CostEstimate
-    asked: dict = field(repr=False)
+    question: dict = field(repr=False)
     about: dict = field(repr=False)
     concurrency: int = 10
     timeout: float = 120.0
@@ -90,23 +90,30 @@ def plan_session(
     prices: Price | None = None,
     policy: str = "strict",
     say: Callable[[str], None] = silent,
-    **given,
+    **options,
 ) -> Plan:
-    """Plan of a session, after every check before anything is sent; ``given``: of questions_for, and of Plan."""
+    """Plan of a session, after every check before anything is sent; ``options``: of questions_for, and of Plan."""
     folder = Path(folder)
     check_policy(policy)
     require_seen_by_authors(folder)
     proxy_of(endpoint)
-    sending = {one.name: given.pop(one.name) for one in fields(Plan) if one.name in given}
-    questions = questions_for(study, **{"prompt": None, **given})
+    sending = {}
+    for parameter in fields(Plan):
+        if parameter.name in options:
+            sending[parameter.name] = options.pop(parameter.name)
+    options.setdefault("prompt", None)
+    questions = questions_for(study, **options)
     if questions.ratings and policy != "strict":
         raise UserError(
             f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict."
         )
-    asked = {
+    data_sha256 = "unknown"
+    if study.provenance:
+        data_sha256 = study.provenance.sha256
+    question = {
         "model": questions.model,
         "endpoint": endpoint.identity,
-        "data": study.provenance.sha256 if study.provenance else "unknown",
+        "data": data_sha256,
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "request": dict(questions.parameters),
@@ -115,7 +122,7 @@ def plan_session(
     }
     with Journal.reading(folder, say) as journal:
         if journal:
-            journal.check(asked, questions, runs)
+            journal.check(question, questions, runs)
         estimated = estimate(questions, runs, journal, prices)
     about = {
         "data": study.name,
@@ -123,7 +130,7 @@ def plan_session(
         "sense7": sense7.__version__,
         "begun": now(),
     }
-    plan = Plan(questions, endpoint, folder, runs, policy, estimated, asked, about, **sending)
+    plan = Plan(questions, endpoint, folder, runs, policy, estimated, question, about, **sending)
     existing = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
     if existing and not (folder / JOURNAL).exists():
         raise UserError(
@@ -152,12 +159,15 @@ def questions_for(
 ) -> Questions:
     """Put every conversation, and so many examples chosen for it, into the prompt; the bundled one if none is given."""
     prompt = prompt or Prompt.bundled(unit, rating)
-    standard, names = (unit, rating) == ("conversation", "overall"), ratings_of(rating)
-    needed = {} if standard else {"response_format": schema(names)}
+    names = ratings_of(rating)
+    is_standard = (unit, rating) == ("conversation", "overall")
+    needed = {}
+    if not is_standard:
+        needed["response_format"] = schema(names)
     parameters = request_parameters(omit=omit, param=param, needed=needed)
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
-    if shots and not standard:
+    if shots and not is_standard:
         raise UserError(
             "--shots: examples have a score of a whole conversation. Leave out --unit and --rating."
         )
@@ -173,23 +183,23 @@ def questions_for(
         examples = examples_for(study, shots)
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
-    frame["prompt"] = [
-        prompt.fill(chat, examples[name])
-        for name, chat in zip(frame["conversation"], frame["chat"], strict=True)
-    ]
-    frame["characters"] = frame["prompt"].str.len() + len(
-        SYSTEM_MESSAGE
-    )  # of all that a request says
-    bodies = (
-        json.dumps(request_body(model, text, parameters), sort_keys=True)
-        for text in frame["prompt"]
-    )
-    frame["request_sha256"] = [hashlib.sha256(body.encode()).hexdigest() for body in bodies]
-    named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
-    total = hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    prompts = []
+    digests = []
+    for conversation, chat in zip(frame["conversation"], frame["chat"], strict=True):
+        text = prompt.fill(chat, examples[conversation])
+        body = json.dumps(request_body(model, text, parameters), sort_keys=True)
+        prompts.append(text)
+        digests.append(hashlib.sha256(body.encode()).hexdigest())
+    frame = frame.assign(prompt=prompts)
+    # Of all that a request says.
+    frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)
+    frame["request_sha256"] = digests
+    requests = list(zip(frame["conversation"], digests, strict=True))
+    requests_sha256 = hashlib.sha256(json.dumps(requests).encode()).hexdigest()
     if limit:
         frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
-    return Questions(model, prompt, shots, frame, total, parameters, () if standard else names)
+    further_ratings = () if is_standard else names
+    return Questions(model, prompt, shots, frame, requests_sha256, parameters, further_ratings)
 
 
 # Sending
@@ -214,18 +224,21 @@ class Tally:
     @property
     def cost(self) -> float | None:
         """Cost so far; None if prices are not known."""
-        return self.prices and self.prices.cost(self.input_tokens, self.output_tokens)
+        if self.prices is None:
+            return None
+        return self.prices.cost(self.input_tokens, self.output_tokens)
 
     def line(self) -> str:
         """Say it in one line."""
         rate = self.done / max(time.monotonic() - self.begun, 1e-9)
-        said = [
-            f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second",
-            ", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items())),
-            f"{self.input_tokens:,} + {self.output_tokens:,} tokens",
-            "" if self.cost is None else f"cost {self.cost:,.2f}",
-        ]
-        return "; ".join(filter(None, said))
+        counts = [f"{status} {count:,}" for status, count in sorted(self.statuses.items())]
+        parts = [f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second"]
+        if counts:
+            parts.append(", ".join(counts))
+        parts.append(f"{self.input_tokens:,} + {self.output_tokens:,} tokens")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:,.2f}")
+        return "; ".join(parts)
 
 
 class _Session:
@@ -238,22 +251,26 @@ class _Session:
         progress: Callable[[Tally], None],
         say: Callable[[str], None],
     ):
-        self.plan, self.journal, self.progress, self.say = plan, journal, progress, say
+        self.plan = plan
+        self.journal = journal
+        self.progress = progress
+        self.say = say
         self.pending = journal.pending(plan.runs)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
         self.client = Client(plan.endpoint, plan.timeout)
         self.has_answered = journal.has_answer
-        self.sent = self.unusable = 0
-        self.stopped, self.final = "", False
+        self.sent = 0
+        self.unusable = 0
+        self.stopped = ""
+        self.final = False
         self.disk = asyncio.Lock()
-        self.ending, self.room = asyncio.Event(), asyncio.Event()
+        self.ending = asyncio.Event()
+        self.room = asyncio.Event()
         self.workers: list[asyncio.Task] = []
         self.under_way = 0
-        self.most, self.good, self.halved = (
-            plan.concurrency,
-            0,
-            float("-inf"),
-        )  # an overrun endpoint halves the most
+        self.at_once = plan.concurrency  # an overrun endpoint halves it
+        self.answers_since = 0
+        self.halved_at = float("-inf")
         self.said_until = float("-inf")
 
     async def send_all(self) -> None:
@@ -275,22 +292,20 @@ class _Session:
     @contextlib.asynccontextmanager
     async def request(self) -> AsyncIterator[float]:
         """Wait for a turn, and keep it as long as a request takes; give when it began."""
-        while self.under_way >= self.most:
+        while self.under_way >= self.at_once:
             self.room.clear()
             await self.room.wait()
         begun = time.monotonic()
         self.under_way += 1
         try:
             yield begun
-            self.good += self.most < self.plan.concurrency
-            if self.good >= self.most:  # as many answers as may be under way: one more
-                self.most, self.good = self.most + 1, 0
-                if self.most == self.plan.concurrency:
-                    self.say(f"{count_of(self.most, 'request')} at once again")
+            self.raise_limit()
         except Unanswered as failed:
-            if failed.overrun and begun >= self.halved and self.most > 1:
-                self.halved, self.good, self.most = time.monotonic(), 0, self.most // 2
-                requests = count_of(self.most, "request")
+            if failed.overrun and begun >= self.halved_at and self.at_once > 1:
+                self.halved_at = time.monotonic()
+                self.answers_since = 0
+                self.at_once //= 2
+                requests = count_of(self.at_once, "request")
                 self.say(
                     f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come"
                 )
@@ -299,21 +314,29 @@ class _Session:
             self.under_way -= 1
             self.room.set()
 
+    def raise_limit(self) -> None:
+        """Allow one request more at once, up to those of the plan, after as many answers as there may be requests."""
+        if self.at_once == self.plan.concurrency:
+            return
+        self.answers_since += 1
+        if self.answers_since >= self.at_once:
+            self.at_once += 1
+            self.answers_since = 0
+            if self.at_once == self.plan.concurrency:
+                self.say(f"{count_of(self.at_once, 'request')} at once again")
+
     async def wait(self, attempt: int, failed: Unanswered, call: str) -> None:
         """Wait before a further attempt, as long as the endpoint asks, or longer each time; no longer if all ends."""
-        share = (
-            zlib.crc32(f"{call} {attempt}".encode("utf-8", "replace")) / 2**32
-        )  # those refused together come apart
-        seconds = min(LONGEST_BACKOFF, self.plan.backoff * 2.0 ** min(attempt - 1, 30)) * (
-            0.5 + 0.5 * share
-        )
-        seconds = (
-            seconds if failed.wait is None else failed.wait + min(1.0, self.plan.backoff) * share
-        )
+        # Calls that were refused together come apart, each by its share.
+        share = zlib.crc32(f"{call} {attempt}".encode("utf-8", "replace")) / 2**32
+        if failed.wait is None:
+            backoff = self.plan.backoff * 2.0 ** min(attempt - 1, 30)
+            seconds = min(LONGEST_BACKOFF, backoff) * (0.5 + 0.5 * share)
+        else:
+            seconds = failed.wait + min(1.0, self.plan.backoff) * share
         until = time.monotonic() + seconds
-        if (
-            seconds >= WORTH_SAYING and until > self.said_until + WORTH_SAYING
-        ):  # requests at once often wait together
+        # Requests at once often wait together: that is said once.
+        if seconds >= WORTH_SAYING and until > self.said_until + WORTH_SAYING:
             self.said_until = until
             self.say(f"waiting {seconds:,.0f} seconds before the next attempt: {failed}")
         with contextlib.suppress(TimeoutError):
@@ -321,68 +344,79 @@ class _Session:
 
     async def call(self, conversation: str, run: int) -> None:
         """Make a call, in as many attempts as it needs and may have; keep what it comes to."""
-        plan, spent, begun = self.plan, 0.0, 0.0
-        body, known = plan.questions.body(conversation), {"attempts": 0, "error": "no answer"}
+        outcome: dict = {"attempts": 0, "error": "no answer"}
         try:
-            while True:
-                try:
-                    async with self.request() as begun:
-                        if self.stopped:
-                            break
-                        known["attempts"] += 1
-                        self.sent += known["attempts"] == 1
-                        returned = await self.client.ask(body, max(0.0, plan.timeout - spent))
-                        known |= {"error": None, "prompt_cut": False, **returned}
-                except Unanswered as failed:
-                    spent += time.monotonic() - begun
-                    known |= {"error": str(failed), "prompt_cut": failed.too_long}
-                    if failed.final or (failed.strange and not self.has_answered):
-                        self.final = self.final or not self.stopped
-                        self.stop(failed.stop or str(failed))
-                    if self.stopped or not failed.again or known["attempts"] > plan.retries:
-                        break
-                    await self.wait(known["attempts"], failed, f"{conversation} {run}")
-                    if self.stopped:
-                        break
-                else:
-                    self.has_answered = True
-                    known["seconds"] = round(time.monotonic() - begun, 4)
-                    break
+            await self.attempt(conversation, run, outcome)
         except asyncio.CancelledError:
-            if self.stopped and known["attempts"]:  # else the user interrupted
-                self.keep(conversation, run, known)
+            if self.stopped and outcome["attempts"]:  # else the user interrupted
+                self.keep(conversation, run, outcome)
             raise
         except Exception as error:  # of any kind: this call failed, and the session goes on
-            known["error"] = self.client.short(one_line(error))
-        if not known["attempts"]:  # stopped before it was sent
+            outcome["error"] = self.client.short(one_line(error))
+        if not outcome["attempts"]:  # stopped before it was sent
             return
-        self.keep(conversation, run, known)
+        self.keep(conversation, run, outcome)
         async with self.disk:  # many calls share one wait for it
             if self.journal.waiting:
                 await asyncio.to_thread(self.journal.sync)
+
+    async def attempt(self, conversation: str, run: int, outcome: dict) -> None:
+        """Attempt a call until it is answered or may not be repeated; ``outcome`` has what it came to so far."""
+        plan = self.plan
+        body = plan.questions.body(conversation)
+        spent = begun = 0.0
+        while not self.stopped:
+            try:
+                async with self.request() as begun:
+                    if self.stopped:
+                        return
+                    outcome["attempts"] += 1
+                    if outcome["attempts"] == 1:
+                        self.sent += 1
+                    answer = await self.client.ask(body, max(0.0, plan.timeout - spent))
+                    outcome.update(error=None, prompt_cut=False)
+                    outcome.update(answer)
+            except Unanswered as failed:
+                spent += time.monotonic() - begun
+                outcome.update(error=str(failed), prompt_cut=failed.too_long)
+                if failed.final or (failed.strange and not self.has_answered):
+                    if not self.stopped:
+                        self.final = True
+                    self.stop(failed.stop or str(failed))
+                if self.stopped or not failed.again or outcome["attempts"] > plan.retries:
+                    return
+                await self.wait(outcome["attempts"], failed, f"{conversation} {run}")
+            else:
+                self.has_answered = True
+                outcome["seconds"] = round(time.monotonic() - begun, 4)
+                return
 
     def stop(self, why: str) -> None:
         """Send no more: calls that wait end at once, requests under way when their reply comes, or a little later."""
         if self.stopped:
             return
+
+        def cancel() -> None:
+            for worker in self.workers:
+                worker.cancel()
+
         self.stopped = why
         self.ending.set()
-        asyncio.get_running_loop().call_later(
-            LAST_REPLIES, lambda: [worker.cancel() for worker in self.workers]
-        )
+        asyncio.get_running_loop().call_later(LAST_REPLIES, cancel)
 
-    def keep(self, conversation: str, run: int, known: dict) -> None:
+    def keep(self, conversation: str, run: int, outcome: dict) -> None:
         """Give an answer to the journal, count it, and send no more if too many in a row could not be used."""
-        answer = Answer(
-            conversation, run, time=now(), asked=list(self.plan.questions.ratings) or None, **known
-        )
+        ratings = list(self.plan.questions.ratings) or None
+        answer = Answer(conversation, run, time=now(), asked=ratings, **outcome)
         self.journal.add(answer)
-        reply, tally = answer.reply, self.tally
-        tally.statuses[reply.status] += 1
-        tally.input_tokens += answer.input_tokens or 0
-        tally.output_tokens += answer.output_tokens or 0
-        self.progress(tally)
-        self.unusable = 0 if reply.status in USABLE else self.unusable + 1
+        reply = answer.reply
+        self.tally.statuses[reply.status] += 1
+        self.tally.input_tokens += answer.input_tokens or 0
+        self.tally.output_tokens += answer.output_tokens or 0
+        self.progress(self.tally)
+        self.unusable += 1
+        if reply.status in USABLE:
+            self.unusable = 0
         if self.unusable >= self.plan.give_up_after:
             number = count_of(self.unusable, "reply in a row", "replies in a row")
             self.stop(f"{number} could not be used; the last: {describe_reply(reply)}")
@@ -391,7 +425,7 @@ class _Session:
 def carry_out(
     plan: Plan,
     *,
-    progress: Callable[[Tally], None] = lambda tally: None,
+    progress: Callable[[Tally], None] = silent,
     say: Callable[[str], None] = silent,
 ) -> Written:
     """Send what is not answered yet, and write one prediction file for each run."""
@@ -403,10 +437,9 @@ def carry_out(
     with Journal.open(plan.folder, say) as journal:
         if journal.unlocked:
             say(f"warning: {journal.unlocked}")
-        journal.check(
-            plan.asked, plan.questions, plan.runs
-        )  # again, now that no other session is at work here
-        journal.begin(plan.asked, plan.about, plan.questions, plan.runs)
+        # Again, now that no other session is at work here.
+        journal.check(plan.question, plan.questions, plan.runs)
+        journal.begin(plan.question, plan.about, plan.questions, plan.runs)
         session = _Session(plan, journal, progress, say)
         try:
             if session.pending:
@@ -415,18 +448,20 @@ def carry_out(
             raise failed.exceptions[0] from None
         finally:
             journal.sync()
-        stopped = session.stopped
-        if stopped:
-            stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
-        outcome, counts = Written(stopped=stopped, final=session.final), []
-        lacking = f"not asked: {stopped}" if stopped else "not asked"
+        stopped = ""
+        lacking = "not asked"
+        if session.stopped:
+            calls = count_of(len(session.pending), "call")
+            stopped = f"stopped after {session.sent:,} of {calls}: {session.stopped}"
+            lacking = f"not asked: {stopped}"
+        outcome = Written(stopped=stopped, final=session.final)
+        counts = []
         for run in range(1, plan.runs + 1):
             answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
             outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
-            counts += [
-                (plan.questions.units[one.conversation].characters, one.input_tokens)
-                for one in answers
-                if one.error is None and one.input_tokens
-            ]
+            for answer in answers:
+                if answer.error is None and answer.input_tokens:
+                    characters = plan.questions.units[answer.conversation].characters
+                    counts.append((characters, answer.input_tokens))
         outcome.remarks += few_tokens(counts)
     return outcome

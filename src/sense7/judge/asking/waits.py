@@ -71,10 +71,8 @@ def asked_to_wait(
         now = email.utils.parsedate_to_datetime(headers.get("date")).timestamp()
     in_headers = []
     for name, value in headers.items():
-        if name.endswith("retry-after-ms"):
-            in_headers.append(_scaled(_wait_of(value, now), 1e-3))
-        elif name.endswith("retry-after"):
-            in_headers.append(_wait_of(value, now))
+        if name.endswith(("retry-after", "retry-after-ms")):
+            in_headers.append(_wait_in_field(name, value, now))
     waits = [wait for wait in in_headers if wait is not None]
     if any(waits):
         return min(wait for wait in waits if wait)
@@ -83,7 +81,9 @@ def asked_to_wait(
             return wait
     if waits:
         return 0.0
-    return _until_reset(headers, now) if status == 429 else None
+    if status == 429:
+        return _until_reset(headers, now)
+    return None
 
 
 def is_too_large(words: str) -> bool:
@@ -95,27 +95,28 @@ def is_too_large(words: str) -> bool:
     return _TOO_LARGE.search(words) is not None
 
 
-def _wait_of(said: object, now: float) -> float | None:
+def _wait_of(value: object, now: float) -> float | None:
     """Seconds of a duration, or until a time, in any of the forms that endpoints write; None if it is neither."""
-    if isinstance(said, Mapping):  # as protocol buffers have it
-        return _wait_of(said.get("seconds"), now)
-    if isinstance(said, bool) or not isinstance(said, str | int | float):
+    if isinstance(value, Mapping):  # as protocol buffers have it
+        return _wait_of(value.get("seconds"), now)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    text = str(said).strip()
+    text = str(value).strip()
     with contextlib.suppress(ValueError):
         number = float(text)
         if not math.isfinite(number):
             return None
-        return max(0.0, number if number < _FIRST_TIME else _seconds_since_1970(number) - now)
+        if number >= _FIRST_TIME:
+            number = _seconds_since_1970(number) - now
+        return max(0.0, number)
     parts = _PART.findall(text)
     if parts and re.fullmatch(r"(?:PT)?[\s,]*", _PART.sub("", text), re.IGNORECASE):
         return sum(float(number) * _SECONDS[unit.casefold()] for number, unit in parts)
     with contextlib.suppress(ValueError, OverflowError):
         moment = datetime.datetime.fromisoformat(text)
-        return max(
-            0.0,
-            (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() - now,
-        )
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=datetime.UTC)
+        return max(0.0, moment.timestamp() - now)
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
     return None
@@ -128,8 +129,12 @@ def _seconds_since_1970(number: float) -> float:
     return number
 
 
-def _scaled(number: float | None, factor: float) -> float | None:
-    return None if number is None else number * factor
+def _wait_in_field(name: str, value: object, now: float) -> float | None:
+    """As :func:`_wait_of`, in milliseconds where the name of a field says so."""
+    wait = _wait_of(value, now)
+    if wait is not None and name.endswith("ms"):
+        return wait / 1000
+    return wait
 
 
 def _waits_in(body: object, words: str, now: float) -> Iterator[float | None]:
@@ -144,10 +149,11 @@ def _waits_in(body: object, words: str, now: float) -> Iterator[float | None]:
         for name, value in part.items():
             plain = re.sub(r"[\W_]", "", str(name)).casefold()
             if plain in _DELAYS:
-                yield _scaled(_wait_of(value, now), 1e-3 if plain.endswith("ms") else 1.0)
+                yield _wait_in_field(plain, value, now)
         waiting += [value for value in part.values() if isinstance(value, dict | list)][::-1]
     for pattern in (_IN_WORDS, _WITHOUT_UNIT):
-        if match := pattern.search(words):
+        match = pattern.search(words)
+        if match:
             yield _wait_of(match["wait"].replace(" and", ""), now)
 
 
@@ -158,13 +164,15 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
         if "limit" not in name:
             continue
         fields = dict(re.findall(r"\b(reset|remaining|t|r)=(\d{1,15})", value))
-        reset = fields.get("reset", fields.get("t", value if "reset" in name else ""))
-        remaining = fields.get(
-            "remaining", fields.get("r", headers.get(name.replace("reset", "remaining"), ""))
-        )
+        reset_value = ""
+        if "reset" in name:
+            reset_value = value
+        reset = fields.get("reset", fields.get("t", reset_value))
+        remaining_value = headers.get(name.replace("reset", "remaining"), "")
+        remaining = fields.get("remaining", fields.get("r", remaining_value))
         wait = _wait_of(reset, now)
         if wait is not None:
             resets[name] = (wait, remaining.strip() == "0")
     exhausted = [wait for wait, nothing_remains in resets.values() if nothing_remains]
-    others = [wait for wait, _ in resets.values() if wait <= LONGEST_WAIT]
-    return max(exhausted or others, default=None)
+    short = [wait for wait, _ in resets.values() if wait <= LONGEST_WAIT]
+    return max(exhausted or short, default=None)
