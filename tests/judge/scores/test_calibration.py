@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 from typer.testing import CliRunner
@@ -16,7 +17,11 @@ from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.files import read_predictions, write_predictions
 from sense7.judge.scores.bias import bias_table, family_of
-from sense7.judge.scores.calibration import calibrated, calibration_errors
+from sense7.judge.scores.calibration import (
+    agreement_after_calibration,
+    calibrated,
+    calibration_errors,
+)
 from sense7.judge.scores.report import calibrate
 
 
@@ -107,6 +112,39 @@ def test_no_scores_give_reasons_and_no_numbers():
     table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
     assert table["estimate"].isna().all()
     assert (table["reason"] != "").all()
+
+
+def test_rank_correlation_and_distance_of_calibrated_scores_are_of_the_same_conversations():
+    frame = predictions()
+    frame.loc[3, "score"] = np.nan
+    table = agreement_after_calibration(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+    rated = frame["score"].notna()
+    truth = frame.loc[rated, "ground_truth"]
+    for name, scores in {"as given": frame["score"], "isotonic": calibrated(frame)}.items():
+        score = np.asarray(scores)[rated]
+        rho = table.loc[f"Spearman, {name}"]
+        distance = table.loc[f"MAE, {name}"]
+        assert rho["estimate"] == pytest.approx(spearmanr(score, truth).statistic)
+        assert distance["estimate"] == pytest.approx(np.abs(score - truth).mean())
+        assert rho["n"] == distance["n"] == rated.sum()
+
+
+def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_rank_correlation():
+    frame = predictions()
+    frame["ground_truth"] = frame["ground_truth"] - frame["ground_truth"].mean() + 3
+    frame["score"] = 3.0
+    bootstrap = ParticipantBootstrap(frame["participant"], 50, 1)
+    assert calibration_errors(frame, bootstrap).loc["as given", "estimate"] == pytest.approx(0)
+    rho = agreement_after_calibration(frame, bootstrap).loc["Spearman, as given"]
+    assert np.isnan(rho["estimate"])
+    assert rho["reason"] == "every score is the same"
+
+
+def test_too_few_participants_give_the_reason_in_place_of_agreement_after_calibration():
+    frame = predictions(people=4)
+    table = agreement_after_calibration(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+    assert table["estimate"].isna().all()
+    assert table["reason"].str.contains("4 participants with ratings and scores: too few").all()
 
 
 def given(people=10, **more):

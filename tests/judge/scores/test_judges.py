@@ -59,6 +59,7 @@ TABLES = (
     performance.level_and_length,
     performance.youden_by_level,
     performance.mean_recall,
+    performance.what_correlation_rests_on,
 )
 
 

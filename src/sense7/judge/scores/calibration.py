@@ -13,10 +13,12 @@ from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
 from sense7.judge.scores.judges import ABSENT
+from sense7.judge.scores.metrics import run_metrics
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
+    "agreement_after_calibration",
     "calibrated",
     "calibration_errors",
     "mean_over_runs",
@@ -178,3 +180,54 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
         [given, mapped], lambda sums: -np.diff(errors(sums))[..., 0], method, why, -np.inf, ""
     )
     return estimate_table(rows, "scores")
+
+
+@finding
+def agreement_after_calibration(
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
+    """Return Spearman's correlation and the mean absolute error, of the scores as given and of calibrated ones.
+
+    The expected calibration error is also zero for one score that every conversation gets; these two tell a judge that
+    distinguishes conversations from such a score. Both kinds of scores are of the same conversations.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As for :func:`calibrated`; rows without rating or score do not count.
+    bootstrap : ParticipantBootstrap
+        Resamples of participants; mapped scores are held fixed.
+
+    Returns
+    -------
+    DataFrame
+        Table of estimates with four rows: each of the two, as given and isotonic.
+
+    Examples
+    --------
+    >>> people = [f"P{n}" for n in range(10)] * 4
+    >>> frame = pd.DataFrame({"participant": people, "score": np.repeat([1.0, 2, 4, 5], 10)})
+    >>> frame["ground_truth"] = frame["score"] / 2 + 2
+    >>> agreement_after_calibration(frame, ParticipantBootstrap(people, 100, 1))["estimate"].tolist()
+    [1.0, 1.0, 0.75, 0.0]
+    """
+    reason = frame.attrs.get("reason", "")
+    try:
+        mapped = calibrated(frame)
+    except UserError as error:
+        mapped = np.full(len(frame), np.nan)
+        reason = reason or str(error)
+    metrics_of = {
+        AS_GIVEN: run_metrics(
+            frame.assign(score=frame["score"].where(~np.isnan(mapped))), bootstrap
+        ),
+        ISOTONIC: run_metrics(frame.assign(score=mapped), bootstrap),
+    }
+    rows = {}
+    for metric, words in {"spearman": "Spearman", "mean_absolute_error": "MAE"}.items():
+        for scores, table in metrics_of.items():
+            row = table.loc[metric].to_dict()
+            key = f"calibration_{metric}_{scores.replace(' ', '_')}"
+            row.update(key=key, method=f"{scores}: {row['method']}", reason=reason or row["reason"])
+            rows[f"{words}, {scores}"] = row
+    return estimate_table(rows, "measure")

@@ -16,7 +16,7 @@ from sense7.findings.core import finding
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import counted_scores
-from sense7.judge.scores import metrics
+from sense7.judge.scores import correlations, metrics
 from sense7.judge.scores.judges import ABSENT, simulated_prefix
 from sense7.judge.scores.metrics import LEVEL_NUMBERS, MEASURED, METRICS, Metric, OverRuns
 from sense7.segmentation import words_in
@@ -26,6 +26,7 @@ __all__ = [
     "ShownJudge",
     "accuracy_bounds",
     "agreement_between_runs",
+    "answer_lengths",
     "assistant_words",
     "defined",
     "facts",
@@ -39,6 +40,7 @@ __all__ = [
     "shown_judge",
     "spread_over_runs",
     "truth_by_predicted_level",
+    "what_correlation_rests_on",
     "with_row_labels",
     "youden_by_level",
 ]
@@ -179,6 +181,19 @@ def level_and_length(judge: ShownJudge, words: pd.Series | None = None) -> pd.Da
 
 
 @finding
+def what_correlation_rests_on(
+    judge: ShownJudge, lengths: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return the judge's correlation within participants, between participants, and given the length of conversations.
+
+    ``lengths`` are those of :func:`answer_lengths`; without them no length is held constant.
+    """
+    names = ("within_participants", "between_participants", "given_words", "given_words_per_answer")
+    keys = {name: f"judge_spearman_{name}" for name in names}
+    return judge.recorded(correlations.what_it_rests_on(judge.strict, lengths), keys)
+
+
+@finding
 def youden_by_level(judge: ShownJudge) -> pd.DataFrame:
     """Return Youden's index of each level: recall minus the share of the other conversations that get the level."""
     keys = {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS}
@@ -288,6 +303,20 @@ def assistant_words(study: Study) -> pd.Series:
     words = pd.Series(counts, index=messages.index, dtype=int)
     by_conversation = words.groupby(messages["conversation"], sort=False).sum()
     return by_conversation.reindex(study.conversations["conversation"], fill_value=0).astype(float)
+
+
+def answer_lengths(study: Study) -> pd.DataFrame:
+    """Words that the assistant wrote in each conversation, in all and per answer; the latter missing without an answer.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> answer_lengths(s7.load("synthetic")).loc["T0001"].round(1).to_dict()
+    {'words': 657.0, 'words_per_answer': 43.8}
+    """
+    words = assistant_words(study)
+    answers = study.messages[study.messages["role"] == "assistant"].groupby("conversation").size()
+    return pd.DataFrame({"words": words, "words_per_answer": words / answers.reindex(words.index)})
 
 
 def defined(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,161 @@
+"""A judge's correlation within participants, between them and given the length, against loops and scipy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import rankdata, spearmanr
+
+from helpers.judged import run_of
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.judge.scores.correlations import what_it_rests_on
+from sense7.judge.scores.metrics import OverRuns
+
+DRAWS = 30
+
+
+def lengths_of(frame, seed=5):
+    """A length of each conversation that has to do with its score."""
+    noise = np.random.default_rng(seed).normal(0, 40, len(frame))
+    words = (100 * frame["score"].fillna(3) + noise).round(-1)
+    return pd.DataFrame({"words": words.to_numpy()}, index=frame["conversation"])
+
+
+def within_by_hand(rows):
+    scores = []
+    truths = []
+    for _, own in rows.groupby("participant"):
+        if len(own) > 1:
+            scores += (own["score"] - own["score"].mean()).round(9).tolist()
+            truths += (own["ground_truth"] - own["ground_truth"].mean()).round(9).tolist()
+    return spearmanr(scores, truths).statistic
+
+
+def between_by_hand(rows):
+    means = rows.groupby("participant")[["score", "ground_truth"]].mean().round(9)
+    return spearmanr(means["score"], means["ground_truth"]).statistic
+
+
+def given_length_by_hand(rows, lengths):
+    """Correlation of what is left of the ranks when those of the length are taken out by least squares."""
+    length = rankdata(lengths["words"].loc[rows["conversation"]])
+    design = np.column_stack([np.ones(len(rows)), length])
+    left = []
+    for name in ("score", "ground_truth"):
+        ranks = rankdata(rows[name])
+        left.append(ranks - design @ np.linalg.lstsq(design, ranks, rcond=None)[0])
+    return np.corrcoef(*left)[0, 1]
+
+
+def test_each_is_that_of_its_definition_mean_over_runs():
+    runs = [run_of(1, missing=[7]), run_of(2, missing=[3, 4])]
+    lengths = lengths_of(runs[0])
+    table = what_it_rests_on(OverRuns(runs), lengths)
+    complete = [run.dropna() for run in runs]
+    expected = {
+        "within_participants": np.mean([within_by_hand(rows) for rows in complete]),
+        "between_participants": np.mean([between_by_hand(rows) for rows in complete]),
+        "given_words": np.mean([given_length_by_hand(rows, lengths) for rows in complete]),
+    }
+    assert table["estimate"].to_dict() == pytest.approx(expected)
+    assert table["n"].to_dict() == {
+        "within_participants": 39,
+        "between_participants": 8,
+        "given_words": 39,
+    }
+
+
+def test_intervals_are_those_of_participants_copied_out():
+    run = run_of(1)
+    bootstrap = ParticipantBootstrap(run["participant"], DRAWS, seed=2)
+    lengths = lengths_of(run)
+    table = what_it_rests_on(OverRuns([run], bootstrap), lengths)
+    drawn = {name: [] for name in table.index}
+    for weights in bootstrap.weights().astype(int):
+        copies = []
+        for name, times in zip(bootstrap.names, weights, strict=True):
+            for number in range(times):
+                own = run[run["participant"] == name]
+                copies.append(own.assign(participant=f"{name} {number}"))
+        rows = pd.concat(copies)
+        drawn["within_participants"].append(within_by_hand(rows))
+        drawn["between_participants"].append(between_by_hand(rows))
+        drawn["given_words"].append(given_length_by_hand(rows, lengths))
+    for name, values in drawn.items():
+        limits = table.loc[name, ["low", "high"]].tolist()
+        assert limits == pytest.approx(np.quantile(values, [0.025, 0.975]))
+
+
+def test_a_judge_that_knows_only_the_person_or_only_the_conversation_is_told_from_the_other():
+    generator = np.random.default_rng(3)
+    people = np.repeat(np.arange(40), 8)
+    person = generator.normal(0, 1, 40)[people]
+    conversation = generator.normal(0, 1, len(people))
+    frame = pd.DataFrame(
+        {"participant": people, "conversation": np.arange(len(people)), "status": "ok"}
+    ).assign(ground_truth=person + conversation)
+    bootstrap = ParticipantBootstrap(people, 200, seed=1)
+    of_person = what_it_rests_on(OverRuns([frame.assign(score=person)], bootstrap))
+    assert np.isnan(of_person.loc["within_participants", "estimate"])
+    assert "never differs within a participant" in of_person.loc["within_participants", "reason"]
+    assert of_person.loc["between_participants", "low"] > 0.7
+    of_conversation = what_it_rests_on(OverRuns([frame.assign(score=conversation)], bootstrap))
+    assert of_conversation.loc["within_participants", "estimate"] == pytest.approx(1)
+    assert of_conversation.loc["between_participants", "high"] < 0.7
+
+
+def test_scores_that_only_count_words_have_nothing_left_given_the_length():
+    generator = np.random.default_rng(4)
+    people = np.repeat(np.arange(40), 8)
+    words = generator.integers(100, 900, len(people)).astype(float)
+    frame = pd.DataFrame(
+        {"participant": people, "conversation": np.arange(len(people)), "status": "ok"}
+    ).assign(ground_truth=words / 300 + generator.normal(0, 1, len(people)))
+    frame["score"] = words + generator.normal(0, 100, len(people))
+    lengths = pd.DataFrame({"words": words}, index=frame["conversation"])
+    bootstrap = ParticipantBootstrap(people, 200, seed=1)
+    row = what_it_rests_on(OverRuns([frame], bootstrap), lengths).loc["given_words"]
+    assert row["low"] < 0 < row["high"]
+    counted = what_it_rests_on(OverRuns([frame.assign(score=words)], bootstrap), lengths)
+    assert np.isnan(counted.loc["given_words", "estimate"])
+    assert (
+        "one of them orders the conversations as another does"
+        in (counted.loc["given_words", "reason"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "row", "reason"),
+    [
+        (run_of(1, people=40), "within_participants", "no participant has two conversations"),
+        (run_of(1, people=1), "between_participants", "fewer than two participants"),
+        (run_of(1).assign(score=np.nan), "within_participants", "no participant has two"),
+        (run_of(1).assign(score=np.nan), "given_words", "fewer than three conversations have all"),
+        (run_of(1).assign(score=3.0), "given_words", "scores, ground truths or lengths are all"),
+    ],
+)
+def test_what_cannot_be_computed_says_why(frame, row, reason):
+    bootstrap = ParticipantBootstrap(frame["participant"], DRAWS)
+    found = what_it_rests_on(OverRuns([frame], bootstrap), lengths_of(run_of(1))).loc[row]
+    assert np.isnan(found["estimate"])
+    assert reason in found["reason"]
+
+
+def test_three_participants_have_values_and_no_interval():
+    frame = run_of(1, people=3)
+    table = what_it_rests_on(OverRuns([frame], ParticipantBootstrap(frame["participant"], DRAWS)))
+    assert table["estimate"].notna().all()
+    assert table["low"].isna().all()
+    assert set(table["reason"]) == {"no interval: only 3 participants to resample"}
+
+
+@settings(max_examples=30, deadline=None)
+@given(shifts=st.lists(st.integers(-3, 3), min_size=8, max_size=8))
+def test_what_is_added_to_all_ratings_of_a_person_leaves_the_correlation_within_people(shifts):
+    frame = run_of(1)
+    shift = pd.Series(shifts, index=[f"P{number}" for number in range(8)])
+    shifted = frame.assign(ground_truth=frame["ground_truth"] + frame["participant"].map(shift))
+    before = what_it_rests_on(OverRuns([frame])).loc["within_participants", "estimate"]
+    after = what_it_rests_on(OverRuns([shifted])).loc["within_participants", "estimate"]
+    assert after == pytest.approx(before, abs=1e-9)
