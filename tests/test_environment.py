@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -164,6 +165,21 @@ def test_every_python_in_use_satisfies_requires_python():
     assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), (
         "and the lock is solved for it"
     )
+
+
+# Warnings, of which others' newer versions bring new ones
+
+
+@pytest.mark.parametrize("module", ["sense7", "sense7.judge.metrics", "tests.test_cli", "helpers"])
+def test_a_warning_at_our_own_code_is_an_error(module):
+    with pytest.raises(FutureWarning):
+        warnings.warn_explicit("will change", FutureWarning, "a.py", 1, module=module)
+
+
+@pytest.mark.parametrize("module", ["pandas.core.frame", "sense7z", "statsmodels.tests.results"])
+def test_a_warning_at_the_code_of_others_is_none(module, recwarn):
+    warnings.warn_explicit("will change", FutureWarning, "a.py", 1, module=module)
+    assert [str(warning.message) for warning in recwarn] == ["will change"]
 
 
 # Workflows; that actions are pinned and rights least is audited by zizmor, every week
