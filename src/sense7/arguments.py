@@ -6,11 +6,15 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
+from typing import TypeVar
 
 from sense7.errors import UserError, wrong_kind
 
 Check = Callable[[str, str, object], object]
 """Takes the names of a function and its parameter, and an argument; gives the argument as the function takes it."""
+
+Function = TypeVar("Function", bound=Callable)
+"""A function or class that a decorator gives back with its own signature, for type checkers."""
 
 
 def bind_arguments(
@@ -25,10 +29,10 @@ def bind_arguments(
         raise UserError(f"{function}: {error}. It is called as {function}{called}.") from None
 
 
-def checked(**checks: Check) -> Callable:
+def checked(**checks: Check) -> Callable[[Function], Function]:
     """Decorate a public function, or a class, whose arguments are checked before anything is computed."""
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Function) -> Function:
         if isinstance(function, type):
             function.__init__ = _checking(function.__init__, function.__name__, checks)
             return function

@@ -187,7 +187,9 @@ class Library:
             if entry.name in {CARRIED, "__pycache__"} or (entry / "__init__.py").exists():
                 continue
             files += [entry, *entry.rglob("*")]
-        data = [file for file in files if file.is_file() and file.suffix not in {".py", ".pyc"}]
+        data = [
+            file for file in files if file.is_file() and file.suffix not in {".py", ".pyi", ".pyc"}
+        ]
         return self._read(module).digest + digest_files(data, path.parent)
 
     def _module_of(self, name: str) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import bind_arguments
+from sense7.arguments import Function, bind_arguments
 from sense7.errors import UserError, wrong_kind
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
@@ -90,7 +90,7 @@ def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstr
     return estimate_table(rows, name, keys if any(keys.values()) else None)
 
 
-def finding(function: Callable) -> Callable:
+def finding(function: Function) -> Function:
     """Mark a public function of which values are recorded: each row that it returns under a key says so.
 
     A row of another finding that is returned under the same key keeps the name of that one, whose call is the shorter
