@@ -144,14 +144,15 @@ reference: judge ## compute R's reference values again and report what moved (tw
 derived: setup ## regenerate every derived file that is committed
 	@$(BIN)/python scripts/derive.py
 
-SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
+# A Python gets the newest versions that support it, so that the oldest holds back no other.
+SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy requires-python \
   --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet
 
 .PHONY: lock
 lock: setup ## solve the locks again from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --extra binder --extra test --extra dev --extra judge $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
-	@$(SOLVE) --extra book --extra binder --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
-	@$(SOLVE) --extra book --extra binder --constraint requirements-judge.lock -o requirements-book.lock
+	@$(SOLVE) --extra book --group binder --group test --group dev --extra judge $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --group binder --group test --group dev --constraint requirements-judge.lock -o requirements.lock
+	@$(SOLVE) --extra book --group binder --constraint requirements-judge.lock -o requirements-book.lock
 
 # Nothing is published: the packages lie in _build/release.
 .PHONY: release-check

@@ -60,6 +60,15 @@ def command(arguments: list[str], folder: Path, variables: dict) -> str:
     return done.stdout
 
 
+def python_of(version: str) -> str:
+    """The program of a Python; this one's where there is none, or one of pyenv's that leads to none."""
+    program = shutil.which(f"python{version}")
+    if program is None:
+        return sys.executable
+    done = subprocess.run([program, "--version"], capture_output=True, check=False)  # noqa: S603
+    return sys.executable if done.returncode else program
+
+
 def make_environment(checkout: Path, place: Path) -> dict:
     """Copy the checkout, make what its environment.yml describes; give the variables under which programs are found."""
     # What is under version control, or would be at the next commit: Binder has no more.
@@ -86,11 +95,7 @@ def make_environment(checkout: Path, place: Path) -> dict:
         },
         "IPYTHONDIR": str(place / "ipython"),
     }
-    command(
-        [shutil.which(f"python{version}") or sys.executable, "-m", "venv", str(place)],
-        checkout,
-        variables,
-    )
+    command([python_of(version), "-m", "venv", str(place)], checkout, variables)
     install = [
         str(place / "bin/python"),
         "-m",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -27,12 +28,13 @@ from sense7.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT, GROUPS = SETTINGS["project"], SETTINGS["dependency-groups"]
 EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
 EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev"}
 EXTRAS["requirements-judge.lock"] = EXTRAS["requirements.lock"] | {"judge"}
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
-"""Each holds all that the one before it does."""
+"""Each holds all that the one before it does: the package's dependencies, extras, and groups of a checkout."""
 
 IN_NO_LOCK = {"cluster"}
 """Extras whose packages are chosen with a cluster: see pyproject.toml."""
@@ -61,7 +63,7 @@ def entries(lock=LOCKS["requirements.lock"]):
 
 
 def requirements():
-    groups = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    groups = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"], **GROUPS}
     return [
         pytest.param(Requirement(text), lock, id=f"{name}:{extra}:{text}")
         for name, lock in LOCKS.items()
@@ -115,8 +117,10 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement, lock):
         )
 
 
-def test_every_extra_is_in_a_lock_or_in_none_for_a_reason():
-    assert EXTRAS["requirements-judge.lock"] | IN_NO_LOCK == {"", *PROJECT["optional-dependencies"]}
+def test_every_extra_and_group_is_in_a_lock_or_in_none_for_a_reason():
+    extras = PROJECT["optional-dependencies"]
+    assert not extras.keys() & GROUPS.keys()
+    assert EXTRAS["requirements-judge.lock"] | IN_NO_LOCK == {"", *extras, *GROUPS}
 
 
 def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
@@ -143,9 +147,7 @@ def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
 
 def test_the_build_needs_nothing_beyond_the_lock():
     # make and postBuild install the package without build isolation.
-    with (ROOT / "pyproject.toml").open("rb") as stream:
-        needed = [Requirement(text) for text in tomllib.load(stream)["build-system"]["requires"]]
-    for requirement in needed:
+    for requirement in map(Requirement, SETTINGS["build-system"]["requires"]):
         (entry,) = entries(LOCKS["requirements-book.lock"])[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(entry["version"])
 
@@ -595,7 +597,24 @@ def test_every_file_says_the_same_version_and_repository():
     citation, config = (
         yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "_config.yml")
     )
-    assert citation["repository-code"] == config["repository"]["url"]
+    assert (
+        citation["repository-code"] == config["repository"]["url"] == PROJECT["urls"]["Repository"]
+    )
+
+
+def test_links_of_the_readme_lead_to_files_also_from_a_package_index():
+    links = []
+    for token in MarkdownIt("gfm-like").parse((ROOT / "README.md").read_text("utf-8")):
+        for part in token.children or ():
+            address = part.attrs.get("href") or part.attrs.get("src")
+            if address:
+                links.append(address)
+    assert [link for link in links if not link.startswith("https://")] == []
+    repository = PROJECT["urls"]["Repository"]
+    own = [link.removeprefix(repository) for link in links if link.startswith(repository)]
+    files = [re.sub(r"^/(blob|raw)/main/", "", link) for link in own]
+    assert len(files) > 10
+    assert [name for name in files if not (ROOT / name).is_file()] == []
 
 
 # Works that are cited, and licenses

@@ -16,7 +16,6 @@ from sense7.findings import context as context
 from sense7.findings import core as core
 from sense7.findings import coverage as coverage
 from sense7.findings import dataset as dataset
-from sense7.findings import description as description
 from sense7.findings import disrupted as disrupted
 from sense7.findings import elsewhere as elsewhere
 from sense7.findings import examples as examples
@@ -28,7 +27,6 @@ from sense7.findings import ratings as ratings
 from sense7.findings import reliability as reliability
 from sense7.findings import repeated_ratings as repeated_ratings
 from sense7.findings import robustness as robustness
-from sense7.findings import sufficient_statistics as sufficient_statistics
 from sense7.findings import whose_empathy as whose_empathy
 from sense7.findings import words as words
 from sense7.findings.ground_truth import ground_truth as ground_truth
