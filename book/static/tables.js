@@ -2,7 +2,7 @@
 //
 // Numbers are compared as numbers, whether they are shown as 1,234, 38.1%, "0.52 [0.40, 0.61]" or "< 0.001"; all
 // else as text in which 10 comes after 9. What is missing is last in both directions. Only rows move: every cell
-// stays the node that it was.
+// stays the node that it was. On a phone each row of a table that is wider than the screen is a card.
 (() => {
   "use strict";
   const LONGEST_UNSORTED = 10;
@@ -56,6 +56,32 @@
       link.append(...row.cells[column].childNodes);
       row.cells[column].append(link);
     }
+  });
+
+  // What makes a card of a row is in companion.css, for narrow screens alone. The roles are those that a table loses
+  // where it is laid out otherwise.
+  const ROLES = { table: "table", thead: "rowgroup", tbody: "rowgroup", tr: "row", th: "rowheader", td: "cell" };
+  const makeCards = (table) => {
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+    for (const part of [table, ...table.querySelectorAll(Object.keys(ROLES).join())]) part.role = ROLES[part.localName];
+    for (const head of table.tHead.rows[0].cells) head.role = "columnheader";
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].slice(1).forEach((cell, column) => { cell.dataset.head = heads[column + 1]; });
+    }
+    table.classList.add("sense7-cards");
+  };
+  const narrow = matchMedia("(max-width: 576px)");
+  const watch = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      const isTooWide = target.scrollWidth > target.parentElement.clientWidth + 1;
+      if (!narrow.matches || !isTooWide) continue;
+      watch.unobserve(target);
+      makeCards(target);
+    }
+  });
+  document.querySelectorAll("article table.table:not([role], .sense7-matrix)").forEach((table) => {
+    const isPlain = table.tHead?.rows.length === 1 && table.tBodies[0]?.rows[0]?.cells.length > 2;
+    if (isPlain && !table.closest(".sense7-conversation")) watch.observe(table);
   });
 
   // The number that a text begins with, and on which side of it the value lies: "< 0.001" is below 0.001.

@@ -13,6 +13,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from sense7.findings.examples import example_conversation
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor
 from sense7.judge.files import counted_scores
@@ -217,19 +218,13 @@ def _texts(study: Study, signs: pd.Series) -> list[tuple[int, str]]:
 
 # --- one conversation for the front page ------------------------------------------------------
 
-GOOD = 4
-"""Lowest level that is good."""
-
-_EXAMPLE_TURNS = (4, 6)
-"""How many turns an example has: few enough for a telephone, enough to see a change."""
-
 
 def rated_example(study: Study) -> dict | None:
-    """A conversation and its ratings for the front page: the first of a few turns that has a poor and a good one."""
-    rows = _example_turns(study.turns)
-    if rows is None:
+    """The study's example of a conversation, with its ratings, for the front page; None if it has none."""
+    name = example_conversation(study)
+    if name is None:
         return None
-    name = rows["conversation"].iloc[0]
+    rows = study.turns[study.turns["conversation"] == name]
     conversation = study.conversations.set_index("conversation").loc[name]
     signs = _signs_of_ratings(study.turns)[rows.index]
     asked_ratings = study.asked
@@ -245,13 +240,3 @@ def rated_example(study: Study) -> dict | None:
         ],
         "colours": {str(level): list(pair) for level, pair in enumerate(_COLOURS, 1)},
     }
-
-
-def _example_turns(turns: pd.DataFrame) -> pd.DataFrame | None:
-    for _, rows in turns.groupby("conversation", sort=False):
-        overall = rows["overall"]
-        is_short = _EXAMPLE_TURNS[0] <= len(rows) <= _EXAMPLE_TURNS[1]
-        has_both = is_poor(overall).any() and overall.max() >= GOOD
-        if is_short and has_both and overall.notna().all():
-            return rows
-    return None

@@ -448,7 +448,7 @@ def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_
 def test_the_first_specification_stands_there_without_a_script():
     _, page = curve_of(multiverse_of([0.3, 0.1, np.nan, 0.2]))
     assert page.output.get_text() == (
-        "Main analysis: 30.0% [20.0%, 40.0%], n = 1,234 (3rd smallest of 3). Interval contains the published value, "
+        "Main analysis: 30.0% [20.0%, 40.0%], n = 1,234 (largest of 3). Interval contains the published value, "
         "25.0%: 2 of 3 analysis variants."
     )
     assert page.output["aria-live"] == "polite"

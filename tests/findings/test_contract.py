@@ -555,8 +555,8 @@ REASONS = {
     "ratings.applicability": [({"messages": {"Relational": ...}}, "never asked in this data set")],
     "ratings.applicability_of_first_turn": [
         ({"messages": {"Relational": ...}}, "never asked in this data set"),
-        (SECOND, "no first turn was put to rating"),
-        (SECOND, "no first turn, or no later one, was put to rating"),
+        (SECOND, "no first turn was shown for rating"),
+        (SECOND, "no first turn, or no later one, was shown for rating"),
     ],
     "ratings.mean_levels": [
         ({"messages": {"Relational": "unknown"}}, "asked, and never rated in this data set")

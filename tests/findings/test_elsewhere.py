@@ -227,7 +227,7 @@ def test_published_words_are_those_of_the_claims(values):
     for finding in FINDINGS:
         claim = claims[finding.claim]
         cell = own.loc[finding.title]
-        assert cell["text"].startswith(f"{claim['title']} (grade {claim['grade']}")
+        assert cell["text"].startswith(f"{claim['title']} ({claim['source']}")
         assert (cell["value"] is None and claim["value"] is None) or cell["value"] == claim["value"]
         assert cell["link"] == f"../book/ledger.html#claim-{finding.claim.replace('_', '-')}"
         assert ("follow-up" in cell["text"]) == (claim.get("of", "SENSE-7") != "SENSE-7")

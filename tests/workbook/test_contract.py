@@ -236,7 +236,7 @@ def test_ieval(workbooks):
         "conversations": 1920,
         "messages": 11_520,
         "assistant turns": 5760,
-        "turns put to rating": 1920,
+        "turns shown for rating": 1920,
         "turns with a rating": 1920,
         "error rows": 0,
     }

@@ -78,7 +78,7 @@ def describe(study: Study) -> dict:
             "conversations": len(conversations["row"]),
             "messages": len(study.messages["row"]),
             "assistant turns": len(turns["row"]),
-            "turns put to rating": int(is_put_to_rating.sum()),
+            "turns shown for rating": int(is_put_to_rating.sum()),
             "turns with a rating": int(has_rating.sum()),
             "error rows": roles["error"],
         },

@@ -237,7 +237,7 @@ def _statistics(sums: dict[str, np.ndarray], repeated: str) -> dict[str, _OfSums
             sums=np.column_stack([rated[:, column], put[:, column]]),
             counts=put[:, column],
             unit="share of turns",
-            method="rated turns by turns put to rating",
+            method="rated turns by turns shown for rating",
         )
         statistics[f"mean_{name}"] = _OfSums(
             function=ratio,

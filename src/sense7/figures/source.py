@@ -54,7 +54,7 @@ SIMULATED = Source("Simulated data, not findings", "simulated", _OF_SIMULATED)
 RELEASED = Source("Real ratings that other studies released, not SENSE-7", "real", _OF_REAL)
 PUBLISHED = Source("Published values", "published", (GRAY, INK, _GREEN, _PURPLE))
 DEFINITIONS = Source(
-    "Names as published; definitions and groups are this companion's reading",
+    "Names as published; definitions and groups are ours",
     "definitions",
     (GRAY, INK, _GREEN, _PURPLE),
 )

@@ -242,7 +242,7 @@ def specification_curve(
         position = position_of.get(number)
         rank = ""
         if position is not None:
-            rank = f"{_ordinal(position + 1)} smallest of {len(estimated)}"
+            rank = f"{_rank(position + 1, len(estimated))} of {len(estimated)}"
         rows.append([options, estimate, low, high, int(row["n"]), result, position, rank])
 
     agrees = agreement(table, name, published)
@@ -302,12 +302,16 @@ def specification_curve(
     )
 
 
-def _ordinal(number: int) -> str:
-    """A number in a row: 1st, 2nd, 3rd, 4th, 11th, 21st."""
+def _rank(number: int, count: int) -> str:
+    """Which of the estimates one is, from the smallest: smallest, 2nd smallest, 3rd smallest, ..., largest."""
+    if number == 1:
+        return "smallest"
+    if number == count:
+        return "largest"
     ending = "th"
     if number % 100 not in (11, 12, 13):
         ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    return f"{number}{ending} smallest"
 
 
 def _rounded_or_none(number: float) -> float | None:

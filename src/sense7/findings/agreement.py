@@ -268,7 +268,7 @@ def _nearest(differences: dict[str, _Difference], names: list[str]) -> str:
 
 
 def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
-    """Return the overall rating of each turn put to rating, and its seven ratings, indexed by participant."""
+    """Return the overall rating of each turn shown for rating, and its seven ratings, indexed by participant."""
     turns = study.turns_put_to_rating.set_index("participant")
     return turns["overall"], turns[list(DIMENSION_NAMES)]
 

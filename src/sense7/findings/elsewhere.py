@@ -695,17 +695,18 @@ def rules() -> pd.DataFrame:
 
 
 def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
-    """Return published words and grade of claims about SENSE-7: those of ``FINDINGS`` if none is given.
+    """Return published words and source of claims about SENSE-7: those of ``FINDINGS`` if none is given.
 
     Returns
     -------
     dict
-        Id in ``data/claims.yml`` -> ``title``, ``value`` (None if published in words), ``grade`` and ``of`` (the work).
+        Id in ``data/claims.yml`` -> ``title``, ``value`` (None if published in words), ``source`` and
+        ``of`` (the work).
 
     Examples
     --------
-    >>> published(("finding_individualized",))["finding_individualized"]["grade"]
-    'A'
+    >>> published(("finding_individualized",))["finding_individualized"]["source"]
+    'abstract'
     """
     claims = claims or tuple(claimed.claim for claimed in FINDINGS)
     path = data_file("claims.yml")
@@ -719,7 +720,7 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
     claimed = {}
     for claim in claims:
         entry = entries[claim]
-        claimed[claim] = {name: entry[name] for name in ("title", "value", "grade")}
+        claimed[claim] = {name: entry[name] for name in ("title", "value", "source")}
         claimed[claim]["of"] = entry.get("of", "SENSE-7")
     return claimed
 
@@ -779,16 +780,16 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for claimed in FINDINGS:
         claim = published_claims[claimed.claim]
-        grade = f"grade {claim['grade']}"
-        if claim["of"] != "SENSE-7":
-            grade += ", follow-up paper"
+        source = claim["source"]
+        if claim["of"] != "SENSE-7" and "follow-up paper" not in source:
+            source += " of the follow-up paper"
         rows.append(
             {
                 "row": claimed.title,
                 "column": "SENSE-7, as published",
                 "verdict": "",
                 "link": f"../book/ledger.html#claim-{claimed.claim.replace('_', '-')}",
-                "text": f"{claim['title']} ({grade})",
+                "text": f"{claim['title']} ({source})",
                 "value": claim["value"],
                 "n": None,
             }

@@ -15,6 +15,7 @@ __all__ = [
     "SAID",
     "dimensions_shown",
     "dimensions_with_examples",
+    "example_conversation",
     "plain_examples",
     "rated_examples",
     "short_conversation",
@@ -84,18 +85,18 @@ def taxonomy() -> pd.DataFrame:
     -------
     DataFrame
         One row per dimension, by its title. The definitions are in our words; what to look for and the
-        group are the companion's reading, and their columns say so.
+        group are ours, and their columns say so.
 
     Examples
     --------
-    >>> taxonomy().loc["Interest", "group (the companion's reading)"]
+    >>> taxonomy().loc["Interest", "group (ours)"]
     'motivational'
     """
     rows = {
         dimension.title: {
             "the agent ..": dimension.definition,
-            "to look for in a text (the companion's reading)": OBSERVABLE[dimension.name],
-            "group (the companion's reading)": dimension.group,
+            "to look for in a text (ours)": OBSERVABLE[dimension.name],
+            "group (ours)": dimension.group,
         }
         for dimension in DIMENSIONS
     }
@@ -191,8 +192,8 @@ MOST_TURNS = 6
 """Answers of a conversation that a picture can hold."""
 
 
-def short_conversation(study: Study) -> pd.DataFrame:
-    """Return one short conversation with its ratings, chosen by rule, for a picture.
+def example_conversation(study: Study) -> str | None:
+    """Return the name of one short conversation, chosen by rule, to be shown with its ratings.
 
     Among the conversations of at most ``MOST_TURNS`` answers whose messages all have texts and whose answers all have a
     rating, those in which the rating that was asked first, as a rule the overall one, moves most from one answer to
@@ -201,24 +202,22 @@ def short_conversation(study: Study) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        One row per message, by its place in the conversation: who (user or assistant), text, and a column for each
-        rating that was asked (1..5; NaN if there is none). No row if there is no such conversation.
+    str or None
+        None if there is no such conversation.
+
+    Examples
+    --------
+    >>> from sense7.loading import load
+    >>> example_conversation(load("synthetic"))
+    'T0274'
     """
     ratings = study.asked
-    empty = pd.DataFrame(columns=["who", "text", *ratings])
     if not ratings:
-        return empty
-    messages = study.messages.merge(
-        study.turns[["conversation", "position", *ratings]],
-        on=["conversation", "position"],
-        how="left",
-        indicator="of_turns",
-    )
-    is_answer = messages["of_turns"] == "both"
+        return None
+    messages = _messages_with_ratings(study)
     has_text = messages["content"].astype(object).fillna("").str.strip() != ""
     has_rating = messages[ratings].notna().any(axis=1)
-    messages = messages.assign(answers=is_answer, complete=has_text & (has_rating | ~is_answer))
+    messages["complete"] = has_text & (has_rating | ~messages["answers"])
     by_conversation = messages.groupby("conversation", sort=False)
     candidates = pd.DataFrame(
         {
@@ -229,13 +228,37 @@ def short_conversation(study: Study) -> pd.DataFrame:
     )
     candidates = candidates[candidates["complete"] & candidates["answers"].between(1, MOST_TURNS)]
     if candidates.empty:
-        return empty
+        return None
     candidates = candidates[candidates["range"] >= candidates["range"].max()]
-    chosen = candidates["answers"].idxmin()
-    shown = messages[messages["conversation"] == chosen].sort_values("position")
+    return candidates["answers"].idxmin()
+
+
+def _messages_with_ratings(study: Study) -> pd.DataFrame:
+    """All messages, each with the ratings that were asked, and whether it is an answer that may be rated."""
+    messages = study.messages.merge(
+        study.turns[["conversation", "position", *study.asked]],
+        on=["conversation", "position"],
+        how="left",
+        indicator="of_turns",
+    )
+    return messages.assign(answers=messages["of_turns"] == "both")
+
+
+def short_conversation(study: Study) -> pd.DataFrame:
+    """Return :func:`example_conversation` with its texts and ratings, for a picture.
+
+    Returns
+    -------
+    DataFrame
+        One row per message, by its place in the conversation: who (user or assistant), text, and a column for each
+        rating that was asked (1..5; NaN if there is none). No row if there is no such conversation.
+    """
+    name = example_conversation(study)
+    messages = _messages_with_ratings(study)
+    shown = messages[messages["conversation"] == name].sort_values("position")
     who = np.where(shown["answers"], "assistant", "user")
     shown = shown.assign(who=who, text=shown["content"]).set_index("position")
-    return shown[["who", "text", *ratings]]
+    return shown[["who", "text", *study.asked]]
 
 
 def _why_none(study: Study, name: str, end: str, candidates: int) -> str:

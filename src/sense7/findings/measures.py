@@ -22,7 +22,7 @@ __all__ = [
 
 
 def turn_ratings(study: Study) -> pd.DataFrame:
-    """Return the seven ratings of the turns put to rating, indexed by participant; NaN if not rated.
+    """Return the seven ratings of the turns shown for rating, indexed by participant; NaN if not rated.
 
     Notes
     -----
@@ -49,7 +49,7 @@ def post_task_ratings(study: Study) -> pd.DataFrame:
 
 
 def nested_turn_ratings(study: Study) -> pd.DataFrame:
-    """Return the seven ratings of the turns put to rating, by participant and conversation; NaN if not rated."""
+    """Return the seven ratings of the turns shown for rating, by participant and conversation; NaN if not rated."""
     return study.turns_put_to_rating.set_index(["participant", "conversation"])[
         list(DIMENSION_NAMES)
     ]

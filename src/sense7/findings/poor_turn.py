@@ -56,7 +56,7 @@ class Definition:
 
 
 ALL_TURNS = "overall rating of all turns"
-OTHER_TURNS = "overall rating of the turns that are not poor"
+OTHER_TURNS = "overall rating of turns not poor"
 TURN_OUTCOMES = (ALL_TURNS, OTHER_TURNS)
 """Outcomes that the turns themselves give: means of the item EmpathyOverall."""
 

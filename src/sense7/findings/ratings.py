@@ -64,7 +64,7 @@ def _require_rated(study: Study, name: str) -> None:
 def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of turns in which each rating has a level.
 
-    A turn is put to rating if any of the eight ratings was answered, be it by unknown; turns that
+    A turn was shown for rating if any of the eight ratings was answered, be it by unknown; turns that
     nobody was asked about say nothing about applicability. Turns in which the answer to a rating
     can't be read are left out of that rating's denominator.
 
@@ -82,7 +82,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     numbers = []
     for name in RATING_NAMES:
         key = f"applicability_{name}"
-        numbers.append(_share_rated(study, bootstrap, turns, "turns put to rating", name, key))
+        numbers.append(_share_rated(study, bootstrap, turns, "turns shown for rating", name, key))
     return tabulate("rating", numbers, bootstrap)
 
 
@@ -92,7 +92,7 @@ def applicability_of_all_turns(
 ) -> pd.DataFrame:
     """Return the share of all turns of the assistant in which a dimension has a level: one row.
 
-    Turns that were not put to rating count as not rated.
+    Turns that were not shown for rating count as not rated.
     """
     key = f"applicability_all_turns_{name}"
     number = _share_rated(study, bootstrap, study.turns, "all turns", name, key)
@@ -171,10 +171,10 @@ def applicability_of_first_turn(
                 label=label,
                 statistic=statistic,
                 unit="share of turns",
-                method="rated turns by turns put to rating",
+                method="rated turns by turns shown for rating",
                 rows=rows,
                 key=keys.get(label, ""),
-                undefined=f"{nothing} put to rating",
+                undefined=f"{nothing} shown for rating",
             )
             for label, statistic, rows, nothing in numbers
         ],
@@ -202,13 +202,13 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
 
 @finding
 def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return the share of very poor on Relational Continuity among all turns put to rating: one row."""
+    """Return the share of very poor on Relational Continuity among all turns shown for rating: one row."""
     turns = study.turns_put_to_rating
     ever_rated = study.turns[CLAIMED_DIMENSION].notna().any()
     readable = turns[turns[f"{CLAIMED_DIMENSION}_state"] != UNREADABLE] if ever_rated else turns[:0]
     key = "relational_very_poor_of_all"
     number = _share_very_poor(
-        study, bootstrap, readable, "turns put to rating", CLAIMED_DIMENSION, key
+        study, bootstrap, readable, "turns shown for rating", CLAIMED_DIMENSION, key
     )
     return tabulate("rating", [number], bootstrap)
 
@@ -246,16 +246,16 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     .. math:: \min_{j \ne R} a_j - a_R, \qquad v_R - \max_{j \ne R} v_j
 
-    with :math:`a_j` the share of turns put to rating in which dimension j has a level, and
+    with :math:`a_j` the share of turns shown for rating in which dimension j has a level, and
     :math:`v_j` the share of very poor among these. Relational is the lowest, or the highest, of all
     if the distance is above zero. The share :math:`v_j` is conditional on being rated, which
     Relational seldom is; the last row is the same distance with :math:`v_j` the share of very poor
-    among all turns put to rating.
+    among all turns shown for rating.
 
     Returns
     -------
     DataFrame
-        One row for each distance: estimate, low, high (-1..1), n (turns put to rating), unit,
+        One row for each distance: estimate, low, high (-1..1), n (turns shown for rating), unit,
         method, reason. Dimensions that were never rated are no rivals.
     """
     turns = study.turns_put_to_rating
@@ -309,9 +309,9 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
             **shared,
         ),
         Number(
-            label="very poor, of all turns put to rating: Relational minus nearest other",
+            label="very poor, of all turns shown for rating: Relational minus nearest other",
             statistic=lambda: above_nearest(very_poor_of_all),
-            unit="share of turns put to rating",
+            unit="share of turns shown for rating",
             key="relational_very_poor_of_all_above_nearest",
             **shared,
         ),
@@ -372,7 +372,7 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
     Parameters
     ----------
     of : {"put", "all"}
-        Whether to count the turns put to rating, or all turns of the assistant.
+        Whether to count the turns shown for rating, or all turns of the assistant.
 
     Returns
     -------

@@ -65,7 +65,7 @@ CONVERSATIONS = ("all", "first of a participant in a condition")
 CONTEXTS = {
     "all of it": tuple(CONTEXT),
     "topic alone": ("topic",),
-    "importance and wish": ("importance", "desired_empathy"),
+    "importance and desired empathy": ("importance", "desired_empathy"),
 }
 UNITS = ("conversation", "turn")
 FAILURES = (f"at most {POOR}", f"at most {POOR + 1}")
@@ -76,7 +76,7 @@ POOR_TURNS = (
     f"any dimension at most {POOR}",
 )
 DENOMINATORS = (
-    "turns put to rating",
+    "turns shown for rating",
     "turns with any dimension rated",
     "turns with an overall rating",
 )
@@ -168,7 +168,7 @@ HEADLINES = {
         {"rating": RATINGS, "failure": FAILURES, "exclusions": EXCLUSIONS[::2]},
     ),
     "expectation_loss": Headline(
-        "levels lost where a high wish met low ratings",
+        "extra loss when high desired empathy met low ratings",
         "level, difference",
         0.0,
         "",
@@ -471,7 +471,7 @@ def continuity_loss(study: Study) -> Compute:
 
 
 def expectation_loss(study: Study) -> Compute:
-    """Loss where a high wish met low ratings, beyond both by themselves."""
+    """Loss when high desired empathy met low ratings, beyond both by themselves."""
     conversations = study.conversations
     empathy = OUTCOMES["empathy"]
     asked = [name for name in empathy if conversations[name].notna().any()]

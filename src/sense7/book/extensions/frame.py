@@ -22,7 +22,7 @@ SCRIPTS = {
     "figures.js": 'class="sense7-figure',
     "ledger.js": "sense7-ledger",
     "specifications.js": "sense7-specifications",
-    "tables.js": "dataframe",
+    "tables.js": "<table",
 }
 """Script of the book -> what a page holds that uses it."""
 
