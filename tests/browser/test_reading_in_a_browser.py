@@ -119,6 +119,22 @@ def test_a_question_finds_its_page_first(reader, query, page):
     assert page in first.get_attribute("href")
 
 
+@pytest.mark.parametrize("query", ["empathy reliability", "how many participants", "kappa"])
+def test_a_search_quotes_text_of_each_page_that_it_finds(reader, address, query):
+    page = reader.page
+    page.goto(f"{address}/search.html?q={query}")
+    page.locator("#search-results li .context").first.wait_for()
+    item = page.locator("#search-results li").first
+    quoted = item.locator(".context").inner_text().strip("… ")
+    stems = [word[:5] for word in query.split()]
+    assert any(stem in quoted.lower() for stem in stems)
+    item.locator("a").click()
+    page.wait_for_url(lambda url: "search.html" not in url)
+    article = " ".join(page.locator("article").text_content().split())
+    assert quoted in article
+    assert len(quoted) <= 280
+
+
 def test_how_a_value_was_computed_is_reached_by_keyboard(reader):
     page = reader.open("notebooks/03-reliability.html")
     value = page.locator(".sense7-value[tabindex]").first
