@@ -1,5 +1,6 @@
 """Trees of messages, in which an edit or a new attempt is a branch: exports of ChatGPT, lists with parents."""
 
+import math
 from collections.abc import Mapping
 
 from sense7.exchange import content
@@ -10,21 +11,29 @@ BRANCH = Omitted("message of another branch")
 
 def unfolded(messages: list) -> list:
     """The messages of a list, each followed by those that it holds as its children, which then name it as parent."""
-    waiting, found = messages[::-1], []
+    waiting = messages[::-1]
+    unfolded_messages = []
     while waiting:
         message = waiting.pop()
-        of = message if isinstance(message, dict) else {}
-        key = next((key for key in content.KEYS["children"] if isinstance(of.get(key), list)), "")
-        inside = [child for child in of.get(key, ()) if isinstance(child, dict)]
-        if inside:
-            own = next(
-                (message[one] for one in content.KEYS["own"] if message.get(one) is not None),
-                f"(message {len(found)})",
-            )
-            message = {"id": own, **message, key: None}
-            waiting += [{"parent": own, **child} for child in reversed(inside)]
-        found.append(message)
-    return found
+        key = _children_key(message)
+        children = [child for child in message[key] if isinstance(child, dict)] if key else []
+        if children:
+            identifier = content.first_of(message, "own")
+            if identifier is None:
+                identifier = f"(message {len(unfolded_messages)})"
+            message = {"id": identifier, **message, key: None}
+            waiting += [{"parent": identifier, **child} for child in reversed(children)]
+        unfolded_messages.append(message)
+    return unfolded_messages
+
+
+def _children_key(message: object) -> str | None:
+    """Key under which a message holds a list of its children."""
+    if isinstance(message, dict):
+        for key in content.KEYS["children"]:
+            if isinstance(message.get(key), list):
+                return key
+    return None
 
 
 def branch_of_list(
@@ -36,94 +45,124 @@ def branch_of_list(
     newest message: a later one in the file is newer than one of the same time, or where no time is known. Unless it is
     ``rooted``, the first messages may name a parent that stands for the beginning, and is not there.
     """
-    listed = [one if isinstance(one, dict) else {} for one in messages]
-    by_children = next(
-        (key for key in content.KEYS["children"] if any(one.get(key) for one in listed)), None
-    )
-    parent_keys = [
-        next((key for key in content.KEYS["parent"] if key in one), None) for one in listed
-    ]
-    if not by_children and not any(
-        key and one[key] is not None for key, one in zip(parent_keys, listed, strict=True)
-    ):
+    objects = [message for message in messages if isinstance(message, dict)]
+    children_key = None
+    for key in content.KEYS["children"]:
+        if children_key is None and any(message.get(key) for message in objects):
+            children_key = key
+    has_parents = any(_parent_of(message) is not None for message in objects)
+    if children_key is None and not has_parents:
         return list(range(len(messages)))
+    parents = _parents_by_name(messages, children_key, where)
+    absent = {parent for parent in parents.values() if parent is not None} - parents.keys()
+    if len(absent) == 1 and not rooted:
+        for name, parent in parents.items():
+            if parent in absent:
+                parents[name] = None
+    current = content.first_of(about, "current")
+    if current is None or str(current) not in parents:
+        current = _newest_leaf(messages, parents)
+    path = _path_to(str(current), parents, where)
+    positions = {name: position for position, name in enumerate(parents)}
+    return [positions[name] for name in path]
+
+
+def _parent_of(message: Mapping) -> object:
+    """The parent that a message names; None if it names none."""
+    for key in content.KEYS["parent"]:
+        if key in message:
+            return message[key]
+    return None
+
+
+def _parents_by_name(messages: list, children_key: str | None, where: str) -> dict[str, str | None]:
+    """Name of each message -> that of its parent; without one, of who names it as a child, or of the message before."""
     parents: dict[str, str | None] = {}
-    for number, (message, key) in enumerate(zip(messages, parent_keys, strict=True), 1):
+    previous = None
+    for number, message in enumerate(messages, 1):
         expect(message, dict, f"{where}[{number}]")
         name = content.first_of(message, "own")
-        if (name := f"message {number}" if name is None else str(name)) in parents:
+        name = f"message {number}" if name is None else str(name)
+        if name in parents:
             raise ValueError(f"{where}: two messages have the id {name[:40]!r}")
-        last = next(reversed(parents), None)
-        parents[name] = None if by_children else last
-        if key:
-            parents[name] = None if message[key] is None else str(message[key])
-    names = list(parents)
-    for name, message in zip(
-        names, messages, strict=True
-    ):  # those without a parent, from who names them as a child
-        for child in (
-            map(str, message.get(by_children) or ())
-            if isinstance(message.get(by_children), list)
-            else ()
-        ):
+        if any(key in message for key in content.KEYS["parent"]):
+            parent = _parent_of(message)
+            parents[name] = None if parent is None else str(parent)
+        else:
+            parents[name] = None if children_key else previous
+        previous = name
+    for name, message in zip(list(parents), messages, strict=True):
+        children = message.get(children_key)
+        if not isinstance(children, list):
+            continue
+        for child in map(str, children):
             if child in parents and parents[child] is None:
                 parents[child] = name
-    absent = {one for one in parents.values() if one is not None and one not in parents}
-    if len(absent) == 1 and not rooted:
-        parents = {name: None if parent in absent else parent for name, parent in parents.items()}
-    current = content.first_of(about, "current")
-    if current is None or (current := str(current)) not in parents:
-        times = [content.seconds_of(content.first_of(message, "time")) for message in messages]
-        newest = max(
-            range(len(names)),
-            key=lambda place: (-1 if times[place] is None else times[place], place),
-        )
-        current, children = names[newest], {parent: name for name, parent in parents.items()}
-        below = {current}
-        while (child := children.get(current)) is not None and child not in below:
-            below.add(current := child)
+    return parents
+
+
+def _newest_leaf(messages: list, parents: Mapping[str, str | None]) -> str:
+    """Name of the last message below the newest one."""
+    newest, newest_time = "", -math.inf
+    for name, message in zip(parents, messages, strict=True):
+        time = content.seconds_of(content.first_of(message, "time"))
+        if time is None:
+            time = -1.0
+        if time >= newest_time:
+            newest, newest_time = name, time
+    last_child = {parent: name for name, parent in parents.items()}
+    below = {newest}
+    leaf = newest
+    while last_child.get(leaf) is not None and last_child[leaf] not in below:
+        leaf = last_child[leaf]
+        below.add(leaf)
+    return leaf
+
+
+def _path_to(current: str, parents: Mapping[str, str | None], where: str) -> list[str]:
+    """Names of the messages from the root to the current one."""
     path: dict[str, None] = {}
-    while current is not None:
-        if current not in parents:
+    name: str | None = current
+    while name is not None:
+        if name not in parents:
             raise ValueError(
-                f"{where}: expected a node {current[:40]!r}, which is named and not there"
+                f"{where}: expected a node {name[:40]!r}, which is named and not there"
             )
-        if current in path:
+        if name in path:
             raise ValueError(
-                f"{where}: the node {current[:40]!r} is its own ancestor; expected a tree"
+                f"{where}: the node {name[:40]!r} is its own ancestor; expected a tree"
             )
-        path[current] = None
-        current = parents[current]
-    positions = {name: number for number, name in enumerate(names)}
-    return [positions[name] for name in reversed(path)]
+        path[name] = None
+        name = parents[name]
+    return list(reversed(path))
 
 
 def read_chatgpt(record: Mapping) -> Chat:
     """Read a conversation of the data export of ChatGPT."""
     nodes = expect(record["mapping"], dict, "mapping")
-    listed = []
+    links = []
     for name, node in nodes.items():
-        of = node if isinstance(node, dict) else {}
-        time = of["message"].get("create_time") if isinstance(of.get("message"), dict) else None
-        listed.append(
-            {"id": name, "parent": of.get("parent"), "children": of.get("children"), "time": time}
-        )
+        link = {"id": name, "parent": None}
+        if isinstance(node, dict):
+            link["children"] = node.get("children")
+            link["parent"] = node.get("parent")
+            if isinstance(node.get("message"), dict):
+                link["time"] = node["message"].get("create_time")
+        links.append(link)
     names = list(nodes)
-    path = [names[number] for number in branch_of_list(record, listed, "mapping", rooted=True)]
+    branch = branch_of_list(record, links, "mapping", rooted=True)
     parts = []
-    for name in path:
-        where = f"mapping[{name[:40]!r}]"
-        if message := expect(nodes[name], dict, where).get("message"):
+    for number in branch:
+        where = f"mapping[{names[number][:40]!r}]"
+        message = expect(nodes[names[number]], dict, where).get("message")
+        if message:
             parts += _read(expect(message, dict, f"{where}.message"), f"{where}.message")
-    on_path = set(path)
-    parts += [
-        BRANCH
-        for name in names
-        if name not in on_path and isinstance(nodes[name], dict) and nodes[name].get("message")
-    ]
-    return content.assemble(
-        parts, content.name_of(record, ("conversation_id", "id")), record, clock=True
-    )
+    for number in sorted(set(range(len(names))) - set(branch)):
+        node = nodes[names[number]]
+        if isinstance(node, dict) and node.get("message"):
+            parts.append(BRANCH)
+    name = content.name_of(record, ("conversation_id", "id"))
+    return content.assemble(parts, name, record, clock=True)
 
 
 def _read(message: Mapping, where: str) -> list[Message | Omitted]:
@@ -132,36 +171,39 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
         return _read_fragments(message, where)
     if not isinstance(message.get("author"), dict):
         return [Omitted("message without author")]
-    author = message["author"]
-    side = content.side_of(author.get("role"), f"{where}.author.role")
-    held = expect(message.get("content") or {"content_type": "text"}, dict, f"{where}.content")
-    kind = held.get("content_type")
-    metadata = message["metadata"] if isinstance(message.get("metadata"), dict) else {}
+    side = content.side_of(message["author"].get("role"), f"{where}.author.role")
+    body = expect(message.get("content") or {"content_type": "text"}, dict, f"{where}.content")
+    content_type = body.get("content_type")
+    is_text = content_type in ("text", "multimodal_text")
     text, left_out = "", []
-    if is_text := kind in ("text", "multimodal_text"):
-        parts = expect(held.get("parts") or [], list, f"{where}.content.parts")
+    if is_text:
+        parts = expect(body.get("parts") or [], list, f"{where}.content.parts")
         text, left_out = content.joined(content.pieces(parts, f"{where}.content.parts"))
-    instead = Omitted("empty message")
-    if metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
-        instead = Omitted("hidden message") if text or not is_text else None
-    elif side not in (
-        content.USER,
-        content.ASSISTANT,
-    ):  # an export begins with an empty system message
-        instead = Omitted(side) if text or side != content.SYSTEM else None
+    metadata = message.get("metadata")
+    is_hidden = message.get("weight") == 0
+    if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
+        is_hidden = True
+    if is_hidden:
+        if is_text and not text:
+            return left_out
+        omitted = "hidden message"
+    elif side not in (content.USER, content.ASSISTANT):
+        if side == content.SYSTEM and not text:  # with which an export begins
+            return left_out
+        omitted = side
     elif message.get("recipient", "all") != "all":
-        instead = Omitted("tool call")
-    elif kind in ("thoughts", "reasoning_recap"):
-        instead = Omitted("reasoning")
+        omitted = "tool call"
+    elif content_type in ("thoughts", "reasoning_recap"):
+        omitted = "reasoning"
     elif not is_text:
-        instead = Omitted(f"content of type {str(kind)[:40]}")
-    elif text or side == content.USER or any(one.is_empty for one in left_out):
-        seconds, model = (
-            content.seconds_of(message.get("create_time")),
-            content.name_of(message, content.KEYS["model"]),
-        )
-        instead = Message(side, text, seconds, model)
-    return [*left_out, instead] if instead else left_out
+        omitted = f"content of type {str(content_type)[:40]}"
+    elif text or side == content.USER or any(part.is_empty for part in left_out):
+        seconds = content.seconds_of(message.get("create_time"))
+        model = content.name_of(message, content.KEYS["model"])
+        return [*left_out, Message(side, text, seconds, model)]
+    else:
+        omitted = "empty message"
+    return [*left_out, Omitted(omitted)]
 
 
 def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
@@ -170,20 +212,18 @@ def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
     side = ""
     parts: list[str | Omitted] = []
     for number, fragment in enumerate(expect(message["fragments"], list, f"{where}.fragments"), 1):
-        place = f"{where}.fragments[{number}]"
-        kind = str(expect(fragment, dict, place).get("type"))
-        if kind in sides:
-            side = sides[kind]
-            parts += content.pieces(fragment.get("content"), f"{place}.content")
-        elif kind == "THINK":
+        path = f"{where}.fragments[{number}]"
+        fragment_type = str(expect(fragment, dict, path).get("type"))
+        if fragment_type in sides:
+            side = sides[fragment_type]
+            parts += content.pieces(fragment.get("content"), f"{path}.content")
+        elif fragment_type == "THINK":
             parts.append(Omitted("reasoning"))
         else:
-            parts.append(Omitted(f"fragment of type {kind[:40]}"))
+            parts.append(Omitted(f"fragment of type {fragment_type[:40]}"))
     text, left_out = content.joined(parts)
     if not side:
         return left_out or [Omitted("empty message")]
     seconds = content.seconds_of(message.get("inserted_at"))
-    return [
-        *left_out,
-        Message(side, text, seconds, content.name_of(message, content.KEYS["model"])),
-    ]
+    model = content.name_of(message, content.KEYS["model"])
+    return [*left_out, Message(side, text, seconds, model)]

@@ -23,13 +23,19 @@ def vocabulary() -> dict[str, dict[str, list[str]]]:
 
 _TABLES = vocabulary()
 KEYS: dict[str, list[str]] = _TABLES.pop("keys")
-ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = (
-    {name: meaning for meaning, names in table.items() for name in names}
-    for table in _TABLES.values()
-)
 
 
-_INSTEAD = (
+def _meanings(table: Mapping[str, list[str]]) -> dict[str, str]:
+    """Name -> what it means, of a table with all names of each meaning."""
+    meanings = {}
+    for meaning, names in table.items():
+        meanings.update(dict.fromkeys(names, meaning))
+    return meanings
+
+
+ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = map(_meanings, _TABLES.values())
+
+_IN_PLACE_OF_TEXT = {
     "tool_calls",
     "function_call",
     "refusal",
@@ -38,26 +44,23 @@ _INSTEAD = (
     "audio",
     "attachments",
     "files",
-)
-"""What a message may have in place of a text."""
-
-_NO_TEXT = {
-    *(
-        "role",
-        "from",
-        "sender",
-        "name",
-        "metadata",
-        "seconds",
-        "status",
-        "index",
-        "version",
-        "user",
-        "type",
-    ),
-    *_INSTEAD,
-    *(key for names in KEYS.values() for key in names),
 }
+"""Keys of what a message may have in place of a text."""
+
+_ABOUT_MESSAGE = {
+    "role",
+    "from",
+    "sender",
+    "name",
+    "metadata",
+    "seconds",
+    "status",
+    "index",
+    "version",
+    "user",
+    "type",
+}
+_NO_TEXT = _IN_PLACE_OF_TEXT.union(_ABOUT_MESSAGE, *KEYS.values())
 """Keys of a message under which no text stands that either side said."""
 
 
@@ -75,12 +78,17 @@ class Message:
 class Omitted:
     """A part that is no text of either side, by its kind."""
 
-    what: str
+    description: str
+
+    @property
+    def is_of_unknown_type(self) -> bool:
+        """Whether the format does not say what it is."""
+        return self.description.startswith("part of unknown type ")
 
     @property
     def is_empty(self) -> bool:
         """Whether it stands for nothing: the message that holds it stays, and keeps its number."""
-        return self.what == "empty part" or self.what.startswith("part of unknown type ")
+        return self.description == "empty part" or self.is_of_unknown_type
 
 
 @dataclass(frozen=True)
@@ -102,16 +110,17 @@ class Chat:
         >>> Chat("c1", (Message("user", "Hi"),), participant="P1").to_dict()
         {'id': 'c1', 'participant': 'P1', 'messages': [{'role': 'user', 'content': 'Hi'}]}
         """
-        said = [
-            {"role": one.role, "content": one.text, "seconds": one.seconds} for one in self.messages
-        ]
-        said = [{name: value for name, value in one.items() if value is not None} for one in said]
-        about = {name: getattr(self, name) for name in ("participant", "condition", "topic")}
-        return {
-            "id": self.id,
-            **{name: value for name, value in about.items() if value is not None},
-            "messages": said,
-        }
+        record: dict[str, object] = {"id": self.id}
+        for name in ("participant", "condition", "topic"):
+            if getattr(self, name) is not None:
+                record[name] = getattr(self, name)
+        record["messages"] = []
+        for message in self.messages:
+            entry: dict[str, object] = {"role": message.role, "content": message.text}
+            if message.seconds is not None:
+                entry["seconds"] = message.seconds
+            record["messages"].append(entry)
+        return record
 
 
 def assemble(
@@ -120,44 +129,48 @@ def assemble(
     about: Mapping,
     *,
     clock: bool = False,
-    **known: str | None,
+    participant: str | None = None,
+    condition: str | None = None,
+    topic: str | None = None,
 ) -> Chat:
     """Make a conversation of its parts in order; by the clock, times become those since the first message.
 
-    Its condition is the one that is known, else the models of its messages, else that of the conversation.
+    Its condition is the one given, else the models of its messages, else that of the conversation.
     """
     parts = list(parts)
     messages = [part for part in parts if isinstance(part, Message)]
-    models = dict.fromkeys(one.model for one in messages if one.model)
-    known["condition"] = (
-        known.get("condition") or " + ".join(models) or name_of(about, KEYS["model"])
-    )
+    models = dict.fromkeys(message.model for message in messages if message.model)
+    condition = condition or " + ".join(models) or name_of(about, KEYS["model"])
     if clock:
-        began = next((one.seconds for one in messages if one.seconds is not None), None)
-        messages = [
-            one if one.seconds is None else replace(one, seconds=max(one.seconds - began, 0.0))
-            for one in messages
-        ]
-    omitted = tuple(one.what for one in parts if isinstance(one, Omitted))
-    return Chat(name or "", tuple(messages), omitted=omitted, **known)
+        began = None
+        for number, message in enumerate(messages):
+            if message.seconds is not None:
+                if began is None:
+                    began = message.seconds
+                messages[number] = replace(message, seconds=max(message.seconds - began, 0.0))
+    omitted = tuple(part.description for part in parts if isinstance(part, Omitted))
+    return Chat(name or "", tuple(messages), participant, condition, topic, omitted)
 
 
 def kind_of(value: object) -> str:
     """Name the kind of a JSON value."""
-    kinds = {
+    names = {
         bool: "true or false",
         Mapping: "an object",
         list: "a list",
         str: "a text",
         int | float: "a number",
     }
-    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "null")
+    for type_of_value, name in names.items():
+        if isinstance(value, type_of_value):
+            return name
+    return "null"
 
 
-def expect(value: object, kind: type, where: str):
-    """Give a JSON value if it is of a kind; else a ValueError says what was expected, and what stands there."""
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{where}: expected {kind_of(kind())}, found {kind_of(value)}")
+def expect(value: object, expected: type, where: str):
+    """Give a JSON value if it is of a type; else a ValueError says what was expected, and what stands there."""
+    if not isinstance(value, expected) or isinstance(value, bool):
+        raise ValueError(f"{where}: expected {kind_of(expected())}, found {kind_of(value)}")
     return value
 
 
@@ -166,7 +179,9 @@ def seconds_of(value: object) -> float | None:
     with contextlib.suppress(OverflowError, ValueError):
         if isinstance(value, str):
             moment = datetime.datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=datetime.UTC)
+            return moment.timestamp()
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
     return None
@@ -174,15 +189,17 @@ def seconds_of(value: object) -> float | None:
 
 def first_of(about: Mapping, kind: str) -> object:
     """The first value of a kind of key (in vocabulary.toml) that is there; None if none is."""
-    return next((about[key] for key in KEYS[kind] if about.get(key) is not None), None)
+    for key in KEYS[kind]:
+        if about.get(key) is not None:
+            return about[key]
+    return None
 
 
 def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
     """The first of some texts or numbers that is there, or in its metadata."""
-    inner = about.get("metadata")
-    for one in (about, inner if isinstance(inner, dict) else {}):
-        for key in keys:
-            value = one.get(key)
+    for properties in (about, about.get("metadata")):
+        for key in keys if isinstance(properties, Mapping) else ():
+            value = properties.get(key)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 return str(value)
     return None
@@ -191,16 +208,12 @@ def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
 def side_of(role: object, where: str) -> str:
     """Say who says a message, or what it is named by when it is left out."""
     name = expect(role, str, where).strip().casefold()
-    side = ROLES.get(name)
-    if (
-        side is None and ROLES.get(re.split(r"[-_ .:/\d]", name)[0]) == ASSISTANT
-    ):  # as in gpt-4 and claude-3-opus
-        side = ASSISTANT
-    if side is None:
-        raise ValueError(
-            f"{where}: {role[:40]!r} is no known role; expected one of {', '.join(ROLES)}"
-        )
-    return side
+    if name in ROLES:
+        return ROLES[name]
+    first_word = re.split(r"[-_ .:/\d]", name)[0]
+    if ROLES.get(first_word) == ASSISTANT:  # as in gpt-4 and claude-3-opus
+        return ASSISTANT
+    raise ValueError(f"{where}: {role[:40]!r} is no known role; expected one of {', '.join(ROLES)}")
 
 
 def pieces(
@@ -213,35 +226,44 @@ def pieces(
         for number, part in enumerate(content, 1):
             yield from pieces(part, f"{where}[{number}]", texts)
     elif content is None:
-        yield from (Omitted("empty part"), "")
+        yield Omitted("empty part")
+        yield ""
     else:
-        kind = expect(content, dict, where).get(
-            "type", content.get("content_type", "text" if "text" in content else None)
-        )
-        inner = next(
-            (name for name in ("parts", "content") if kind in (None, "text") and name in content),
-            None,
-        )
-        if inner and "text" not in content:  # a content or a message in another
-            yield from pieces(content[inner], f"{where}.{inner}", texts)
-            return
-        kind = kind if isinstance(kind, str) else kind_of(kind)
-        if kind in _TEXTS:
-            text = content.get(_TEXTS[kind])
-            text = (
-                text["value"] if isinstance(text, dict) and "value" in text else text
-            )  # as assistants of OpenAI
-            yield from pieces(text, f"{where}.{_TEXTS[kind]}", texts)
-        elif kind in _MARKERS:
-            spoken = content.get("transcript")
-            is_spoken = isinstance(spoken, str) and bool(spoken.strip())
-            yield from (Omitted(_MARKERS[kind]), spoken if is_spoken else f"[{_MARKERS[kind]}]")
-        elif kind in _UNSEEN or kind.endswith("tool_result"):
-            yield Omitted(_UNSEEN.get(kind, "tool result"))
-        elif kind.startswith("tool-"):
-            yield Omitted("tool call")
+        yield from _pieces_of_part(expect(content, dict, where), where, texts)
+
+
+def _pieces_of_part(
+    part: Mapping, where: str, texts: Mapping[str, str] | None
+) -> Iterator[str | Omitted]:
+    """Texts and markers of a part that says by its type what it is."""
+    part_type = part.get("type", part.get("content_type", "text" if "text" in part else None))
+    if "text" not in part and part_type in (None, "text"):
+        for key in ("parts", "content"):  # a content or a message in another
+            if key in part:
+                yield from pieces(part[key], f"{where}.{key}", texts)
+                return
+    if not isinstance(part_type, str):
+        part_type = kind_of(part_type)
+    if part_type in _TEXTS:
+        key = _TEXTS[part_type]
+        text = part.get(key)
+        if isinstance(text, dict) and "value" in text:  # as assistants of OpenAI
+            text = text["value"]
+        yield from pieces(text, f"{where}.{key}", texts)
+    elif part_type in _MARKERS:
+        yield Omitted(_MARKERS[part_type])
+        transcript = part.get("transcript")
+        if isinstance(transcript, str) and transcript.strip():
+            yield transcript
         else:
-            yield from (Omitted(f"part of unknown type {kind[:40]}"), "")
+            yield f"[{_MARKERS[part_type]}]"
+    elif part_type in _UNSEEN or part_type.endswith("tool_result"):
+        yield Omitted(_UNSEEN.get(part_type, "tool result"))
+    elif part_type.startswith("tool-"):
+        yield Omitted("tool call")
+    else:
+        yield Omitted(f"part of unknown type {part_type[:40]}")
+        yield ""
 
 
 def joined(parts: Iterable[str | Omitted]) -> tuple[str, list[Omitted]]:
@@ -252,12 +274,12 @@ def joined(parts: Iterable[str | Omitted]) -> tuple[str, list[Omitted]]:
     for part in parts:
         if isinstance(part, Omitted):
             left_out.append(part)
-            is_interrupted = is_interrupted or part.what in _UNSEEN.values()
+            is_interrupted = is_interrupted or part.description in _UNSEEN.values()
         elif part:
-            needs_break = (
-                is_interrupted and text and not text[-1].isspace() and not part[0].isspace()
-            )
-            text += f"\n{part}" if needs_break else part
+            is_joint = bool(text) and not text[-1].isspace() and not part[0].isspace()
+            if is_interrupted and is_joint:
+                text += "\n"
+            text += part
             is_interrupted = False
     return text, left_out
 
@@ -268,29 +290,29 @@ def _text_key(message: Mapping, where: str) -> str:
     if filled:
         return filled[0]
     present = [key for key in KEYS["text"] if key in message]
-    unread = [
-        key
-        for key, value in message.items()
-        if key not in _NO_TEXT
-        and isinstance(value, str | list | dict)
-        and value
-        and not str(key).startswith("_")
-    ]
-    if unread and not present and not any(message.get(name) for name in _INSTEAD):
+    if present:
+        return present[0]
+    unread = []
+    for key, value in message.items():
+        may_be_text = isinstance(value, str | list | dict) and bool(value)
+        if may_be_text and key not in _NO_TEXT and not str(key).startswith("_"):
+            unread.append(key)
+    if unread and not any(message.get(name) for name in _IN_PLACE_OF_TEXT):
+        expected = " or ".join(KEYS["text"][:4])
         raise ValueError(
-            f"{where}: expected a text under {' or '.join(KEYS['text'][:4])}, found only {', '.join(unread[:6])}"
+            f"{where}: expected a text under {expected}, found only {', '.join(unread[:6])}"
         )
-    return present[0] if present else "content"
+    return "content"
 
 
 def _may_hold_text(content: object) -> bool:
     """Whether a part has more in it than its type and name."""
     parts = content if isinstance(content, list) else [content]
     for part in parts:
-        if isinstance(part, dict) and any(
-            value for name, value in part.items() if name not in ("type", "id")
-        ):
-            return True
+        if isinstance(part, dict):
+            values = [value for name, value in part.items() if name not in ("type", "id")]
+            if any(values):
+                return True
     return False
 
 
@@ -298,50 +320,69 @@ def read_message(
     message: object, where: str, texts: Mapping[str, str] | None = None
 ) -> list[Message | Omitted]:
     """Read a message with a role and content: what is left out of it, and itself if a side said it."""
-    role = next(
-        (key for key in ("role", "from", "sender") if key in expect(message, dict, where)), "role"
-    )
+    expect(message, dict, where)
+    role_key = "role"
+    for key in ("sender", "from", "role"):
+        if key in message:
+            role_key = key
     by_user = message.get("isCreatedByUser")
     if isinstance(by_user, bool):  # LibreChat, whose sender is a label
         side = USER if by_user else ASSISTANT
     else:
-        side = side_of(message.get(role), f"{where}.{role}")
+        side = side_of(message.get(role_key), f"{where}.{role_key}")
     if side not in (USER, ASSISTANT):
         return [Omitted(side)]
-    key = _text_key(message, where)
-    content = message.get(key)
-    parts: list[str | Omitted] = []
-    for name in (
-        ("attachments", "files") if role == "sender" else ()
-    ):  # an export of Claude has them beside the text
-        for _ in expect(message.get(name) or [], list, f"{where}.{name}"):
-            parts += [Omitted("file"), "[file]"]
-    parts += [] if content is None else pieces(content, f"{where}.{key}", texts)
-    if message.get("refusal"):
-        parts += pieces(message["refusal"], f"{where}.refusal")
-    for call in [
-        *expect(message.get("tool_calls") or [], list, f"{where}.tool_calls"),
-        message.get("function_call"),
-    ]:
-        parts += [Omitted("tool call")] if call else []
-    for name in ("reasoning_content", "reasoning"):
-        parts += [Omitted("reasoning")] if message.get(name) else []
-    if isinstance(message.get("audio"), dict):  # a spoken answer
-        spoken = pieces({"type": "audio", **message["audio"]}, f"{where}.audio")
-        parts += [piece for piece in spoken if isinstance(piece, Omitted) or not content]
-    text, left_out = joined(parts)
-    others = [
-        message[name] for name in KEYS["text"] if name != key and isinstance(message.get(name), str)
-    ]
-    if not text and any(others):
-        text = next(filter(None, others))
-    unknown = [part.what for part in left_out if part.what.startswith("part of unknown type ")]
+    text_key = _text_key(message, where)
+    content = message.get(text_key)
+    text, left_out = joined(_parts_of(message, where, role_key, text_key, texts))
+    if not text:
+        for key in KEYS["text"]:
+            if key != text_key and isinstance(message.get(key), str) and not text:
+                text = message[key]
+    unknown = [part.description for part in left_out if part.is_of_unknown_type]
     if not text and unknown and _may_hold_text(content):
-        raise ValueError(f"{where}.{key}: nothing but a {unknown[0]}, in which a text may stand")
+        raise ValueError(
+            f"{where}.{text_key}: nothing but a {unknown[0]}, in which a text may stand"
+        )
     if content is None and not text and not left_out:
         left_out = [Omitted("message without content")]
-    elif not text and left_out and not any(one.is_empty for one in left_out):
+    elif not text and left_out and not any(part.is_empty for part in left_out):
         return left_out
-    moment = message.get("created_at") if role == "sender" else message.get("seconds")
-    moment = None if role != "sender" and isinstance(moment, str) else seconds_of(moment)
-    return [*left_out, Message(side, text, moment, name_of(message, KEYS["model"]))]
+    seconds = None
+    if role_key == "sender":
+        seconds = seconds_of(message.get("created_at"))
+    elif not isinstance(message.get("seconds"), str):
+        seconds = seconds_of(message.get("seconds"))
+    return [*left_out, Message(side, text, seconds, name_of(message, KEYS["model"]))]
+
+
+def _parts_of(
+    message: Mapping,
+    where: str,
+    role_key: str,
+    text_key: str,
+    texts: Mapping[str, str] | None,
+) -> list[str | Omitted]:
+    """Pieces of all that a message holds: its text, files, a refusal, calls of tools, reasoning, sound."""
+    parts: list[str | Omitted] = []
+    if role_key == "sender":  # an export of Claude has files beside the text
+        for key in ("attachments", "files"):
+            files = expect(message.get(key) or [], list, f"{where}.{key}")
+            parts += [Omitted("file"), "[file]"] * len(files)
+    content = message.get(text_key)
+    if content is not None:
+        parts += pieces(content, f"{where}.{text_key}", texts)
+    if message.get("refusal"):
+        parts += pieces(message["refusal"], f"{where}.refusal")
+    tool_calls = expect(message.get("tool_calls") or [], list, f"{where}.tool_calls")
+    for call in (*tool_calls, message.get("function_call")):
+        if call:
+            parts.append(Omitted("tool call"))
+    for key in ("reasoning_content", "reasoning"):
+        if message.get(key):
+            parts.append(Omitted("reasoning"))
+    if isinstance(message.get("audio"), dict):  # a spoken answer
+        for piece in pieces({"type": "audio", **message["audio"]}, f"{where}.audio"):
+            if isinstance(piece, Omitted) or not content:
+                parts.append(piece)
+    return parts

@@ -30,9 +30,13 @@ def shared_tables(sheets: Mapping[str, Sheet], participants: str | None = None) 
     ['Tasks']
     """
     official = {normalise_name(name): name for name in CORE_COLUMNS}
-    tables = {official.get(normalise_name(name)): sheet for name, sheet in sheets.items()}
-    tables.pop(None, None)
-    return tables | ({"Participants": sheets[participants]} if participants else {})
+    tables = {}
+    for name, sheet in sheets.items():
+        if normalise_name(name) in official:
+            tables[official[normalise_name(name)]] = sheet
+    if participants:
+        tables["Participants"] = sheets[participants]
+    return tables
 
 
 def sheet_as_csv(sheet: Sheet) -> str:
@@ -45,9 +49,11 @@ def sheet_as_csv(sheet: Sheet) -> str:
     """
     rows: list[list] = [_columns(sheet)]
     for row in sheet.rows:
-        rows.append(
-            [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row]
-        )
+        cells = list(row)
+        for column, cell in enumerate(cells):
+            if isinstance(cell, float) and cell.is_integer():
+                cells[column] = int(cell)
+        rows.append(cells)
     return csv_text(rows)
 
 
@@ -72,40 +78,34 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
                 "sha256": hashlib.sha256(content).hexdigest(),
             }
         )
-        known = {
-            column.official: {"description": explain(column).replace("\n", " ")}
-            for column in CORE_COLUMNS.get(name, ())
-        }
+        format_columns = {column.official: column for column in CORE_COLUMNS.get(name, ())}
         columns = []
         for position, column in enumerate(_columns(sheet)):
-            kinds = {type(cell) for cell in sheet.column(position) if cell is not None}
+            types = {type(cell) for cell in sheet.column(position) if cell is not None}
             # Names are texts also where they look like numbers.
-            is_number = (
-                bool(kinds) and kinds <= {int, float} and column not in ("PID", "TaskId", "Model")
-            )
-            columns.append(
-                {
-                    "@type": "cr:Field",
-                    "@id": f"{name}/{column}",
-                    "name": column,
-                    **known.get(column, {}),
-                    "dataType": "sc:Float" if is_number else "sc:Text",
-                    "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
-                }
-            )
+            is_name = column in ("PID", "TaskId", "Model")
+            is_number = bool(types) and types <= {int, float} and not is_name
+            field = {"@type": "cr:Field", "@id": f"{name}/{column}", "name": column}
+            if column in format_columns:
+                field["description"] = explain(format_columns[column]).replace("\n", " ")
+            field["dataType"] = "sc:Float" if is_number else "sc:Text"
+            field["source"] = {"fileObject": {"@id": file}, "extract": {"column": column}}
+            columns.append(field)
         records.append({"@type": "cr:RecordSet", "@id": name, "name": name, "field": columns})
-    head = {
+    return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
+        **about,
+        "distribution": files,
+        "recordSet": records,
     }
-    return head | dict(about) | {"distribution": files, "recordSet": records}
 
 
 def _columns(sheet: Sheet) -> list[str]:
     """Names of the columns; one that is not plain, or stands twice, goes by its number."""
     names: list[str] = []
     for number, header in enumerate(sheet.header, 1):
-        plain = re.fullmatch(r"[A-Za-z][\w-]*", header, re.ASCII) and header not in names
-        names.append(header if plain else f"column-{number}")
+        is_plain = re.fullmatch(r"[A-Za-z][\w-]*", header, re.ASCII) is not None
+        names.append(header if is_plain and header not in names else f"column-{number}")
     return names

@@ -37,22 +37,29 @@ class ImportSummary:
         ['a.json: ShareGPT', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: 1 image']
         """
         counts = []
-        for what, number in sorted(self.omitted.items()):
-            head = re.match(r"message|conversation|.+?(?= of |$)", what)[0]
-            ending = "" if head in ("audio", "reasoning", "content") else "s"
-            counts.append(count_of(number, what, f"{head}{ending}{what.removeprefix(head)}"))
-        brought = (
-            f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}"
-        )
+        for description, number in sorted(self.omitted.items()):
+            noun = re.match(r"message|conversation|.+?(?= of |$)", description)[0]
+            plural = noun if noun in ("audio", "reasoning", "content") else f"{noun}s"
+            counts.append(count_of(number, description, plural + description.removeprefix(noun)))
+        conversations = count_of(self.conversations, "conversation")
+        messages = count_of(self.messages, "message")
         lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
-        lines += [
-            f"{brought}, {self.turns:,} of them by the assistant",
-            f"left out: {', '.join(counts) or 'nothing'}",
-        ]
+        lines.append(f"{conversations}, {messages}, {self.turns:,} of them by the assistant")
+        lines.append(f"left out: {', '.join(counts) or 'nothing'}")
         if self.without_model:
-            unknown = f"no condition is known: {count_of(self.without_model, 'conversation')} (give --condition)"
-            lines.append(f"no model is named, so {unknown}")
+            conversations = count_of(self.without_model, "conversation")
+            lines.append(
+                f"no model is named, so no condition is known: {conversations} (give --condition)"
+            )
         return lines
+
+    def add(self, chat: Chat) -> None:
+        """Count a conversation that is brought in."""
+        self.conversations += 1
+        self.messages += len(chat.messages)
+        self.turns += sum(message.role == ASSISTANT for message in chat.messages)
+        self.without_model += chat.condition is None
+        self.omitted.update(chat.omitted)
 
 
 def read_chats(
@@ -72,71 +79,78 @@ def read_chats(
     be read, or without any message, is left out, and counted in the summary. A UserError says so if a file can't be
     read, none of its conversations can, or two have one id.
     """
-    summary = ImportSummary() if summary is None else summary
-    given = {"participant": participant, "condition": condition, "topic": topic}
-    given = {key: value for key, value in given.items() if value is not None}
-    seen, where = {}, "no file"
+    if summary is None:
+        summary = ImportSummary()
+    values = {"participant": participant, "condition": condition, "topic": topic}
+    values = {name: value for name, value in values.items() if value is not None}
+    place_of: dict[str, str] = {}
+    where = "no file"
     for path in map(Path, paths):
         formats = summary.formats.setdefault(path.name, {})
-        where, number, problems = str(path), 0, []
-        for place, record in records(path):
+        where = str(path)
+        number = 0
+        problems = []
+        for number, (place, record) in enumerate(records(path), 1):
             where = f"{path}: {place}" if place else str(path)
-            number += 1
+            if isinstance(record, Transcript):
+                record.speakers = speakers or {}
             try:
-                if isinstance(record, UserError):
-                    raise record
-                if isinstance(record, Transcript):
-                    record.speakers = speakers or {}
-                kind, chat = read_record(record)
+                format_name, chat = _read(record, where)
                 if isinstance(record, Transcript):
                     summary.remarks += [f"{where}: {remark}." for remark in record.remarks]
-                name = (
-                    f"c{summary.conversations + 1}"
-                    if new_ids
-                    else as_name(chat.id) or f"{path.stem}-{number}"
-                )
-                named = replace(chat, id=name, **given)
-                if match := re.search(
-                    "[\ud800-\udfff]", json.dumps(named.to_dict(), ensure_ascii=False)
-                ):
-                    raise ValueError(
-                        f"a text has half of a surrogate pair (\\u{ord(match[0]):04x}), which is no character. Correct "
-                        "it, or export the file again"
-                    )
-            except (ValueError, RecursionError, UserError) as error:
-                text = (
-                    "nested too deeply to be a conversation"
-                    if isinstance(error, RecursionError)
-                    else str(error)
-                )
-                problems.append(text if isinstance(error, UserError) else f"{where}: {text}.")
+                name = as_name(chat.id) or f"{path.stem}-{number}"
+                if new_ids:
+                    name = f"c{summary.conversations + 1}"
+                chat = replace(chat, id=name, **values)
+                _require_characters(chat, where)
+            except UserError as error:
+                problems.append(str(error))
                 continue
-            formats[kind] = None
+            formats[format_name] = None
             if not chat.messages:
                 summary.omitted["conversation without any message"] += 1
                 continue
-            if name in seen:
+            if name in place_of:
                 raise UserError(
-                    f"{where}: the id {name[:60]!r} is also that of {seen[name]}. Remove one of the two conversations, "
-                    "or give --new-ids to number all of them."
+                    f"{where}: the id {name[:60]!r} is also that of {place_of[name]}. Remove one of the two "
+                    "conversations, or give --new-ids to number all of them."
                 )
-            seen[name] = where
-            summary.conversations += 1
-            summary.messages += len(named.messages)
-            summary.turns += sum(one.role == ASSISTANT for one in named.messages)
-            summary.without_model += named.condition is None
-            summary.omitted.update(named.omitted)
-            yield named
+            place_of[name] = where
+            summary.add(chat)
+            yield chat
         if problems and len(problems) == number:
-            raise UserError(
-                problems[0]
-                + (f" None of {number:,} conversations can be read." if number > 1 else "")
-            )
+            several = f" None of {number:,} conversations can be read." if number > 1 else ""
+            raise UserError(problems[0] + several)
         if problems:  # all are counted, some are named
             summary.omitted["conversation that can't be read"] += len(problems)
         summary.remarks += [f"{problem} This conversation is left out." for problem in problems[:5]]
     if not summary.conversations:
         raise UserError(f"{where}: no conversation with a message was found. Nothing was written.")
+
+
+def _read(record: object, where: str) -> tuple[str, Chat]:
+    """Name of a record's format and its conversation; a UserError says why it can't be read."""
+    if isinstance(record, UserError):
+        raise record
+    try:
+        return read_record(record)
+    except RecursionError:
+        raise UserError(f"{where}: nested too deeply to be a conversation.") from None
+    except UserError:
+        raise
+    except ValueError as error:
+        raise UserError(f"{where}: {error}.") from None
+
+
+def _require_characters(chat: Chat, where: str) -> None:
+    """Refuse a conversation with half of a surrogate pair, which no file in UTF-8 holds."""
+    text = json.dumps(chat.to_dict(), ensure_ascii=False)
+    half = re.search("[\ud800-\udfff]", text)
+    if half:
+        raise UserError(
+            f"{where}: a text has half of a surrogate pair (\\u{ord(half[0]):04x}), which is no character. Correct "
+            "it, or export the file again."
+        )
 
 
 def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> None:

@@ -32,11 +32,10 @@ OF_TASKS = tuple(column.official for column in TASK_COLUMNS if column.official !
 """Columns of a conversation, which are the same in each row of it."""
 
 _NAMES = ("TaskId", *KEYS, *RATINGS, "Comment", *OF_TASKS)
-_ALIKE = {normalise_name(name): name for name in _NAMES} | {
-    normalise_name(column.name): column.official
-    for column in (*TASK_COLUMNS, *MESSAGE_COLUMNS)
-    if column.official in _NAMES
-}
+_ALIKE = {normalise_name(name): name for name in _NAMES}
+for _column in (*TASK_COLUMNS, *MESSAGE_COLUMNS):
+    if _column.official in _NAMES:
+        _ALIKE[normalise_name(_column.name)] = _column.official
 
 _NEEDED = {
     ("TaskId",): ("the conversation", "TaskId=COLUMN"),
@@ -55,14 +54,11 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
     {'TaskId': 'chat', 'EmpathyOverall': 'q8', 'Turn': 'no'}
     """
     columns = {}
-    for name, of, where in [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]:
+    entries = [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]
+    for name, column, where in entries:
         # YAML reads a bare yes, no, on, off as a truth value.
-        if (
-            name == ALL_COLUMNS
-            or isinstance(of, bool)
-            or not isinstance(of, str | int | float)
-            or not str(of).strip()
-        ):
+        is_name = isinstance(column, str | int | float) and not isinstance(column, bool)
+        if name == ALL_COLUMNS or not is_name or not str(column).strip():
             fix = "(in a file NAME: COLUMN, a name such as yes or on in quotes)"
             raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 {fix}.")
         official = _ALIKE.get(normalise_name(str(name)))
@@ -70,7 +66,7 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
             raise UserError(
                 f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}."
             )
-        columns[official] = str(of).strip()
+        columns[official] = str(column).strip()
     return columns
 
 
@@ -93,33 +89,46 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
         raise UserError(
             f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8."
         )
-    sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
-    present, header = f"(columns present: {', '.join(sheet.header)})", sheet.header
-    for name, of in columns.items():
-        if of not in header:
-            fix = "Correct the map or the table."
+    if ending == ".xlsx":
+        sheet, *_ = read_sheets(path).values()
+    else:
+        sheet = read_table(path)
+    header = sheet.header
+    present = f"(columns present: {', '.join(header)})"
+    for name, column in columns.items():
+        if column not in header:
             raise UserError(
-                f"{path}: the column {of!r} ({name}) is missing in row 1 {present}. {fix}"
+                f"{path}: the column {column!r} ({name}) is missing in row 1 {present}. Correct the map or the table."
             )
-    chosen, positions = {of: name for name, of in columns.items()}, {}
-    for number, own in enumerate(header):
-        name = chosen.get(own, _ALIKE.get(normalise_name(own)))
-        if name is None or (name in columns and own not in chosen):
-            continue
+    positions = _positions(path, header, columns)
+    for names, (meaning, example) in _NEEDED.items():
+        if positions.keys().isdisjoint(names):
+            fix = f"Name it: --column {example}, or in a file for --columns."
+            raise UserError(f"{path}: no column for {meaning} {present}. {fix}")
+    rows = [{name: row[position] for name, position in positions.items()} for row in sheet.rows]
+    used = set(positions.values())
+    unused = [column for position, column in enumerate(header) if position not in used]
+    return RatingTable(path, rows, unused)
+
+
+def _positions(path: Path, header: list[str], columns: Mapping[str, str]) -> dict[str, int]:
+    """Official name -> position in the table: by the map, else by a column's own name."""
+    name_of = {column: name for name, column in columns.items()}
+    positions: dict[str, int] = {}
+    for position, column in enumerate(header):
+        if column in name_of:
+            name = name_of[column]
+        else:
+            name = _ALIKE.get(normalise_name(column))
+            if name is None or name in columns:
+                continue
         if name in positions:
-            both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
+            both = f"columns {header[positions[name]]!r} and {column!r} could both be {name}"
             raise UserError(
                 f"{path}: {both}. Give them different names, and say which: --column {name}=COLUMN."
             )
-        positions[name] = number
-    for wanted, (what, example) in _NEEDED.items():
-        if not any(name in positions for name in wanted):
-            fix = f"Name it: --column {example}, or in a file for --columns."
-            raise UserError(f"{path}: no column for {what} {present}. {fix}")
-    rows = [{name: row[position] for name, position in positions.items()} for row in sheet.rows]
-    return RatingTable(
-        path, rows, [own for number, own in enumerate(header) if number not in positions.values()]
-    )
+        positions[name] = position
+    return positions
 
 
 class Rated:
@@ -151,14 +160,14 @@ class Joined:
 
     def lines(self) -> list[str]:
         """Give what was joined, in a line; nothing where there was no table."""
-        turns, without = (
-            sum(len(one.ratings) for one in self.rated),
-            sum(not one.ratings for one in self.rated),
-        )
-        lines = [f"ratings of {count_of(turns, 'turn')} joined"] if self.has_ratings else []
-        return lines + (
-            [f"{count_of(without, 'conversation')} without a rating"] if lines and without else []
-        )
+        if not self.has_ratings:
+            return []
+        turns = sum(len(conversation.ratings) for conversation in self.rated)
+        without = sum(not conversation.ratings for conversation in self.rated)
+        lines = [f"ratings of {count_of(turns, 'turn')} joined"]
+        if without:
+            lines.append(f"{count_of(without, 'conversation')} without a rating")
+        return lines
 
 
 def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joined:
@@ -167,107 +176,126 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     A row joins if its conversation is among ``chats``, and every column that names the turn (number of the turn, number
     of the message) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
     """
+    if table is None:
+        return Joined([Rated(chat) for chat in chats])
     by_id = {chat.id: chat for chat in chats}
+    from_0 = set()
+    for key in KEYS:
+        cells = [row.get(key) for row in table.rows]
+        if any(as_number(cell) == 0 for cell in cells if not is_blank(cell)):
+            from_0.add(key)
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
     failures: dict[str, list[str]] = defaultdict(list)
-    rows = table.rows if table else []
-    from_0 = {
-        key
-        for key in KEYS
-        for row in rows
-        if not is_blank(row.get(key)) and as_number(row[key]) == 0
-    }
-    for number, row in enumerate(rows, 2):
-        filled = {
-            name: row[name]
-            for name in (*RATINGS, "Comment")
-            if name in row and not is_blank(row[name])
-        }
+    for number, row in enumerate(table.rows, 2):
         name = as_name(row["TaskId"])
         chat = by_id.get(name)
-        message, problem = (
-            _message_of(chat, row, from_0) if chat else (0, "no conversation has this id")
-        )
-        if problem or not filled:
-            reason = f"not joined: {problem}" if filled else "no answer in them, passed over"
-            failures[reason].append(f"{number} ({name or 'blank'})")
+        if chat is None:
+            message, problem = 0, "no conversation has this id"
+        else:
+            message, problem = _message_of(chat, row, from_0)
+        answers = {}
+        for column in (*RATINGS, "Comment"):
+            if not is_blank(row.get(column)):
+                answers[column] = row[column]
+        if not answers:
+            problem = "no answer in them, passed over"
+        elif problem:
+            problem = f"not joined: {problem}"
+        if problem:
+            failures[problem].append(f"{number} ({name or 'blank'})")
             continue
-        one = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
-        if message in one.ratings:
-            raise UserError(
-                f"{table.path}: rows {one.rows[message]} and {number} rate the same turn of {chat.id!r}. Remove one; "
-                "if two people rated it, name the column that says who: --column PID=COLUMN."
-            )
-        one.ratings[message], one.rows[message] = filled, number
-        for of_task in OF_TASKS:
-            if is_blank(cell := row.get(of_task)):
-                continue
-            if of_task in one.rows and one.task[of_task] != cell:
-                raise UserError(
-                    f"{table.path}: rows {one.rows[of_task]} and {number}: {of_task} is {one.task[of_task]!r:.40} and "
-                    f"{cell!r:.40} in the same conversation, {chat.id!r}. Correct one, or leave this column out."
-                )
-            one.task[of_task] = cell
-            one.rows.setdefault(of_task, number)
+        rated = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
+        _add_row(rated, message, answers, row, f"{table.path}: rows", number)
     remarks = []
-    for reason, places in failures.items():
-        more = f" and {len(places) - 10:,} more" if len(places) > 10 else ""
-        remarks.append(
-            f"{table.path}: row{'s' * (len(places) > 1)} {', '.join(places[:10])}{more}: {reason}"
-        )
-    if table and table.unused:
+    for problem, places in failures.items():
+        noun = "rows" if len(places) > 1 else "row"
+        first_places = ", ".join(places[:10])
+        if len(places) > 10:
+            first_places += f" and {len(places) - 10:,} more"
+        remarks.append(f"{table.path}: {noun} {first_places}: {problem}")
+    if table.unused:
         remarks.append(f"{table.path}: columns that are not used: {', '.join(table.unused)}")
-    if table and not people:
-        raise UserError(
-            "\n".join([f"{table.path}: not one row joins. Nothing was written.", *remarks])
-        )
-    rated = []
+    if not people:
+        message = f"{table.path}: not one row joins. Nothing was written."
+        raise UserError("\n".join([message, *remarks]))
+    conversations = []
     for chat in chats:
         raters = people.get(chat.id) or {None: Rated(chat)}
-        for rater, one in raters.items():
+        for rater, rated in raters.items():
             if len(raters) > 1:  # under an id of its own for each
-                one.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
-            rated.append(one)
-    remarks += [
-        f"{table.path}: {key} is counted from 0, since 0 stands in it" for key in sorted(from_0)
-    ]
-    return Joined(rated, remarks, table is not None)
+                rated.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
+            conversations.append(rated)
+    for key in sorted(from_0):
+        remarks.append(f"{table.path}: {key} is counted from 0, since 0 stands in it")
+    return Joined(conversations, remarks, has_ratings=True)
+
+
+def _add_row(
+    rated: Rated, message: int, answers: dict, row: Mapping, rows_of_table: str, number: int
+) -> None:
+    """Add a row's answers to a message, and what it says of the conversation; refused where another row differs."""
+    identifier = rated.chat.id
+    if message in rated.ratings:
+        raise UserError(
+            f"{rows_of_table} {rated.rows[message]} and {number} rate the same turn of {identifier!r}. Remove one; "
+            "if two people rated it, name the column that says who: --column PID=COLUMN."
+        )
+    rated.ratings[message] = answers
+    rated.rows[message] = number
+    for column in OF_TASKS:
+        cell = row.get(column)
+        if is_blank(cell):
+            continue
+        if column in rated.rows and rated.task[column] != cell:
+            raise UserError(
+                f"{rows_of_table} {rated.rows[column]} and {number}: {column} is {rated.task[column]!r:.40} and "
+                f"{cell!r:.40} in the same conversation, {identifier!r}. Correct one, or leave this column out."
+            )
+        rated.task[column] = cell
+        rated.rows.setdefault(column, number)
 
 
 def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
     """Number of the message that a row rates, from 1; or why it rates none."""
-    turns = [number for number, one in enumerate(chat.messages, 1) if one.role == ASSISTANT]
-    named: set[int] = set()
+    turns = [number for number, message in enumerate(chat.messages, 1) if message.role == ASSISTANT]
+    messages: set[int] = set()
     for key in KEYS:
-        if not is_blank(row.get(key)):
-            place = as_number(row[key])
-            place = place + 1 if key in from_0 and place is not None else place
-            if place not in (range(1, len(turns) + 1) if key == TURN else turns):
-                return (
-                    0,
-                    "no such turn" if key == TURN else "this message is none of the assistant's",
-                )
-            named.add(turns[int(place) - 1] if key == TURN else int(place))
-    if len(named) > 1:
+        if is_blank(row.get(key)):
+            continue
+        number = as_number(row[key])
+        if number is not None and key in from_0:
+            number += 1
+        if key == TURN:
+            if number not in range(1, len(turns) + 1):
+                return 0, "no such turn"
+            messages.add(turns[int(number) - 1])
+        elif number in turns:
+            messages.add(int(number))
+        else:
+            return 0, "this message is none of the assistant's"
+    if not messages:
+        return 0, "nothing says which turn"
+    if len(messages) > 1:
         return 0, f"{' and '.join(KEYS)} name different turns"
-    return (named.pop(), "") if named else (0, "nothing says which turn")
+    return messages.pop(), ""
 
 
 def workbook_sheets(joined: Joined) -> list[Sheet]:
     """Lay out conversations as the sheets Tasks and Messages of the official format."""
     messages = []
-    for one in joined.rated:
-        for number, message in enumerate(one.chat.messages, 1):
+    for rated in joined.rated:
+        for number, message in enumerate(rated.chat.messages, 1):
             cells = {
-                "TaskId": one.task["TaskId"],
+                "TaskId": rated.task["TaskId"],
                 "MessageId": float(number),
                 "TimeOffsetSeconds": message.seconds,
+                "Role": message.role,
+                "Content": message.text,
             }
-            cells |= {"Role": message.role, "Content": message.text}
-            messages.append(
-                cells | (one.ratings.get(number, {}) if message.role == ASSISTANT else {})
-            )
-    return official_sheets([one.task for one in joined.rated], messages)
+            if message.role == ASSISTANT:
+                cells.update(rated.ratings.get(number, {}))
+            messages.append(cells)
+    return official_sheets([rated.task for rated in joined.rated], messages)
 
 
 def write_workbook(

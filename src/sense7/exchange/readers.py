@@ -11,14 +11,13 @@ from sense7.exchange.content import Chat, Message, Omitted, expect
 
 def read_list(record: Mapping) -> Chat:
     """Read a conversation from an object with a list of messages and what is known about it."""
-    key = next(
-        key
-        for key in ("chat_messages", "messages", "conversations", "conversation")
-        if key in record
-    )
+    keys = ("chat_messages", "messages", "conversations", "conversation")
+    key = next(key for key in keys if key in record)
     messages = unfolded(expect(record[key], list, key))
     branch = branch_of_list(record, messages, key)
-    parts = [Omitted(content.SYSTEM)] if record.get("system") else []
+    parts: list[Message | Omitted] = []
+    if record.get("system"):
+        parts.append(Omitted(content.SYSTEM))
     for number in branch:
         parts += content.read_message(messages[number], f"{key}[{number + 1}]")
     parts += [BRANCH] * (len(messages) - len(branch))
@@ -38,17 +37,18 @@ def read_inspect(record: Mapping) -> Chat:
     about = expect(record["eval"], dict, "eval")
     [sample] = expect(record["samples"], list, "samples") or [{"messages": []}]
     texts = expect(expect(sample, dict, "sample").get("attachments") or {}, dict, "attachments")
-    attached = {
+    attachments = {
         f"attachment://{name}": text for name, text in texts.items() if isinstance(text, str)
     }
     parts = []
     for number, message in enumerate(expect(sample.get("messages"), list, "messages"), 1):
-        parts += content.read_message(message, f"messages[{number}]", attached)
-    epoch = f"epoch{sample['epoch']}" if isinstance(sample.get("epoch"), int) else ""
-    name = "-".join(str(part) for part in (about.get("task"), sample.get("id"), epoch) if part)
-    return content.assemble(
-        parts, name, about, condition=content.name_of(about, content.KEYS["model"])
-    )
+        parts += content.read_message(message, f"messages[{number}]", attachments)
+    names = [about.get("task"), sample.get("id")]
+    if isinstance(sample.get("epoch"), int):
+        names.append(f"epoch{sample['epoch']}")
+    name = "-".join(str(part) for part in names if part)
+    condition = content.name_of(about, content.KEYS["model"])
+    return content.assemble(parts, name, about, condition=condition)
 
 
 _CHAT_APP = re.compile(
@@ -73,47 +73,49 @@ def read_transcript(record: Transcript) -> Chat:
     The file opens with its two speakers, after a system message if there is one: such a line of any other name inside a
     message belongs to its text. One space after the colon and the line breaks between messages belong to the layout.
     """
-    text, given = record.text, record.speakers
-    names = "|".join(sorted(map(re.escape, content.SPEAKERS | given), key=len, reverse=True))
-    begins = re.compile(
-        rf"^(?:#+ |(?P<bold>\*\*))?(?P<name>{names})(?(bold)(?:\*\*[:\uff1a]|[:\uff1a]\*\*)|[:\uff1a])[ \t]?",
-        re.I | re.M,
-    )
-    lines = [(match, match["name"].casefold()) for match in begins.finditer(text)]
-    before = text[: lines[0][0].start()] if lines else text
+    text = record.text
     if _CHAT_APP.match(text):
         raise ValueError(
             "line 1: begins with date and time, as in a chat exported from WhatsApp or another messenger. Remove date "
             "and time from every line, so that each message begins with its speaker, and name both speakers by "
             "--speaker NAME=user and NAME=assistant"
         )
-    if before.strip():
-        line = before[: len(before) - len(before.lstrip())].count("\n") + 1
+    sides = {**content.SPEAKERS, **record.speakers}
+    names = "|".join(sorted(map(re.escape, sides), key=len, reverse=True))
+    begins = re.compile(
+        rf"^(?:#+ |(?P<bold>\*\*))?(?P<name>{names})(?(bold)(?:\*\*[:\uff1a]|[:\uff1a]\*\*)|[:\uff1a])[ \t]?",
+        re.I | re.M,
+    )
+    beginnings = list(begins.finditer(text))
+    preamble = text[: beginnings[0].start()] if beginnings else text
+    if preamble.strip():
+        line = preamble[: len(preamble) - len(preamble.lstrip())].count("\n") + 1
         raise ValueError(
             f"line {line}: expected a message that begins with its speaker, as in User: or Assistant:, found "
-            f"{before.strip().splitlines()[0][:40]!r}. Give another speaker's name by --speaker NAME=user"
+            f"{preamble.strip().splitlines()[0][:40]!r}. Give another speaker's name by --speaker NAME=user"
         )
-    sides = content.SPEAKERS | given
-    talk = [name for _, name in lines if sides[name] != content.SYSTEM]
-    speaking, inside = {*talk[:1], *(name for name in talk if name in given)}, []
-    for name in talk:
-        if sides[name] not in {sides[one] for one in speaking}:
-            speaking.add(name)
-    parts, starts = [], []
-    for match, name in lines:
-        if name in speaking or (name == "system" and not any(one in speaking for _, one in starts)):
-            starts.append((match, name))
+    speaking = _speaking([_speaker(match) for match in beginnings], sides, record.speakers)
+    messages, inside = [], []
+    has_begun = False
+    for match in beginnings:
+        name = _speaker(match)
+        if name in speaking:
+            has_begun = True
+            messages.append(match)
+        elif name == "system" and not has_begun:
+            messages.append(match)
         else:
             inside.append(match)
-    for (match, name), following in zip(
-        starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=False
-    ):
-        said = text[match.end() : following].rstrip("\r\n")
-        if sides[name] == content.SYSTEM:
+    ends = [match.start() for match in messages[1:]] + [len(text)]
+    parts: list[Message | Omitted] = []
+    for match, end in zip(messages, ends, strict=False):
+        side = sides[_speaker(match)]
+        if side == content.SYSTEM:
             parts.append(Omitted(content.SYSTEM))
         else:
-            parts.append(Message(sides[name], said))
-    if {one.role for one in parts if isinstance(one, Message)} != {content.USER, content.ASSISTANT}:
+            parts.append(Message(side, text[match.end() : end].rstrip("\r\n")))
+    roles = {part.role for part in parts if isinstance(part, Message)}
+    if roles != {content.USER, content.ASSISTANT}:
         raise ValueError(
             "expected messages of both sides, each begun by its speaker at the start of a line, as in User: and "
             "Assistant:. Give another speaker's name by --speaker NAME=user or NAME=assistant"
@@ -125,6 +127,21 @@ def read_transcript(record: Transcript) -> Chat:
             f"speakers. If it begins a message, give --speaker {match['name']}=user or =assistant"
         )
     return content.assemble(parts, "", {})
+
+
+def _speaker(match: re.Match) -> str:
+    """Name of the speaker who begins a message, without case."""
+    return match["name"].casefold()
+
+
+def _speaking(names: list[str], sides: Mapping[str, str], named: Mapping[str, str]) -> set[str]:
+    """Names that begin messages: those that the user named, and the first of each side that no such name has."""
+    talking = [name for name in names if sides[name] != content.SYSTEM]
+    speaking = {*talking[:1], *(name for name in talking if name in named)}
+    for name in talking:
+        if sides[name] not in {sides[speaker] for speaker in speaking}:
+            speaking.add(name)
+    return speaking
 
 
 FORMATS: dict[str, tuple[tuple[str, ...], Callable[[Mapping], Chat]]] = {
@@ -152,13 +169,19 @@ def read_record(record: object) -> tuple[str, Chat]:
     """Name of a record's format, and its conversation; a ValueError says what was expected, and what stands there."""
     if isinstance(record, Transcript):
         return "transcript", read_transcript(record)
-    about = (
-        {"messages": record} if is_messages(record) else record if isinstance(record, dict) else {}
-    )
+    about: Mapping = {}
+    if is_messages(record):
+        about = {"messages": record}
+    elif isinstance(record, dict):
+        about = record
     for name, (keys, read) in FORMATS.items():
         if about.keys() >= set(keys):
             return name, read(about)
-    keys = ", ".join(str(key)[:30] for key in list(about)[:6])
-    found = f"it has {keys}" if keys else f"it is {content.kind_of(record)}"
-    signs = ", ".join(f"{' and '.join(keys)} ({name})" for name, (keys, _) in FORMATS.items())
-    raise ValueError(f"no known form of a conversation; {found}. Expected one of these: {signs}")
+    content_of_record = f"it is {content.kind_of(record)}"
+    if about:
+        first_keys = [str(key)[:30] for key in list(about)[:6]]
+        content_of_record = f"it has {', '.join(first_keys)}"
+    signs = [f"{' and '.join(keys)} ({name})" for name, (keys, _) in FORMATS.items()]
+    raise ValueError(
+        f"no known form of a conversation; {content_of_record}. Expected one of these: {', '.join(signs)}"
+    )

@@ -9,6 +9,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,8 +24,11 @@ LARGEST = 2**28
 MOST_VALUES = 10_000_000
 """Values of one JSON text, each of which takes many times the memory of its shortest form."""
 
-DENSEST, ALWAYS_SMALL = 200, 2**24
-"""How many times its size an archive may unpack to (conversations reach about 20); bytes that are never too much."""
+DENSEST = 200
+"""How many times its size an archive may unpack to; conversations reach about 20."""
+
+ALWAYS_SMALL = 2**24
+"""Bytes to which any archive may unpack."""
 
 _JSON = re.compile(
     rb"\s*+(?:\{|\[\s*+(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN)\s*+[,\]]))"
@@ -50,74 +54,82 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
     """Give each record of a file with its place in it: a JSON value, a Transcript, or why a line is neither."""
     with reading(path) as stream:
         start = stream.read(4096)
-        began = 3 if start.startswith(b"\xef\xbb\xbf") else 0  # the byte order mark
-        stream.seek(began)
         if not start:
             raise UserError(f"{path}: the file is empty. Export it again.")
         if start.startswith(b"PK\x03\x04"):
             yield from _archive(path)
-        elif packing := next(
-            (name for sign, name in _PACKINGS.items() if start.startswith(sign)), ""
-        ):
-            raise UserError(
-                f"{path}: compressed by {packing}. Unpack it first, and give the file that holds the conversations."
-            )
-        elif start[257:262] == b"ustar":
-            raise UserError(
-                f"{path}: an archive of tar. Unpack it first, and give the file that holds the conversations."
-            )
-        elif start.startswith(b"PAR1"):
-            raise UserError(
-                f"{path}: a parquet file. Save it as JSON Lines first, for example by "
-                'pandas.read_parquet(FILE).to_json("chats.jsonl", orient="records", lines=True).'
-            )
-        elif _JSON.match(start[began:]) and path.suffix.casefold() in (".jsonl", ".ndjson"):
+            return
+        _require_unpacked(path, start)
+        byte_order_mark = b"\xef\xbb\xbf"
+        text_start = start.removeprefix(byte_order_mark)
+        stream.seek(len(start) - len(text_start))
+        is_json = _JSON.match(text_start) is not None
+        if is_json and path.suffix.casefold() in (".jsonl", ".ndjson"):
             yield from json_lines(path, stream)
-        elif _JSON.match(start[began:]):
+        elif is_json:
             yield from _items(parsed(stream.read(LARGEST + 1), str(path)))
         else:
             yield "", Transcript(_text(stream.read(LARGEST + 1), str(path)))
 
 
+def _require_unpacked(path: Path, start: bytes) -> None:
+    """Refuse what another program has to unpack or to convert first, by how the file begins."""
+    for signature, packing in _PACKINGS.items():
+        if start.startswith(signature):
+            raise UserError(
+                f"{path}: compressed by {packing}. Unpack it first, and give the file that holds the conversations."
+            )
+    if start[257:262] == b"ustar":
+        raise UserError(
+            f"{path}: an archive of tar. Unpack it first, and give the file that holds the conversations."
+        )
+    if start.startswith(b"PAR1"):
+        raise UserError(
+            f"{path}: a parquet file. Save it as JSON Lines first, for example by "
+            'pandas.read_parquet(FILE).to_json("chats.jsonl", orient="records", lines=True).'
+        )
+
+
 def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
     """The conversations of a list of conversations, the samples of a log; any other value as it is."""
-    before = f"{place}: " if place else ""
+    prefix = f"{place}: " if place else ""
     if isinstance(value, dict) and "eval" in value and isinstance(value.get("samples"), list):
         for number, sample in enumerate(value["samples"], 1):
-            yield f"{before}samples[{number}]", {"eval": value["eval"], "samples": [sample]}
+            yield f"{prefix}samples[{number}]", {"eval": value["eval"], "samples": [sample]}
     elif isinstance(value, list) and not is_messages(value):
         for number, item in enumerate(value, 1):
-            yield f"{before}conversation {number}", item
+            yield f"{prefix}conversation {number}", item
     else:
         yield place, value
 
 
 def json_lines(path: Path, stream: BinaryIO) -> Iterator[tuple[str, object]]:
     """Give each line of JSON Lines with its place: a JSON value, or why it is none."""
-    for number, line in enumerate(iter(lambda: stream.readline(LARGEST + 1), b""), 1):
-        if line.strip():
-            try:
-                record = parsed(line, f"{path}: line {number}")
-            except UserError as error:
-                if len(line) > LARGEST:
-                    raise
-                record = error
-            yield f"line {number}", record
+    lines = iter(partial(stream.readline, LARGEST + 1), b"")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = parsed(line, f"{path}: line {number}")
+        except UserError as error:
+            if len(line) > LARGEST:
+                raise
+            record = error
+        yield f"line {number}", record
 
 
 def _archive(path: Path) -> Iterator[tuple[str, object]]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            unpacked = sum(
-                info.file_size for info in archive.infolist() if info.filename.endswith(".json")
-            )
+            json_parts = [info for info in archive.infolist() if info.filename.endswith(".json")]
+            unpacked = sum(info.file_size for info in json_parts)
             if unpacked > max(ALWAYS_SMALL, DENSEST * path.stat().st_size):
                 raise UserError(
                     f"{path}: unpacks to {unpacked / 2**20:,.0f} MiB, more than conversations in a file of its size. "
                     "Check where it comes from, or export it again."
                 )
-            chats = sorted(
+            chat_parts = sorted(
                 name
                 for name in names
                 if re.fullmatch(r"(?:[^/]+/)?conversations(?:-\d+)?\.json", name)
@@ -126,13 +138,14 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
                 header = _part(archive, "header.json", path)
                 about = header.get("eval") if isinstance(header, dict) else None
                 for name in names:
-                    if re.fullmatch(r"samples/[^/]+\.json", name):
-                        try:
-                            yield name, {"eval": about, "samples": [_part(archive, name, path)]}
-                        except UserError as error:
-                            yield name, error
-            elif chats:
-                for name in chats:
+                    if not re.fullmatch(r"samples/[^/]+\.json", name):
+                        continue
+                    try:
+                        yield name, {"eval": about, "samples": [_part(archive, name, path)]}
+                    except UserError as error:
+                        yield name, error
+            elif chat_parts:
+                for name in chat_parts:
                     yield from _items(_part(archive, name, path), name)
             else:
                 raise UserError(
@@ -150,10 +163,8 @@ def _part(archive: zipfile.ZipFile, name: str, path: Path) -> object:
     try:
         with archive.open(name) as stream:
             content = stream.read(LARGEST + 1)
-    except (
-        NotImplementedError,
-        RuntimeError,
-    ) as error:  # a compression that Python does not know, or a password
+    except (NotImplementedError, RuntimeError) as error:
+        # A compression that Python does not know, or a password.
         raise UserError(
             f"{path}: {name}: can't be unpacked ({one_line(error)}). Unpack it by its program; a log of inspect_ai: "
             "inspect log convert --to json --output-dir FOLDER LOG.eval"
@@ -179,9 +190,8 @@ def _count_values(text: str) -> int:
 def parsed(content: bytes, where: str) -> object:
     """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
     text = _text(content, where)
-    marks = sum(
-        map(text.count, ",[{")
-    )  # those in strings included, which are taken out only where that matters
+    # Marks in strings are counted, too; they are taken out only where that matters.
+    marks = sum(map(text.count, ",[{"))
     if marks > MOST_VALUES and _count_values(text) > MOST_VALUES:
         raise UserError(
             f"{where}: more than {MOST_VALUES:,} values of JSON in one piece. Split it: JSON Lines, with one "
@@ -194,10 +204,12 @@ def parsed(content: bytes, where: str) -> object:
             f"{where}: nested too deeply to be a conversation. Export it again."
         ) from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, " if error.lineno > 1 else ""
-        lines = "; if it is JSON Lines, name it .jsonl" if error.msg == "Extra data" else ""
-        raise UserError(
-            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again{lines}."
-        ) from None
+        position = f"column {error.colno}"
+        if error.lineno > 1:
+            position = f"line {error.lineno}, {position}"
+        fix = "Export it again"
+        if error.msg == "Extra data":
+            fix += "; if it is JSON Lines, name it .jsonl"
+        raise UserError(f"{where}: {position}: no JSON ({error.msg}). {fix}.") from None
     except ValueError as error:
         raise UserError(f"{where}: {one_line(error)}. Correct it, or export it again.") from None

@@ -337,7 +337,7 @@ def _speaks_of_empathy_or_prompt(condition: str) -> bool:
     """Whether a word of a condition's name is of empathy or a prompt, and none negates it; GptEmp is two words."""
     text = re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold()
     words = re.findall(r"[a-z]+", text)
-    negation = re.compile(r"non?|not|without|un|(non?|un)(empath|prompt).*")
-    if any(map(negation.fullmatch, words)):
-        return False
-    return any(map(re.compile(r"emph?|.*(empath|prompt).*").fullmatch, words))
+    for word in words:
+        if re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word):
+            return False
+    return any(re.fullmatch(r"emph?|.*(empath|prompt).*", word) for word in words)
