@@ -194,7 +194,7 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
         else:
             download(source.name, address, fresh, copy=copy)
         try:
-            require_content(fresh, what="the data") if part else require_workbook(fresh)
+            require_content(fresh, expected="the data") if part else require_workbook(fresh)
         except UserError as error:
             raise UserError(
                 f"{'the file given' if local and not part else whence}: {error}"
