@@ -35,24 +35,23 @@ class Endpoint:
         to_ask: bool = True,
     ) -> "Endpoint":
         """Check an address, and find the key for it in the environment. No message repeats what may hold a secret."""
-        address = ("https://api.openai.com/v1" if address is None else address).strip()
-        environ = os.environ if environ is None else environ
+        if address is None:
+            address = "https://api.openai.com/v1"
+        if environ is None:
+            environ = os.environ
+        address = address.strip()
         try:
             parts = urlsplit(address)
-            fit = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+            is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
-            fit = False
-        if not fit or any(map(str.isspace, address)):
+            is_address = False
+        if not is_address or any(map(str.isspace, address)):
             raise UserError(
                 "--base-url has to be an address with http:// or https://: http://localhost:11434/v1."
             )
-        if (
-            "@" not in parts.netloc
-            and re.fullmatch(r"api-version=[\w.-]+", parts.query)
-            and not parts.fragment
-        ):
-            azure = azure_address(address)
-            instead = azure or "the address that needs none"
+        has_version_alone = re.fullmatch(r"api-version=[\w.-]+", parts.query) and not parts.fragment
+        if has_version_alone and "@" not in parts.netloc:
+            instead = azure_address(address) or "the address that needs none"
             raise UserError(
                 f"--base-url: api-version is not sent. Give {instead}, with the name of the deployment as --model."
             )
@@ -63,10 +62,14 @@ class Endpoint:
             )
         path = parts.path.rstrip("/").removesuffix("/chat/completions")
         bare = cls(urlunsplit((parts.scheme, parts.netloc, path, "", "")))
-        names = [OWN_KEY, OPENAI_KEY] if parts.scheme == "https" or bare.is_loopback else [OWN_KEY]
-        name, key = next(
-            ((name, key) for name in names if (key := environ.get(name, "").strip())), ("", "")
-        )
+        key_names = [OWN_KEY]
+        if parts.scheme == "https" or bare.is_loopback:
+            key_names.append(OPENAI_KEY)
+        name = key = ""
+        for key_name in key_names:
+            if not key and environ.get(key_name, "").strip():
+                name = key_name
+                key = environ[key_name].strip()
         if key and not re.fullmatch("[!-~]+", key):
             raise UserError(
                 f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it again."
@@ -85,11 +88,9 @@ class Endpoint:
     def identity(self) -> str:
         """What has to stay the same when a session is resumed: the address; of this machine, without its port."""
         parts = urlsplit(self.address)
-        return (
-            urlunsplit((parts.scheme, "localhost", parts.path, "", ""))
-            if self.is_loopback
-            else self.address
-        )
+        if self.is_loopback:
+            return urlunsplit((parts.scheme, "localhost", parts.path, "", ""))
+        return self.address
 
     @property
     def host(self) -> str:
@@ -113,7 +114,9 @@ class Endpoint:
     @property
     def headers(self) -> dict[str, str]:
         """Headers that carry the key."""
-        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        if self.key:
+            return {"Authorization": f"Bearer {self.key}"}
+        return {}
 
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``."""
@@ -134,4 +137,6 @@ def azure_address(address: str) -> str:
 
 def proxy_of(endpoint: Endpoint) -> str | None:
     """Return the proxy that the environment names for an endpoint; None if there is none."""
-    return None if endpoint.is_loopback else proxy_for(endpoint.address)
+    if endpoint.is_loopback:
+        return None
+    return proxy_for(endpoint.address)

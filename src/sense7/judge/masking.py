@@ -64,7 +64,7 @@ def holds(text: str, key: str) -> bool:
             return True
         unescaped = html.unescape(text) if "&" in text else text
         if any(sign in unescaped for sign in "\\%="):
-            unescaped = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), unescaped)
+            unescaped = _ESCAPE.sub(_character, unescaped)
         if unescaped == text:
             break
         text = unescaped
@@ -74,18 +74,20 @@ def holds(text: str, key: str) -> bool:
     return sought.hexadecimal in reduced.translate(_BETWEEN_HEX).replace("0x", "")
 
 
+def _character(escape: re.Match) -> str:
+    return chr(int(escape[1], 16))
+
+
 class _Sought:
     """The forms of a key that reduced texts are searched for."""
 
     def __init__(self, key: str):
         length = max(_SHORTEST_PART, math.ceil(len(key) * _PART_OF_KEY))
-        parts = {key, key[:length], key[-length:]} if length < len(key) else {key}
+        # Of a short key these are the key itself.
+        parts = (key, key[:length], key[-length:])
         self.plain = {_reduced(part) for part in parts} - {""}
-        self.base64 = {
-            text.casefold()
-            for encoding in ("utf-8", "utf-16-le")
-            for text in _in_base64(key, encoding)
-        }
+        coded = _in_base64(key, "utf-8") + _in_base64(key, "utf-16-le")
+        self.base64 = {text.casefold() for text in coded}
         self.hexadecimal = key.encode().hex()
 
 
@@ -104,7 +106,7 @@ def _reduced(text: str) -> str:
     return reduced.casefold()
 
 
-def _in_base64(key: str, encoding: str = "utf-8") -> list[str]:
+def _in_base64(key: str, encoding: str) -> list[str]:
     """A key in Base64 after any number of bytes, without the characters that depend on what stands around it."""
     content = key.encode(encoding)
     texts = []
@@ -130,7 +132,7 @@ def _pattern_of(key: str) -> re.Pattern:
         forms += [_BETWEEN.join(characters[:length]), _BETWEEN.join(characters[-length:])]
     forms.append(r"(?:[\s:,_-]{0,2}(?:0x)?)".join(f"{byte:02x}" for byte in key.encode()))
     coded = []
-    for text in _in_base64(key):
+    for text in _in_base64(key, "utf-8"):
         letters = {"+": "[+-]", "/": r"\\{0,8}[/_]"}
         coded.append("".join(letters.get(character, character) for character in text))
     return re.compile(f"(?i:{'|'.join(forms)})|(?:{'|'.join(coded)})[A-Za-z0-9+/_-]?={{0,2}}")

@@ -20,29 +20,29 @@ def proxy_for(address: str) -> str | None:
     proxies = urllib.request.getproxies()
     if urllib.request.proxy_bypass(host) or is_excluded(address, proxies.get("no", "")):
         return None
-    kind = next((kind for kind in (scheme, "all") if proxies.get(kind, "").strip()), "")
-    if not kind:
+    setting = scheme
+    if not proxies.get(scheme, "").strip():
+        setting = "all"
+    proxy = proxies.get(setting, "").strip()
+    if not proxy:
         return None
-    proxy = proxies[kind].strip()
-    proxy, what = proxy if "://" in proxy else f"http://{proxy}", "is no address of a proxy"
+    if "://" not in proxy:
+        proxy = f"http://{proxy}"
+    problem = "is no address of a proxy"
     with contextlib.suppress(ValueError):
         parts = urlsplit(proxy)
-        is_plain = (
-            parts.hostname
-            and parts.port != 0
-            and parts.path in ("", "/")
-            and not any(map(str.isspace, proxy))
-        )
-        if is_plain and parts.scheme in ("http", "https"):
+        is_plain = parts.hostname and parts.port != 0 and parts.path in ("", "/")
+        has_blanks = any(map(str.isspace, proxy))
+        if is_plain and not has_blanks and parts.scheme in ("http", "https"):
             return proxy
         if parts.scheme.startswith("socks"):
-            what = f"names a SOCKS proxy ({parts.scheme}), which can't be used here"
-    names = sorted(
-        name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name]
+            problem = f"names a SOCKS proxy ({parts.scheme}), which can't be used here"
+    variables = sorted(
+        name for name in os.environ if name.casefold() == f"{setting}_proxy" and os.environ[name]
     )
-    named = " and ".join(names) or f"the system's setting for {kind}"
+    source = " and ".join(variables) or f"the system's setting for {setting}"
     raise UserError(
-        f"{named}: {what}. Give one such as http://HOST:PORT; or unset it, or name {host} in NO_PROXY."
+        f"{source}: {problem}. Give one such as http://HOST:PORT; or unset it, or name {host} in NO_PROXY."
     )
 
 
@@ -74,11 +74,15 @@ def is_excluded(address: str, no_proxy: str) -> bool:
 
 def _split(entry: str) -> tuple[str, int | None]:
     """Host and port of an entry; an IPv6 address has a port only behind its brackets."""
-    bracketed = re.fullmatch(r"\[([^\]]*)\](/\d+)?(?::(\d{1,5}))?", entry)
-    if bracketed:
-        return bracketed[1] + (bracketed[2] or ""), int(bracketed[3]) if bracketed[3] else None
-    named = re.fullmatch(r"([^:]*):(\d{1,5})", entry)
-    return (named[1], int(named[2])) if named else (entry, None)
+    parts = re.fullmatch(
+        r"\[(?P<address>[^\]]*)\](?P<range>/\d+)?(?::(?P<port>\d{1,5}))?", entry
+    ) or re.fullmatch(r"(?P<address>[^:]*)(?P<range>):(?P<port>\d{1,5})", entry)
+    if parts is None:
+        return entry, None
+    port = None
+    if parts["port"]:
+        port = int(parts["port"])
+    return parts["address"] + (parts["range"] or ""), port
 
 
 def _is_host(host: str, name: str) -> bool:
@@ -92,5 +96,5 @@ def _is_in(host: str, name: str) -> bool:
         address = ipaddress.ip_address(host)
         addresses = {address, getattr(address, "ipv4_mapped", None)} - {None}
         network = ipaddress.ip_network(name, strict=False)
-        return any(one_form in network for one_form in addresses)
+        return any(form in network for form in addresses)
     return False

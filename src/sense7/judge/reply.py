@@ -3,8 +3,10 @@
 import bisect
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 
 from sense7.errors import UserError
 from sense7.judge.score_text import score_of
@@ -44,17 +46,17 @@ _MARKS = {
 """How thinking begins, and how it ends (``ends``; ``only`` where it has begun: elsewhere that means something else)."""
 
 _PATTERNS = {
-    kind: re.compile(marks, re.IGNORECASE | re.ASCII | re.MULTILINE)
-    for kind, marks in _MARKS.items()
+    family: re.compile(marks, re.IGNORECASE | re.ASCII | re.MULTILINE)
+    for family, marks in _MARKS.items()
 }
 
 # ASCII: to Unicode a long s is an S of another case, and a full-width digit a digit.
-_OPEN = {tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
-_CLOSE = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
-_TAGS_OF_ANSWERS = _OPEN | {f"/{tag}": pattern for tag, pattern in _CLOSE.items()}
+_ANSWER_TAGS = {
+    tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2", "/S0", "/S2")
+}
 
 _HEADINGS = ("square", "Granite", "Apriel", "Huatuo")
-"""Kinds whose marks are common words, too."""
+"""Families whose marks are common words, too."""
 
 _ANSWER = {
     "s2",
@@ -105,45 +107,68 @@ def without_thinking(text: str, *, cut: bool = False) -> str:
     A mark of thinking that is quoted is a word: one in quotation marks, inside the answer (``<S0>``, ``<S2>``, or the
     texts of a reply in JSON), and an end without a beginning after a closed answer that no other answer follows.
     """
-    marks = [(mark, kind) for kind, pattern in _PATTERNS.items() for mark in pattern.finditer(text)]
+    marks = _marks_in(text)
     parts = _parts_of_answers(text)
-    last_score = max((mark.start() for mark in _OPEN["S2"].finditer(text)), default=-1)
-    last_ends = {_name_of(mark, kind): mark.start() for mark, kind in marks if _ends(mark)}
-    kept: list[str] = []
+    last_score = max((tag.start() for tag in _ANSWER_TAGS["S2"].finditer(text)), default=-1)
+    last_ends = {mark.name: mark.begin for mark in marks if mark.ends}
+    answer: list[str] = []
     start = 0
-    open_names: list[str] = []  # kinds of thinking that are open
+    open_names: set[str] = set()  # of the thinking that is open
     json_ends = _end_of_json(text, 0)
-    for mark, kind in sorted(marks, key=lambda mark_and_kind: mark_and_kind[0].start()):
-        name = _name_of(mark, kind)
-        means_nothing = mark.groupdict().get("only") and name not in open_names
-        if mark.start() < start or means_nothing or _is_quoted(text, mark):
+    for mark in marks:
+        means_nothing = mark.only_ends and mark.name not in open_names
+        if mark.begin < start or means_nothing or _is_quoted(text, mark):
             continue
-        ends = _ends(mark)
         if not open_names:
-            if mark.start() < json_ends or parts.hold(mark.start()):
+            if mark.begin < json_ends or parts.hold(mark.begin):
                 continue
-            if not ends:
-                is_closed = last_ends.get(name, -1) > mark.start()
-                if _is_heading(name) and not is_closed and parts.whole_from(mark.end()):
+            if not mark.ends:
+                is_closed = last_ends.get(mark.name, -1) > mark.begin
+                if _is_heading(mark.name) and not is_closed and parts.complete_from(mark.end):
                     continue
-                kept.append(text[start : mark.start()])
-            elif not cut and mark.start() > last_score and parts.whole_from(start):
+                answer.append(text[start : mark.begin])
+            elif not cut and mark.begin > last_score and parts.complete_from(start):
                 continue
             else:
-                kept.clear()
-        start = mark.end()
-        if not ends:
-            open_names += [] if name in open_names else [name]
-        elif name in open_names:
-            open_names.remove(name)
+                answer.clear()
+        start = mark.end
+        if not mark.ends:
+            open_names.add(mark.name)
+        elif mark.name in open_names:
+            open_names.remove(mark.name)
         elif not cut:  # an end of another name: some models mix them
             open_names.clear()
         if not open_names and json_ends == 0:  # the first end: trying at each would be quadratic
             json_ends = _end_of_json(text, start)
     if not open_names:
-        kept.append(text[start:])
-    answer = "".join(kept)
-    return _without_unknown_markup(answer) if cut else answer
+        answer.append(text[start:])
+    if cut:
+        return _without_unknown_markup("".join(answer))
+    return "".join(answer)
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """A mark of thinking. ``name``: what the marks that belong together have in common."""
+
+    begin: int
+    end: int
+    name: str
+    ends: bool
+    only_ends: bool
+
+
+def _marks_in(text: str) -> list[_Mark]:
+    """The marks of thinking in a text, in their order."""
+    marks = []
+    for family, pattern in _PATTERNS.items():
+        for match in pattern.finditer(text):
+            groups = match.groupdict(default="")
+            name = f"{family} {groups.get('name', '').casefold()}"
+            only_ends = bool(groups.get("only"))
+            ends = only_ends or bool(groups.get("ends") or groups.get("end"))
+            marks.append(_Mark(match.start(), match.end(), name, ends, only_ends))
+    return sorted(marks, key=attrgetter("begin"))
 
 
 @dataclass
@@ -154,25 +179,23 @@ class _Parts:
     ends: list[int] = field(default_factory=list)
     last: dict[str, int] = field(default_factory=dict)
 
-    def hold(self, place: int) -> bool:
-        """Whether a place is inside of a part."""
-        number = bisect.bisect(self.begins, place) - 1
-        return number >= 0 and place < self.ends[number]
+    def hold(self, position: int) -> bool:
+        """Whether a position is inside of a part."""
+        number = bisect.bisect(self.begins, position) - 1
+        return number >= 0 and position < self.ends[number]
 
-    def whole_from(self, place: int) -> bool:
-        """Whether reasons and a score begin behind a place."""
-        return all(self.last.get(tag, -1) >= place for tag in _OPEN)
+    def complete_from(self, position: int) -> bool:
+        """Whether reasons and a score begin behind a position."""
+        return min(self.last.get("S0", -1), self.last.get("S2", -1)) >= position
 
 
 def _parts_of_answers(text: str) -> _Parts:
     """The parts of answers in a text."""
+    tags = []
+    for tag, pattern in _ANSWER_TAGS.items():
+        tags += [(match.start(), tag) for match in pattern.finditer(text)]
     parts = _Parts()
-    tags = sorted(
-        (mark.start(), tag)
-        for tag, pattern in _TAGS_OF_ANSWERS.items()
-        for mark in pattern.finditer(text)
-    )
-    for (begin, tag), (end, following) in pairwise(tags):
+    for (begin, tag), (end, following) in pairwise(sorted(tags)):
         if following == f"/{tag}":
             parts.begins.append(begin)
             parts.ends.append(end)
@@ -180,22 +203,10 @@ def _parts_of_answers(text: str) -> _Parts:
     return parts
 
 
-def _is_quoted(text: str, mark: re.Match) -> bool:
+def _is_quoted(text: str, mark: _Mark) -> bool:
     """Whether a mark of thinking stands in quotation marks."""
-    before = text[mark.start() - 1 : mark.start()]
-    behind = text[mark.end() : mark.end() + 1]
-    return bool(before and behind) and before in _QUOTES and behind in _QUOTES
-
-
-def _name_of(mark: re.Match, kind: str) -> str:
-    """What the marks that belong together have in common."""
-    return f"{kind} {(mark.groupdict().get('name') or '').casefold()}"
-
-
-def _ends(mark: re.Match) -> bool:
-    """Whether a mark ends thinking."""
-    groups = mark.groupdict()
-    return bool(groups.get("ends") or groups.get("end") or groups.get("only"))
+    around = text[mark.begin - 1 : mark.begin], text[mark.end : mark.end + 1]
+    return all(character and character in _QUOTES for character in around)
 
 
 def _is_heading(name: str) -> bool:
@@ -204,7 +215,7 @@ def _is_heading(name: str) -> bool:
 
 
 def _end_of_json(text: str, start: int) -> int:
-    """Where an object of JSON that begins the answer at a place ends; the place if none begins there."""
+    """Where an object of JSON that begins the answer at a position ends; the position if none begins there."""
     begins = _JSON_BEGINS.match(text, start)
     if begins is None:
         return start
@@ -216,28 +227,37 @@ def _end_of_json(text: str, start: int) -> int:
 
 def _without_unknown_markup(answer: str) -> str:
     """Return what was cut off without markup of unknown meaning or reasoning not closed: it may be thinking, too."""
-    if other := _OTHER_MARK.match(answer):
-        name = next(filter(None, other.groups()))
-        end = next(
-            (place for end in (f"[/{name}]", f"◁/{name}▷") if (place := answer.find(end)) >= 0), -1
-        )
-        answer = answer[answer.index(name, end) + len(name) + 1 :] if end >= 0 else ""
-    kept: list[str] = []
+    other = _OTHER_MARK.match(answer)
+    if other:
+        answer = _behind_end_of(next(filter(None, other.groups())), answer)
+    parts: list[str] = []
     start = 0
-    while tag := _TAG.search(answer, start):
+    tag = _TAG.search(answer)
+    while tag:
         name = tag[1].casefold()
-        begin, start = start, tag.end()
         if name in _ANSWER or name in _PLAIN:
-            kept.append(answer[begin:start])
-            continue
-        kept.append(answer[begin : tag.start()])
-        end = re.compile(f"</{re.escape(tag[1])}>", re.IGNORECASE | re.ASCII).search(answer, start)
-        if end is None:
-            return "".join(kept)
-        start = end.end()
-        if name == "s0":
-            kept.append(answer[tag.start() : start])
-    return "".join([*kept, answer[start:]])
+            parts.append(answer[start : tag.end()])
+            start = tag.end()
+        else:
+            parts.append(answer[start : tag.start()])
+            pattern = re.compile(f"</{re.escape(tag[1])}>", re.IGNORECASE | re.ASCII)
+            closing = pattern.search(answer, tag.end())
+            if closing is None:
+                return "".join(parts)
+            start = closing.end()
+            if name == "s0":
+                parts.append(answer[tag.start() : start])
+        tag = _TAG.search(answer, start)
+    parts.append(answer[start:])
+    return "".join(parts)
+
+
+def _behind_end_of(name: str, answer: str) -> str:
+    """What follows the end of a mark in brackets or triangles; nothing if there is no end."""
+    for end in (f"[/{name}]", f"◁/{name}▷"):
+        if end in answer:
+            return answer.partition(end)[2]
+    return ""
 
 
 STATUSES = (
@@ -309,43 +329,52 @@ def read_reply(
     error: str | None = None,
 ) -> Reply:
     """Score of a reply by both rules, or why there is none."""
-    text, ended, score = text or "", ending(finish_reason), None
-    match = None if error is not None else _AUTHORS_SCORE.search(_inside("S2", text) or "")
-    authors_score = None if match is None else float(match[0])
+    text = text or ""
+    ended = ending(finish_reason)
+    authors_score = None
+    if error is None:
+        match = _AUTHORS_SCORE.search(_inside("S2", text) or "")
+        if match:
+            authors_score = float(match[0])
+    score = None
     if error is not None:
-        status, reason = "api_error", error or "the request failed"
+        status = "api_error"
+        reason = error or "the request failed"
     elif refusal or ended == FILTERED:
-        status, reason = "refusal", refusal or "stopped by the endpoint's content filter"
+        status = "refusal"
+        reason = refusal or "stopped by the endpoint's content filter"
     elif ended == FAILED:
-        status, reason = "api_error", f"the reply ended in an error ({finish_reason})"
+        status = "api_error"
+        reason = f"the reply ended in an error ({finish_reason})"
     else:
         score, reason = _strict_score(text, cut=ended == CUT)
-        status = "ok" if score is not None else "truncated" if ended == CUT else "parse_failure"
-        reason = (
-            "cut off at the limit of tokens before a usable score"
-            if status == "truncated"
-            else reason
-        )
-    differs = score != authors_score
-    other = (
-        f"the authors' rule reads {'no score' if authors_score is None else f'{authors_score:g}'}"
-    )
+        if score is not None:
+            status = "ok"
+        elif ended == CUT:
+            status = "truncated"
+            reason = "cut off at the limit of tokens before a usable score"
+        else:
+            status = "parse_failure"
+    doubtful = bool(score and reason)
+    if score != authors_score:
+        doubtful = True
+        by_authors = "no score" if authors_score is None else f"{authors_score:g}"
+        reason = "; ".join(filter(None, (reason, f"the authors' rule reads {by_authors}")))
+    if authors_score is None:
+        authors_score = AUTHORS_DEFAULT
     reasoning = _inside("S0", text)
-    return Reply(
-        text,
-        score,
-        AUTHORS_DEFAULT if authors_score is None else authors_score,
-        status,
-        "; ".join(filter(None, (reason, other if differs else ""))),
-        None if reasoning is None else reasoning.strip(),
-        doubtful=differs or bool(score and reason),
-    )
+    if reasoning is not None:
+        reasoning = reasoning.strip()
+    return Reply(text, score, authors_score, status, reason, reasoning, doubtful)
 
 
 def ending(finish_reason: str | None) -> str:
     """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or ""."""
-    said = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
-    return next((kind for kind, words in _ENDINGS.items() if words.search(said)), "")
+    reason = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
+    for ended, words in _ENDINGS.items():
+        if words.search(reason):
+            return ended
+    return ""
 
 
 def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
@@ -353,55 +382,74 @@ def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     answer = without_thinking(text, cut=cut)
     asked_for = _without_reasons(answer)
     blocks: list[str] = []
-    end = 0
-
-    def quoted(said: str) -> str:
-        said = " ".join(said.split())
-        return repr(said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE]} ..")
-
-    while opening := _OPEN["S2"].search(asked_for, end):
-        closing = _CLOSE["S2"].search(asked_for, opening.end())
+    for opening, closing in _pairs("S2", asked_for):
         if closing is None:
             return None, "<S2> is not closed"
         blocks.append(asked_for[opening.end() : closing.start()])
-        end = closing.end()
+    if not text.strip():
+        return None, "the reply is empty"
     if not blocks:
         thought = "" if answer == text else " after its thinking"
-        return None, f"no <S2> in the reply{thought}" if text.strip() else "the reply is empty"
+        return None, f"no <S2> in the reply{thought}"
     scores = [score_of(block) for block in blocks]
     if None in scores:
-        return None, f"not one number from 1 to 5 inside <S2>: {quoted(blocks[scores.index(None)])}"
+        unread = _quoted(blocks[scores.index(None)])
+        return None, f"not one number from 1 to 5 inside <S2>: {unread}"
     if len(set(scores)) > 1:
-        return None, f"different scores in several <S2>: {quoted(', '.join(blocks))}"
-    odd = next((block for block in blocks if not _BARE_SCORE.fullmatch(block)), None)
-    return scores[
-        0
-    ], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {quoted(odd)}"
+        return None, f"different scores in several <S2>: {_quoted(', '.join(blocks))}"
+    for block in blocks:
+        if not _BARE_SCORE.fullmatch(block):
+            return scores[0], f"more than a score from 1 to 5 inside <S2>: {_quoted(block)}"
+    return scores[0], ""
+
+
+def _quoted(block: str) -> str:
+    """The beginning of a block in quotation marks."""
+    text = " ".join(block.split())
+    if len(text) > _LONGEST_QUOTE:
+        text = f"{text[:_LONGEST_QUOTE]} .."
+    return repr(text)
 
 
 def _without_reasons(answer: str) -> str:
     """Return an answer without its closed ``<S0>``, in which a score is a quoted one, if it has a score elsewhere."""
     outside: list[str] = []
     start = 0
-    while opening := _OPEN["S0"].search(answer, start):
-        closing = _CLOSE["S0"].search(answer, opening.end())
+    for opening, closing in _pairs("S0", answer):
+        if closing:
+            outside.append(answer[start : opening.start()])
+            start = closing.end()
+    outside.append(answer[start:])
+    text = "".join(outside)
+    if _ANSWER_TAGS["S2"].search(text):
+        return text
+    return answer
+
+
+def _pairs(tag: str, text: str) -> Iterator[tuple[re.Match, re.Match | None]]:
+    """Opening and closing tags in pairs; None closes the last one if it is not closed."""
+    # Not one lazy pattern, which would search to the end again from every opening tag that is never closed.
+    end = 0
+    while True:
+        opening = _ANSWER_TAGS[tag].search(text, end)
+        if opening is None:
+            return
+        closing = _ANSWER_TAGS[f"/{tag}"].search(text, opening.end())
+        yield opening, closing
         if closing is None:
-            break
-        outside.append(answer[start : opening.start()])
-        start = closing.end()
-    text = "".join([*outside, answer[start:]])
-    return text if _OPEN["S2"].search(text) else answer
+            return
+        end = closing.end()
+
+
+def _inside(tag: str, text: str) -> str | None:
+    """Text inside the first pair of tags; None if there is none."""
+    for opening, closing in _pairs(tag, text):
+        if closing:
+            return text[opening.end() : closing.start()]
+    return None
 
 
 def check_policy(policy: str) -> None:
     """Refuse what is no policy."""
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-
-
-def _inside(tag: str, text: str) -> str | None:
-    """Text inside the first pair of tags; None if there is none."""
-    # Not one lazy pattern, which would search to the end again from every opening tag that is never closed.
-    opening = _OPEN[tag].search(text)
-    closing = _CLOSE[tag].search(text, opening.end()) if opening else None
-    return text[opening.end() : closing.start()] if closing else None

@@ -82,17 +82,19 @@ _FEW_WORDS = 3
 
 def score_of(inside: str) -> float | None:
     """Return the score in the text of an S2; None if there is none, or any other number beside it."""
-    if any(
-        unicodedata.category(character)[0] == "N" for character in inside if not character.isascii()
-    ):
-        return None  # such as a half or a full-width digit
+    for character in inside:
+        is_number = unicodedata.category(character)[0] == "N"
+        if is_number and not character.isascii():  # such as a half or a full-width digit
+            return None
     plain = _SYMBOLS.sub(" ", _MARKUP.sub(" ", _IN_DOLLARS.sub(r" \1 ", inside)))
     score, remark = _announced(unicodedata.normalize("NFKC", plain).strip())
     if re.search("[0-9]", remark):  # it may repeat the score: 4 (4/5)
         repeated, further = _announced(remark.strip(" \n\t:,;.([)]"))
         if repeated != score or re.search("[0-9]", further):
             return None
-    return score if score is not None and LOWEST <= score <= HIGHEST else None
+    if score is None or not LOWEST <= score <= HIGHEST:
+        return None
+    return score
 
 
 def _announced(text: str) -> tuple[float | None, str]:
