@@ -39,6 +39,22 @@ def test_a_table_names_its_rows_and_columns_for_screen_readers():
     assert {head["scope"] for head in page.select("tbody th")} == {"row"}
 
 
+def test_names_and_notes_stand_left_and_numbers_do_not():
+    frame = pd.DataFrame(
+        {
+            "estimate": ["0.5", "-1.2", "not available"],
+            "interval": ["0.1 to 0.9", "[-2, 0]", ""],
+            "note": ["1. as rated, 2. as sent", "never asked", "too few"],
+            "rank": [1, 2, 3],
+        },
+        index=["a", "b", "c"],
+    )
+    page = BeautifulSoup(tables.plain(frame, "caption")._repr_html_(), "html.parser")
+    for row in page.select("tr"):
+        left = ["text-align: left" in cell.get("style", "") for cell in row.select("th, td")]
+        assert left == [True, False, False, True, False]
+
+
 def test_an_estimate_that_is_missing_is_said_to_be():
     table = table_of(["a"])
     table.loc["b"] = estimate_row(n=0, unit="share of turns", method="m", reason="never asked")

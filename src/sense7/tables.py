@@ -78,14 +78,16 @@ class Table:
 
     def _table(self) -> str:
         corner = str(self.frame.index.name or "")
-        head = "".join(
-            f'\n      <th scope="col">{_escaped(name)}</th>'
-            for name in (corner, *self.frame.columns)
-        )
+        columns = [self.frame.index, *(self.frame.iloc[:, n] for n in range(self.frame.shape[1]))]
+        styles = [_LEFT if _is_of_texts(column) else "" for column in columns]
+        head = ""
+        for name, style in zip((corner, *self.frame.columns), styles, strict=True):
+            head += f'\n      <th scope="col"{style}>{_escaped(name)}</th>'
         rows = ""
         for name, *cells in self.frame.itertuples(name=None):
-            rows += f'\n    <tr>\n      <th scope="row">{_escaped(name)}</th>'
-            rows += "".join(f"\n      <td>{_escaped(cell)}</td>" for cell in cells)
+            rows += f'\n    <tr>\n      <th scope="row"{styles[0]}>{_escaped(name)}</th>'
+            for cell, style in zip(cells, styles[1:], strict=True):
+                rows += f"\n      <td{style}>{_escaped(cell)}</td>"
             rows += "\n    </tr>"
         return (
             f'<table class="dataframe table {NO_MATH}"><caption>{html.escape(self.caption)}</caption>\n'
@@ -94,6 +96,16 @@ class Table:
 
     def __repr__(self) -> str:
         return plain_lines(f"{self.caption}\n{self.frame.to_string()}")
+
+
+_LEFT = ' style="text-align: left"'
+"""Jupyter's own style sheets set every cell to the right, where texts read badly."""
+
+
+def _is_of_texts(column: pd.Series | pd.Index) -> bool:
+    """Whether most cells of a column do not begin with a number, as estimates and intervals do."""
+    cells = pd.Series(column).dropna().astype(str)
+    return cells.str.match(r"\W*[0-9]").mean() < 0.5
 
 
 def _escaped(cell: object) -> str:

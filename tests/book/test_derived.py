@@ -152,6 +152,10 @@ def plain(book, text):
             "```{picture} notebooks/02-b drawn\n```",
             "(The figure: [02-b](02-b.ipynb))",
         ),
+        (
+            "```{picture} notebooks/02-b drawn\n```\n\n```{picture} notebooks/02-b other\n```\n\nMore.",
+            "(The figure: [02-b](02-b.ipynb))\n\nMore.",
+        ),
         ("Above are\n{value}`count.estimate`. More.", "Above are\n&#51;. More."),
         ("Above are\n{value}`count.estimate` more.", "Above are\n3 more."),
         ("`code` and *emphasis*", "`code` and *emphasis*"),

@@ -54,6 +54,9 @@ _DIRECTIVE = re.compile(
 )
 _OPTION = re.compile(r"^:(?P<name>[\w-]+):[ ]*(?P<value>.*)\n", re.MULTILINE)
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]+)`")
+_REPEATED = re.compile(r"^(\(The figure: .*\))$(?:\n+\1$)+", re.MULTILINE)
+"""Two figures of one other page, which are one link."""
+
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?P<address>[^()\s]+)(?=\))")
 _SPECIAL = re.compile(r"[\\`*_<>&|~$#{}\[\]]")
@@ -184,6 +187,7 @@ class Prose:
         text = _DIRECTIVE.sub(self._directive, f"{text}\n")
         text = _LINK.sub(self._link, text)
         text = _ROLE.sub(self._words_of_role, text)
+        text = _REPEATED.sub(r"\1", text)
         return re.sub(r"\n{3,}", "\n\n", text).strip()
 
     def _link(self, match: re.Match) -> str:
