@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from sense7.judge.reply import (
     FAILURES,
     NOT_ASKED,
     STATUSES,
+    Reply,
     check_policy,
     read_reply,
 )
@@ -88,6 +89,7 @@ READ_COLUMNS = ("authors_score", "doubtful")
 
 NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
 COUNTED = ("run", "input_tokens", "output_tokens")
+_NAMES = ("conversation", "participant", "status")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
 TITLES = {name: title for title, name in reversed(COLUMNS.items())}
@@ -105,6 +107,15 @@ _RUN = re.compile(r"-iter([0-9]{1,9})$")
 _UNSAFE = "[^A-Za-z0-9._+=@-]"
 _LONGEST_PART = 80
 _SLACK = 1e-9
+_RATED_ON = f"the scale from {LOWEST:g} to {HIGHEST:g}"
+_READ_FROM_REPLIES = {
+    "score": float,
+    "authors_score": float,
+    "status": object,
+    "reason": object,
+    "doubtful": bool,
+}
+"""Columns that are read from the replies in the column Output."""
 
 
 class ScoreScale(Interval):
@@ -161,7 +172,8 @@ class Predictions:
     @property
     def by_task(self) -> pd.DataFrame:
         """The frame by conversation; refused if some row does not name its conversation."""
-        if nameless := int(self.frame["conversation"].isna().sum()):
+        nameless = int(self.frame["conversation"].isna().sum())
+        if nameless:
             raise UserError(
                 f"{self.path}: column TaskId: blank or missing in {count_of(nameless, 'row')}, so its conversations "
                 "can't be matched with others. Give each row its TaskId."
@@ -170,37 +182,34 @@ class Predictions:
 
     def called(self, name: str) -> str:
         """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
-        return (
-            f"{SIMULATED_WORDS}: {name}"
-            if self.simulated and "simulated" not in name.casefold()
-            else name
-        )
+        if self.simulated and "simulated" not in name.casefold():
+            return f"{SIMULATED_WORDS}: {name}"
+        return name
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``, in ASCII and not too long."""
-    model_part = file_name(model, unsafe=_UNSAFE, longest=_LONGEST_PART) if model else ""
-    prompt_part = (
-        file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART) if prompt_name else ""
-    )
-    return Path(folder) / f"{model_part}-{prompt_part}-iter{run}.xlsx"
+    if model:
+        model = file_name(model, unsafe=_UNSAFE, longest=_LONGEST_PART)
+    if prompt_name:
+        prompt_name = file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART)
+    return Path(folder) / f"{model}-{prompt_name}-iter{run}.xlsx"
 
 
 def prediction_files(folder: str | Path) -> list[Path]:
     """Files of a folder that may hold predictions, by name, iter2 before iter10."""
-    files = (
-        path
-        for path in Path(folder).iterdir()
-        if path.suffix.casefold() in ENDINGS and not path.is_dir()
-    )
+    files = []
+    for path in Path(folder).iterdir():
+        is_table = path.suffix.casefold() in ENDINGS and not path.is_dir()
+        if is_table and not path.name.startswith(("~", ".")):
+            files.append(path)
 
-    def by_number(path: Path) -> list[tuple[int, int, str]]:
+    def by_number(path: Path) -> list:
         parts = re.split(r"([0-9]+)", path.name)
-        return [
-            (1, int(part), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)
-        ]
+        parts[1::2] = [(int(digits), digits) for digits in parts[1::2]]
+        return parts
 
-    return sorted((path for path in files if path.name[0] not in "~."), key=by_number)
+    return sorted(files, key=by_number)
 
 
 def require_seen_by_authors(path: Path, remedy: str = "Choose another folder or name.") -> None:
@@ -231,56 +240,55 @@ def write_predictions(
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
 
-    def cells(values, name: str | None) -> list:
-        """Cells of a column: None where there is none, and no type of numpy's."""
-        values = [
-            None if pd.isna(one) else one.item() if isinstance(one, np.generic) else one
-            for one in values
-        ]
-        return [None if one is None else int(one) for one in values] if name in COUNTED else values
-
-    said = {name: cells(frame[name], name) for name in frame if name not in READ_COLUMNS}
-    altered = [[remark] if remark else [] for remark in said.get("altered", [None] * len(frame))]
+    columns: dict[str | None, list] = {}
+    for name in frame:
+        if name not in READ_COLUMNS:
+            is_count = name in COUNTED
+            columns[name] = [_cell(value, is_count=is_count) for value in frame[name]]
+    blank = [None] * len(frame)
+    altered = [[remark] if remark else [] for remark in columns.get("altered", blank)]
     counts: Counter[str] = Counter()
-    for name in filter(said.get, LONG_TEXTS):
-        for row, text in enumerate(said[name]):
-            if text is None:
-                continue
-            said[name][row], kinds = _fitted(str(text))
-            remarks = [f"{TITLES[name]}: {kind}" for kind in kinds]
-            altered[row] += remarks
-            counts.update(remarks)
-    columns = {title: said.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
-    columns |= {
-        "IS_EMPATHY": cells(counted_scores(frame, policy), "score"),
-        "policy": [policy] * len(frame),
-    }
-    columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    write_sheets([Sheet(SHEET, list(columns), rows), *further], path, replace=not own, own=own)
+    for name in LONG_TEXTS:
+        for row, text in enumerate(columns.get(name, ())):
+            if text is not None:
+                columns[name][row], changes = _fitted(str(text))
+                remarks = [f"{TITLES[name]}: {change}" for change in changes]
+                altered[row] += remarks
+                counts.update(remarks)
+    cells = {title: columns.get(name, blank) for title, name in COLUMNS.items()}
+    cells["IS_EMPATHY"] = [_cell(score) for score in counted_scores(frame, policy)]
+    cells["policy"] = [policy] * len(frame)
+    cells["altered"] = ["; ".join(remarks) or None for remarks in altered]
+    rows = [list(row) for row in zip(*cells.values(), strict=True)]
+    write_sheets([Sheet(SHEET, list(cells), rows), *further], path, replace=not own, own=own)
     return [f"{path.name}: column {remark}; rows: {count:,}" for remark, count in counts.items()]
 
 
+def _cell(value: object, *, is_count: bool = False) -> object:
+    """A value as a cell holds it: None where there is none, and no type of numpy's."""
+    if pd.isna(value):
+        return None
+    if is_count:
+        return int(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
 def _fitted(text: str) -> tuple[str, list[str]]:
-    """A text as a cell can hold it, and what was done."""
-    kinds = []
+    """A text as a cell can hold it, and how it was changed."""
+    changes = []
     text, count = _UNHOLDABLE.subn("\ufffd", text)
     if count:
-        kinds.append("replaced characters that no cell can hold")
-    if (
-        len(text) > LONGEST_TEXT // 2
-        and (length := len(text.encode("utf-16-le")) // 2) > LONGEST_TEXT
-    ):
+        changes.append("replaced characters that no cell can hold")
+    units = text.encode("utf-16-le")  # characters of a cell are UTF-16 units of two bytes
+    length = len(units) // 2
+    if length > LONGEST_TEXT:
         mark = f" [.. cut: {length:,} characters in all]"
-        # Characters of a cell are UTF-16 units; half of a pair is dropped with the rest.
-        text = (
-            text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode(
-                "utf-16-le", errors="ignore"
-            )
-            + mark
-        )
-        kinds.append("cut at the limit of a cell")
-    return text, kinds
+        # Half of a pair of units is dropped with the rest.
+        text = units[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore") + mark
+        changes.append("cut at the limit of a cell")
+    return text, changes
 
 
 def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
@@ -314,16 +322,26 @@ def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
     """
     check_policy(policy)
     score = frame["score"].to_numpy(dtype=float)
-    failed = (
-        frame["status"].isin(FAILURES).to_numpy()
-        if "status" in frame
-        else np.zeros(len(frame), bool)
-    )
-    score = np.where(failed, AUTHORS_DEFAULT if policy == "authors" else np.nan, score)
+    if "status" in frame:
+        unusable = AUTHORS_DEFAULT if policy == "authors" else np.nan
+        score = np.where(frame["status"].isin(FAILURES), unusable, score)
     if policy == "strict" or "authors_score" not in frame:
         return score
     read = frame["authors_score"].to_numpy(dtype=float)
     return np.where(np.isnan(read), score, read)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a file of predictions that are not blank: their numbers, and their cells by column."""
+
+    where: str
+    numbers: list[int]
+    cells: Mapping[str, list]
+
+    def error(self, title: str, row: int, problem: str) -> UserError:
+        """An error that names column and row."""
+        return UserError(f"{self.where}, column {title}, row {self.numbers[row]:,}: {problem}")
 
 
 def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None) -> Predictions:
@@ -367,18 +385,41 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
             f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions."
         )
     sheet = sheets.get(SHEET) or next(iter(sheets.values()))
-    marked, rated = (
-        sheets.get(SYNTHETIC_SHEET),
-        sheets.get(RATINGS_SHEET) if SHEET in sheets else None,
-    )
-    marks = (
-        None
-        if marked is None
-        else {str(row[0]): str(row[1]) for row in marked.rows if len(row) > 1}
-    )
-    ratings = None if rated is None else read_ratings_sheet(rated, f"{path}: sheet {RATINGS_SHEET}")
-    where = f"{path}" if is_csv else f"{path}: sheet {sheet.name}"
+    marks = ratings = None
+    if SYNTHETIC_SHEET in sheets:
+        marks = {str(row[0]): str(row[1]) for row in sheets[SYNTHETIC_SHEET].rows if len(row) > 1}
+    if SHEET in sheets and RATINGS_SHEET in sheets:
+        ratings = read_ratings_sheet(sheets[RATINGS_SHEET], f"{path}: sheet {RATINGS_SHEET}")
+    where = str(path) if is_csv else f"{path}: sheet {sheet.name}"
+    rows = _rows_of(sheet, where)
+    frame = _frame_of(rows)
+    if marks is not None:
+        frame["model"] = SIMULATED_JUDGE
 
+    states_status = "status" in rows.cells
+    scale = None if states_status else score_scale
+    _require_one_row_each(frame["conversation"], rows)
+    if states_status:
+        _require_statuses(frame["status"], rows)
+    notes = []
+    if scale:
+        notes.append(_rescale(frame, rows, scale))
+    else:
+        _require_scores(frame["score"], rows, path)
+    _require_ground_truths(frame["ground_truth"], rows)
+    notes += _not_numbers(frame, rows)
+    notes += _take_status(frame, rows)
+    if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
+        notes += _read_outputs(frame, states_status=states_status)
+    notes += other_models(frame)
+    run = _RUN.search(path.stem)
+    if run and "run" not in rows.cells:
+        frame["run"] = float(run[1])
+    return Predictions(path, path.stem, frame, notes, marks, ratings)
+
+
+def _rows_of(sheet: Sheet, where: str) -> _Rows:
+    """Rows of a sheet; refused if it is not of predictions, or has a column twice."""
     header = [title.strip() for title in sheet.header]
     for title in EVALUATED:
         if title not in header:
@@ -393,192 +434,218 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
                 f"{where}: the column {title} is there {header.count(title)} times. Remove all but one."
             )
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
-    cells = {
-        title: [row[header.index(title)] for row in rows.values()]
-        for title in COLUMNS
-        if title in header
-    }
-    blank, stated = [None] * len(rows), "status" in cells
-    known = {
-        COLUMNS[title]: values for title, values in reversed(cells.items())
-    }  # of Chat and OnlyChat the first
-    frame = pd.DataFrame(
-        {name: _column(name, known.get(name, blank)) for name in FRAME_COLUMNS},
-        index=range(len(rows)),
-    )
-
-    if marks is not None:
-        frame["model"] = SIMULATED_JUDGE
-
-    def refuse(wrong, title: str, what: Callable[[int], str]) -> None:
-        """Refuse the file if a row is wrong, naming the first."""
-        if np.any(wrong):
-            index = int(np.flatnonzero(wrong)[0])
-            raise UserError(f"{where}, column {title}, row {list(rows)[index]:,}: {what(index)}")
-
-    names, truths, status = frame["conversation"], frame["ground_truth"], frame["status"]
-    twice = names.notna() & names.duplicated(keep=False)
-    if twice.any():
-        name = names[twice].iloc[0]
-        places = ", ".join(
-            f"{row:,}" for row, other in zip(rows, names, strict=True) if other == name
-        )
-        raise UserError(
-            f"{where}, column TaskId: {name!r} is in rows {places} ({names[twice].nunique():,} TaskIds are "
-            "there more than once). A file holds one run: keep one row a conversation."
-        )
-    listed = (
-        f"is no status. Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
-    )
-    unlisted = ~status.isin((*STATUSES, NOT_ASKED)) & stated
-    refuse(
-        unlisted,
-        "status",
-        lambda row: f"{'blank' if status[row] is None else repr(status[row])} {listed}",
-    )
-    scale, notes, ours = (
-        None if stated else score_scale,
-        [],
-        f"the scale from {LOWEST:g} to {HIGHEST:g}",
-    )
-    scores, is_known = frame["score"].to_numpy(), frame["score"].notna().to_numpy()
-    if scale:
-        off = is_known & ~np.array(list(map(scale.holds, scores)), dtype=bool)
-        frame["score"] = scale.rescaled(scores, HIGHEST)
-        mean = f"; their mean as given is {scores[is_known].mean():.4g}" if is_known.any() else ""
-        notes.append(
-            f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5{mean}"
-        )
-        what, remedy = (
-            f"off the scale {scale.option}",
-            "Declare the scale that they are on: --score-scale WORST-BEST.",
-        )
-    else:
-        off = is_known & ((scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
-        what, remedy = f"no score on {ours}", f"Write them on {ours}."
-        if not stated:
-            remedy = (
-                f"For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst score "
-                f"first, such as: sense7 judge evaluate {path} --score-scale 0-100"
-            )
-    if off.any():
-        run = f"the scores run from {scores[is_known].min():g} to {scores[is_known].max():g}"
-        what += f", as are {off.sum():,} of {is_known.sum():,}; {run}"
-    refuse(off, "IS_EMPATHY", lambda row: f"{cells['IS_EMPATHY'][row]!r} is {what}. {remedy}")
-    # Means of levels may miss the ends of the scale by an error of floating point.
-    off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
-    counts = (
-        f"{off.sum():,} of {truths.notna().sum():,}. "
-        f"Ground truth is the mean of a user's ratings: write it on {ours}."
-    )
-    refuse(off, "ground-truth", lambda row: f"{truths[row]:g} is off {ours}, as are {counts}")
-    for title, read in zip(EVALUATED, (frame["score"], truths), strict=True):
-        wrong = np.flatnonzero(
-            read.isna() & ~np.array(list(map(is_blank, cells[title])), dtype=bool)
-        )
-        if len(wrong):
-            shown = f"{cells[title][wrong[0]]!r} in row {list(rows)[wrong[0]]:,}"
-            count = count_of(len(wrong), "cell")
-            notes.append(f"{title}: {count} not a number, counted as missing; the first is {shown}")
-    frame["authors_score"], frame["doubtful"] = np.nan, False
-    if stated:  # what IS_EMPATHY holds for an unusable reply is by the authors' rule, or nothing
-        failed = status != "ok"
-        frame["authors_score"] = frame["score"].where(
-            failed & (pd.Series(cells.get("policy", blank)) == "authors")
-        )
-        frame["score"] = frame["score"].mask(failed)
-        lacking = ~failed & frame["score"].isna()
-        if lacking.any():
-            frame.loc[lacking, "status"] = UNSTATED
-            notes.append(
-                f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing"
-            )
-    else:
-        frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
-    if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
-        notes += _read_outputs(frame, stated=stated)
-    notes += other_models(frame)
-    if "run" not in cells and (run := _RUN.search(path.stem)):
-        frame["run"] = float(run[1])
-    return Predictions(path, path.stem, frame, notes, marks, ratings)
+    cells = {}
+    for title in COLUMNS:
+        if title in header:
+            column = header.index(title)
+            cells[title] = [row[column] for row in rows.values()]
+    return _Rows(where, list(rows), cells)
 
 
-def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], dict[str, str]]:
-    """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
-    seen = RepliesSeen()
-    distinct: list[Predictions] = []
-    notes: dict[str, str] = {}
-    for file in files:
-        repeated, replies = seen.repeated(file.frame)
-        if repeated and repeated == replies:
-            notes[str(file.path)] = (
-                f"{in_words(repeated, replies)}. This is no further run, and is left out"
-            )
-            continue
-        if repeated:
-            notes[str(file.path)] = (
-                f"{in_words(repeated, replies)}, so that runs seem to agree more than they do"
-            )
-        distinct.append(file)
-    return distinct, notes
+def _frame_of(rows: _Rows) -> pd.DataFrame:
+    """Predictions as a file has them, with ``FRAME_COLUMNS``."""
+    columns = {name: [None] * len(rows.numbers) for name in FRAME_COLUMNS}
+    for title, cells in reversed(rows.cells.items()):  # of Chat and OnlyChat the first
+        if COLUMNS[title]:
+            columns[COLUMNS[title]] = cells
+    columns = {name: _column(name, cells) for name, cells in columns.items()}
+    return pd.DataFrame(columns, index=range(len(rows.numbers)))
 
 
 def _column(name: str, cells: list) -> pd.Series:
     if name in NUMBERS:
         return pd.Series([as_number(cell) for cell in cells], dtype=float)
-    texts = (
-        as_names(cells) if name in ("conversation", "participant", "status") else as_texts(cells)
+    texts = as_names(cells) if name in _NAMES else as_texts(cells)
+    column = pd.Series(texts, dtype=object)
+    if name in ("reason", "altered"):
+        return column.where(column.notna(), "")
+    return column
+
+
+def _require_one_row_each(names: pd.Series, rows: _Rows) -> None:
+    """Refuse a file that has a conversation twice."""
+    repeated = names[names.notna() & names.duplicated(keep=False)]
+    if repeated.empty:
+        return
+    name = repeated.iloc[0]
+    numbers = ", ".join(f"{rows.numbers[row]:,}" for row in repeated.index[repeated == name])
+    raise UserError(
+        f"{rows.where}, column TaskId: {name!r} is in rows {numbers} ({repeated.nunique():,} TaskIds are "
+        "there more than once). A file holds one run: keep one row a conversation."
     )
-    blank = "" if name in ("reason", "altered") else None
-    return pd.Series([blank if text is None else text for text in texts], dtype=object)
 
 
-def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
+def _require_statuses(status: pd.Series, rows: _Rows) -> None:
+    """Refuse a status that is not among those of replies."""
+    allowed = (*STATUSES, NOT_ASKED)
+    unlisted = ~status.isin(allowed)
+    if unlisted.any():
+        row = int(unlisted.argmax())
+        value = "blank" if status[row] is None else repr(status[row])
+        problem = f"{value} is no status. Write one of {', '.join(allowed)}, or remove the column."
+        raise rows.error("status", row, problem)
+
+
+def _rescale(frame: pd.DataFrame, rows: _Rows, scale: ScoreScale) -> str:
+    """Bring scores from a declared scale to 1..5, and say so; refused if one is not on it."""
+    scores = frame["score"]
+    remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
+    off = ~np.array(list(map(scale.holds, scores)), dtype=bool)
+    _refuse_scores(scores, off, rows, f"off the scale {scale.option}", remedy)
+    note = f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5"
+    if scores.notna().any():
+        note += f"; their mean as given is {scores.mean():.4g}"
+    frame["score"] = scale.rescaled(scores.to_numpy(), HIGHEST)
+    return note
+
+
+def _require_scores(scores: pd.Series, rows: _Rows, path: Path) -> None:
+    """Refuse scores that are not on the scale of the ratings."""
+    remedy = f"Write them on {_RATED_ON}."
+    if "status" not in rows.cells:
+        remedy = (
+            f"For the book, write them on {_RATED_ON}. To evaluate them as they are, declare their scale, worst score "
+            f"first, such as: sense7 judge evaluate {path} --score-scale 0-100"
+        )
+    off = (scores < LOWEST) | (scores >= _ABOVE_AUTHORS)
+    _refuse_scores(scores, off, rows, f"no score on {_RATED_ON}", remedy)
+
+
+def _refuse_scores(scores: pd.Series, off, rows: _Rows, problem: str, remedy: str) -> None:
+    """Refuse scores that are off a scale, with the range of all scores."""
+    off = off & scores.notna()
+    if off.any():
+        row = int(off.argmax())
+        counts = f"{off.sum():,} of {scores.count():,}"
+        extremes = f"the scores run from {scores.min():g} to {scores.max():g}"
+        cell = rows.cells["IS_EMPATHY"][row]
+        raise rows.error(
+            "IS_EMPATHY", row, f"{cell!r} is {problem}, as are {counts}; {extremes}. {remedy}"
+        )
+
+
+def _require_ground_truths(truths: pd.Series, rows: _Rows) -> None:
+    # Means of levels may miss the ends of the scale by an error of floating point.
+    off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
+    if off.any():
+        row = int(off.argmax())
+        counts = f"{off.sum():,} of {truths.count():,}"
+        raise rows.error(
+            "ground-truth",
+            row,
+            f"{truths[row]:g} is off {_RATED_ON}, as are {counts}. "
+            f"Ground truth is the mean of a user's ratings: write it on {_RATED_ON}.",
+        )
+
+
+def _not_numbers(frame: pd.DataFrame, rows: _Rows) -> list[str]:
+    """Notes on cells that are neither blank nor a number."""
+    notes = []
+    for title in EVALUATED:
+        cells = rows.cells[title]
+        unread = [
+            row for row in np.flatnonzero(frame[COLUMNS[title]].isna()) if not is_blank(cells[row])
+        ]
+        if unread:
+            first = f"{cells[unread[0]]!r} in row {rows.numbers[unread[0]]:,}"
+            count = count_of(len(unread), "cell")
+            notes.append(f"{title}: {count} not a number, counted as missing; the first is {first}")
+    return notes
+
+
+def _take_status(frame: pd.DataFrame, rows: _Rows) -> list[str]:
+    """Leave only usable replies a score, give each row a status, and note rows that are ok without a score."""
+    frame["authors_score"] = np.nan
+    frame["doubtful"] = False
+    score = frame["score"]
+    if "status" not in rows.cells:
+        frame["status"] = pd.Series(np.where(score.notna(), "ok", UNSTATED), dtype=object)
+        return []
+    # What IS_EMPATHY holds for an unusable reply is by the authors' rule, or nothing.
+    usable = frame["status"] == "ok"
+    if "policy" in rows.cells:
+        by_authors = pd.Series(rows.cells["policy"]) == "authors"
+        frame["authors_score"] = score.where(~usable & by_authors)
+    frame["score"] = score.where(usable)
+    lacking = usable & score.isna()
+    if not lacking.any():
+        return []
+    frame.loc[lacking, "status"] = UNSTATED
+    return [f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing"]
+
+
+def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], dict[str, str]]:
+    """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
+    earlier = RepliesSeen()
+    distinct: list[Predictions] = []
+    notes: dict[str, str] = {}
+    for file in files:
+        repeated, replies = earlier.repeated(file.frame)
+        words = in_words(repeated, replies)
+        if repeated and repeated == replies:
+            notes[str(file.path)] = f"{words}. This is no further run, and is left out"
+            continue
+        if repeated:
+            notes[str(file.path)] = f"{words}, so that runs seem to agree more than they do"
+        distinct.append(file)
+    return distinct, notes
+
+
+def _read_outputs(frame: pd.DataFrame, *, states_status: bool) -> list[str]:
     """Read the replies in the column Output by both rules, where it holds them whole; see :func:`read_predictions`."""
-    said = list(zip(frame["output"], frame["finish_reason"], strict=True))
-    read = {}  # once each: a judge may say the same of many conversations
-    for text, finish in set(said):
-        length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
-        if (
-            text or not stated
-        ) and length < LONGEST_TEXT - 1:  # one less than a cut one has, if half a pair is dropped
-            read[text, finish] = read_reply(text, finish_reason=finish)
-    replies = {row: read[one] for row, one in enumerate(said) if one in read}
+    replies = _whole_replies(frame, blank_is_reply=not states_status)
     score, status = frame["score"].to_numpy(), frame["status"].to_numpy()
-    scored = {row: reply for row, reply in replies.items() if status[row] == "ok"}
-    taken = {
-        row: reply
-        for row, reply in scored.items()
-        if score[row] in (reply.score, reply.authors_score)
-    }
-    numbers = {row for row, reply in scored.items() if reply.score is not None or reply.doubtful}
-    if not stated and (
-        not numbers or numbers - taken.keys()
+    readings: dict[int, Reply] = {}  # of which IS_EMPATHY is one of both
+    disagreeing = 0
+    for row, reply in replies.items():
+        if status[row] != "ok":
+            continue
+        if score[row] in (reply.score, reply.authors_score):
+            readings[row] = reply
+        elif reply.score is not None or reply.doubtful:
+            disagreeing += 1
+    has_number = any(reply.score is not None or reply.doubtful for reply in readings.values())
+    if not states_status and (
+        disagreeing or not has_number
     ):  # Output is not seen to hold the replies
         return []
-    unusable = [reply.doubtful for reply in taken.values() if reply.score is None]
-    notes, of = [], "of an unusable reply, as the column Output shows"
-    if defaults := len(unusable) - sum(unusable):
-        notes.append(f"IS_EMPATHY: {count_of(defaults, 'row')} with the default 3 {of}")
-    if any(unusable):
-        number = f"{count_of(sum(unusable), 'row')} with a number {of}"
-        notes.append(f"IS_EMPATHY: {number}; it counts under the policy authors alone")
-    taken |= {
-        row: reply
-        for row, reply in replies.items()
-        if status[row] in ("parse_failure", "truncated")
-    }
-    kinds = {
-        "score": float,
-        "authors_score": float,
-        "status": object,
-        "reason": object,
-        "doubtful": bool,
-    }
-    for name, kind in kinds.items():
-        frame.loc[list(taken), name] = np.array(
-            [getattr(reply, name) for reply in taken.values()], dtype=kind
+
+    notes = []
+    unusable = [reply for reply in readings.values() if reply.score is None]
+    with_number = sum(reply.doubtful for reply in unusable)
+    defaults = len(unusable) - with_number
+    source = "of an unusable reply, as the column Output shows"
+    if defaults:
+        notes.append(f"IS_EMPATHY: {count_of(defaults, 'row')} with the default 3 {source}")
+    if with_number:
+        rows = count_of(with_number, "row")
+        notes.append(
+            f"IS_EMPATHY: {rows} with a number {source}; it counts under the policy authors alone"
         )
+    for row, reply in replies.items():
+        if status[row] in ("parse_failure", "truncated"):
+            readings[row] = reply
+    for name, dtype in _READ_FROM_REPLIES.items():
+        values = [getattr(reply, name) for reply in readings.values()]
+        frame.loc[list(readings), name] = np.array(values, dtype=dtype)
     refused = [row for row in replies if status[row] == "refusal"]
     frame.loc[refused, "authors_score"] = [replies[row].authors_score for row in refused]
     return notes
+
+
+def _whole_replies(frame: pd.DataFrame, *, blank_is_reply: bool) -> dict[int, Reply]:
+    """Row -> the reply in the column Output; none of a text that was cut at the limit of a cell."""
+    read = {}  # each text once: a judge may say the same of many conversations
+    replies = {}
+    for row, key in enumerate(zip(frame["output"], frame["finish_reason"], strict=True)):
+        text, finish = key
+        if not text and not blank_is_reply:
+            continue
+        if key not in read:
+            length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
+            # One less than a cut text has, if half a pair is dropped.
+            is_whole = length < LONGEST_TEXT - 1
+            read[key] = read_reply(text, finish_reason=finish) if is_whole else None
+        if read[key] is not None:
+            replies[row] = read[key]
+    return replies

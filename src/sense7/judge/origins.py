@@ -16,7 +16,7 @@ _DATED = re.compile(
 )
 
 
-def is_model(asked: str, returned: str) -> bool:
+def is_model(requested: str, returned: str) -> bool:
     """Whether a returned name is that of the model asked for; it may have a folder, a date or "latest" besides.
 
     Examples
@@ -26,33 +26,35 @@ def is_model(asked: str, returned: str) -> bool:
     >>> is_model("gpt-4o-2024-05-13", "gpt-4o-2024-08-06"), is_model("gpt-4", "gpt-4.1")
     (False, False)
     """
-    names = [
-        name.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1] for name in (asked, returned)
-    ]
-    names = [
-        name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf") for name in names
-    ]
-    shorter, longer = sorted(names, key=len)
-    return shorter == longer or (
-        longer.startswith(shorter) and _DATED.fullmatch(longer[len(shorter) :]) is not None
-    )
+    shorter, longer = sorted(map(_plain_name, (requested, returned)), key=len)
+    if not longer.startswith(shorter):
+        return False
+    rest = longer[len(shorter) :]
+    return not rest or _DATED.fullmatch(rest) is not None
+
+
+def _plain_name(model: str) -> str:
+    """Name of a model without its folder and what says that it is the latest."""
+    name = model.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1]
+    return name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf")
 
 
 def other_models(frame: pd.DataFrame) -> list[str]:
     """Note on the replies of a run that another model gave than the one asked for; empty if there are none."""
     replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
-    named = replies[replies["model"].notna() & replies["returned_model"].notna()]
-    pairs = Counter(
-        zip(named["model"].astype(str), named["returned_model"].astype(str), strict=True)
-    )
-    others = {pair: count for pair, count in pairs.items() if not is_model(*pair)}
-    if not others:
+    names = replies[["model", "returned_model"]].dropna().astype(str)
+    counts = Counter(zip(names["model"], names["returned_model"], strict=True))
+    requested, answering = {}, []
+    for (model, returned), count in counts.items():
+        if not is_model(model, returned):
+            requested[model] = None  # each once, in order
+            answering.append(f"{returned} ({count_of(count, 'reply', 'replies')})")
+    if not answering:
         return []
-    answering = ", ".join(
-        f"{returned} ({count_of(n, 'reply', 'replies')})" for (_, returned), n in others.items()
-    )
-    asked = " and ".join(dict.fromkeys(model for model, _ in others))
-    return [f"asked was the model {asked}; the endpoint says that another answered: {answering}"]
+    return [
+        f"asked was the model {' and '.join(requested)}; the endpoint says that another answered: "
+        f"{', '.join(answering)}"
+    ]
 
 
 @dataclass
@@ -64,11 +66,13 @@ class RepliesSeen:
     def repeated(self, frame: pd.DataFrame) -> tuple[int, int]:
         """Add a run; give how many of its replies were there in an earlier run, and how many replies it has."""
         answered = frame[frame["output"].notna()]
-        named = answered[answered["response_id"].notna()]
+        identified = answered[answered["response_id"].notna()]
         # Some servers give every reply one id, which says nothing.
-        named = named[~named["response_id"].duplicated(keep=False)]
-        columns = [named[name].astype(str) for name in ("conversation", "response_id", "output")]
-        replies = set(zip(*columns, strict=True)) if len(named) > 1 else set()
+        identified = identified[~identified["response_id"].duplicated(keep=False)]
+        replies = set()
+        if len(identified) > 1:
+            rows = identified[["conversation", "response_id", "output"]].astype(str)
+            replies.update(rows.itertuples(index=False, name=None))
         count = len(replies & self._replies)
         self._replies |= replies
         return count, len(answered)

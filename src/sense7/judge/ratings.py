@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -49,16 +50,16 @@ def schema(names: tuple[str, ...]) -> dict:
     """Return the JSON schema of a reply, as the request's ``response_format`` holds it."""
     level = {"type": "integer", "enum": list(range(1, len(LEVELS) + 1))}
     or_none = {"anyOf": [level, {"type": "string", "enum": [NOT_APPLICABLE]}]}
-    properties = {REASONING: {"type": "string"}} | {
-        name: or_none if name in DIMENSION_NAMES else level for name in names
-    }
-    whole = {
+    properties = {REASONING: {"type": "string"}}
+    for name in names:
+        properties[name] = or_none if name in DIMENSION_NAMES else level
+    reply = {
         "type": "object",
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
     }
-    return {"type": "json_schema", "json_schema": {"name": SHEET, "strict": True, "schema": whole}}
+    return {"type": "json_schema", "json_schema": {"name": SHEET, "strict": True, "schema": reply}}
 
 
 def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
@@ -67,24 +68,27 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
     if not answer.strip():
         return {}, "the reply is empty", None
     fenced = _FENCE.fullmatch(answer)
+    if fenced:
+        answer = fenced[1]
     try:
-        said = json.loads(fenced[1] if fenced else answer, object_pairs_hook=_distinct)
+        ratings = json.loads(answer, object_pairs_hook=_distinct)
     except (ValueError, RecursionError):
         return {}, "the reply is not one JSON object in which each rating stands once", None
-    if not isinstance(said, dict):
+    if not isinstance(ratings, dict):
         return {}, "the reply is JSON, but no object", None
-    reasoning = said.pop(REASONING, None)
-    reasoning = reasoning if isinstance(reasoning, str) else None
+    reasoning = ratings.pop(REASONING, None)
+    if not isinstance(reasoning, str):
+        reasoning = None
     levels = {}
     for name in names:
-        levels[name] = _level_of(said.get(name))
-        if levels[name] is None or (levels[name] == NOT_APPLICABLE and name not in DIMENSION_NAMES):
-            shown = json.dumps(said[name], ensure_ascii=False)[:60] if name in said else "missing"
-            return (
-                {},
-                f"{name} is {shown}, which is no whole level from 1 to {len(LEVELS)}",
-                reasoning,
-            )
+        level = _level_of(ratings.get(name))
+        if level is None or (level == NOT_APPLICABLE and name not in DIMENSION_NAMES):
+            value = "missing"
+            if name in ratings:
+                value = json.dumps(ratings[name], ensure_ascii=False)[:60]
+            reason = f"{name} is {value}, which is no whole level from 1 to {len(LEVELS)}"
+            return {}, reason, reasoning
+        levels[name] = level
     return levels, "", reasoning
 
 
@@ -94,77 +98,89 @@ def _level_of(value: object) -> int | str | None:
         words = " ".join(re.split(r"[\s_-]+", value.strip().rstrip(".").casefold()))
         if words in (NOT_APPLICABLE, "n/a"):
             return NOT_APPLICABLE
-        value = float(value) if re.fullmatch(r"\s*[0-9](?:\.0{1,9})?\s*", value, re.ASCII) else None
+        if not re.fullmatch(r"\s*[0-9](?:\.0{1,9})?\s*", value, re.ASCII):
+            return None
+        value = float(value)
     is_number = type(value) in (int, float)
-    return int(value) if is_number and value in range(1, len(LEVELS) + 1) else None
+    if is_number and value in range(1, len(LEVELS) + 1):
+        return int(value)
+    return None
 
 
 def _distinct(pairs: list[tuple]) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a name is there twice")
-    return found
+    return members
 
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
     """Return the reply to a request for ratings, given how it is read as a score, and its levels."""
     levels, reason, reasoning = read_levels(text, names)
-    score, status = None, reply.status
+    score = None
+    status = reply.status
     if status in ("api_error", "refusal", "prompt_cut"):
         reason = reply.reason
     elif levels:
-        score = levels.get("overall" if "overall" in names else names[0])
-        status = "ok"
-        if score == NOT_APPLICABLE:
-            score, status, reason = None, "not_applicable", f"{names[0]} does not apply"
-    else:
-        status = "truncated" if status == "truncated" else "parse_failure"
-        reason = reply.reason if not (text or "").strip() and status == "parse_failure" else reason
-    score = None if score is None else float(score)
+        level = levels["overall" if "overall" in names else names[0]]
+        if level == NOT_APPLICABLE:
+            status = "not_applicable"
+            reason = f"{names[0]} does not apply"
+        else:
+            status = "ok"
+            score = float(level)
+    elif status != "truncated":
+        status = "parse_failure"
+        if not (text or "").strip():
+            reason = reply.reason
     return Reply(reply.text, score, float("nan"), status, reason, reasoning, levels=levels)
+
+
+def _titles(names: Iterable[str]) -> list[str]:
+    """Columns of ratings: of each the judge's, then the person's."""
+    titles = []
+    for name in names:
+        titles += [f"{name} {side}" for side in SIDES]
+    return titles
 
 
 def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:
     """Return the sheet of ratings of a prediction file."""
-    header = [
-        "TaskId",
-        "PID",
-        "Conversation",
-        "Turn",
-        *(f"{name} {side}" for name in names for side in SIDES),
-    ]
+    header = ["TaskId", "PID", "Conversation", "Turn", *_titles(names)]
     rows = []
-    for unit, given in zip(units.to_dict("records"), levels, strict=True):
+    for unit, judged in zip(units.to_dict("records"), levels, strict=True):
         turn = None if pd.isna(unit["turn"]) else int(unit["turn"])
-        pairs = [value for name in names for value in (given.get(name), unit[f"person_{name}"])]
-        rows.append([unit["conversation"], unit["participant"], unit["source"], turn, *pairs])
+        row = [unit["conversation"], unit["participant"], unit["source"], turn]
+        for name in names:
+            row += [judged.get(name), unit[f"person_{name}"]]
+        rows.append(row)
     return Sheet(SHEET, header, rows)
 
 
 def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
     """Ratings of a prediction file: one row per unit and rating."""
     names = [name for name in RATING_NAMES if f"{name} judge" in sheet.header]
-    needed = ["TaskId", "PID", *(f"{name} {side}" for name in names for side in SIDES)]
-    if lacking := [title for title in needed if title not in sheet.header]:
-        raise UserError(
-            f"{where}: the column {lacking[0]} is missing. Write the file again: sense7 judge run."
-        )
-    places = {title: sheet.header.index(title) for title in needed}
+    titles = ["TaskId", "PID", *_titles(names)]
+    for title in titles:
+        if title not in sheet.header:
+            raise UserError(
+                f"{where}: the column {title} is missing. Write the file again: sense7 judge run."
+            )
+    columns = {title: sheet.header.index(title) for title in titles}
     rows = []
     for number, row in enumerate(sheet.rows, 2):
-        cells = {title: row[place] if place < len(row) else None for title, place in places.items()}
+        cells = {title: row[column] for title, column in columns.items()}
         if all(map(is_blank, cells.values())):
             continue
         unit = {"conversation": as_name(cells["TaskId"]), "participant": as_name(cells["PID"])}
         for name in names:
-            sides = {}
+            levels = {}
             for side in SIDES:
-                sides[side] = _cell(
-                    cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}"
-                )
-            rows.append({**unit, "rating": name, **sides})
-    columns = ["conversation", "participant", "rating", *SIDES]
-    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))
+                title = f"{name} {side}"
+                levels[side] = _cell(cells[title], f"{where}, column {title}, row {number:,}")
+            rows.append({**unit, "rating": name, **levels})
+    frame = pd.DataFrame(rows, columns=["conversation", "participant", "rating", *SIDES])
+    return frame.astype(dict.fromkeys(SIDES, float))
 
 
 def _cell(cell, where: str) -> float:

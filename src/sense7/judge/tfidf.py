@@ -17,46 +17,45 @@ SPEAKERS = ("user", "assistant")
 """Roles whose messages count, without regard to case."""
 
 _ROWS_AT_ONCE = 4096
-_EACH = 1 / np.sqrt(
-    len(SPEAKERS)
-)  # two blocks of unit length so scaled: their product is the mean of two cosines
+_SIDE_LENGTH = 1 / np.sqrt(len(SPEAKERS))
+"""Length of each side's block of TF-IDF: the product of two conversations is then the mean of two cosines."""
 
 
 def conversation_texts(study: Study) -> pd.DataFrame:
     """Text and number of words of each side in each conversation, and the number of turns."""
-    messages, index = (
-        study.messages,
-        pd.Index(study.conversations["conversation"], name="conversation"),
-    )
-    said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
+    messages = study.messages
+    index = pd.Index(study.conversations["conversation"], name="conversation")
+    texts: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
     turns: Counter = Counter()
     # Message by message: prepared columns of all texts would each be as large as the study.
     for conversation, role, content in zip(
         messages["conversation"], messages["role"], messages["content"], strict=True
     ):
         speaker = "" if pd.isna(role) else str(role).lower()
-        turns[conversation] += speaker == "assistant"
-        if speaker in said and not pd.isna(content) and (text := str(content)):
-            said[speaker][conversation].append(text)
-    columns = {
-        speaker: pd.Series(["\n".join(own.get(name, ())) for name in index], index, dtype=object)
-        for speaker, own in said.items()
-    }
+        if speaker == "assistant":
+            turns[conversation] += 1
+        if speaker in texts and not pd.isna(content) and str(content):
+            texts[speaker][conversation].append(str(content))
+    columns = {}
+    for speaker, by_conversation in texts.items():
+        joined = ["\n".join(by_conversation.get(name, ())) for name in index]
+        columns[speaker] = pd.Series(joined, index, dtype=object)
     for speaker in SPEAKERS:
         columns[f"{speaker}_words"] = [len(words_in(text)) for text in columns[speaker]]
-    return pd.DataFrame(columns, index).assign(turns=[turns[name] for name in index])
+    columns["turns"] = [turns[name] for name in index]
+    return pd.DataFrame(columns, index)
 
 
 def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     """Counts of words by side."""
-    counted = {}
+    counts = {}
     for speaker in SPEAKERS:
-        counted[speaker] = sparse.csr_matrix((len(texts), 0))
+        counts[speaker] = sparse.csr_matrix((len(texts), 0))
         if any(map(folded_words_in, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
             counter = CountVectorizer(analyzer=folded_words_in, dtype=float)
-            counted[speaker] = counter.fit_transform(texts[speaker]).tocsr()
-    return counted
+            counts[speaker] = counter.fit_transform(texts[speaker]).tocsr()
+    return counts
 
 
 def tfidf(
@@ -64,25 +63,26 @@ def tfidf(
 ) -> sparse.csr_matrix:
     """TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines."""
     length = counts[SPEAKERS[0]].shape[0]
-    weighing = []
+    sides = []
     for speaker in SPEAKERS:
-        known = counts[speaker] if learn_from is None else counts[speaker][learn_from]
-        kept = np.flatnonzero(known.getnnz(axis=0) >= 2)
-        if len(kept):
-            weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
-            weighing.append((counts[speaker], kept, weigh))
-        del known
-    if not weighing:
+        training = counts[speaker]
+        if learn_from is not None:
+            training = training[learn_from]
+        words = np.flatnonzero(training.getnnz(axis=0) >= 2)
+        if len(words):
+            weighing = TfidfTransformer(norm="l2", sublinear_tf=True).fit(training[:, words])
+            sides.append((counts[speaker], words, weighing))
+        del training
+    if not sides:
         return sparse.csr_matrix((length, 0))
     # Some rows at a time: of very many texts, each further matrix of all counts.
-    parts = [
-        sparse.hstack(
-            [
-                weigh.transform(own[rows][:, kept], copy=False) * _EACH
-                for own, kept, weigh in weighing
-            ],
-            format="csr",
-        )
-        for rows in pieces(length, 1, _ROWS_AT_ONCE)
-    ]
-    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+    parts = []
+    for rows in pieces(length, 1, _ROWS_AT_ONCE):
+        blocks = []
+        for of_side, words, weighing in sides:
+            weighted = weighing.transform(of_side[rows][:, words], copy=False)
+            blocks.append(weighted * _SIDE_LENGTH)
+        parts.append(sparse.hstack(blocks, format="csr"))
+    if len(parts) == 1:
+        return parts[0]
+    return sparse.vstack(parts, format="csr")

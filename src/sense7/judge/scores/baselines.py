@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -35,20 +35,20 @@ __all__ = [
     "write_learned",
 ]
 
-BASELINES = ("majority label", "own mean", "words per turn", "all words, ridge", "learned judge")
+_KEYS = {
+    "majority label": "majority",
+    "own mean": "participant_mean",
+    "words per turn": "words_per_turn",
+    "all words, ridge": "tfidf_ridge",
+    "learned judge": "learned",
+}
+"""Baseline -> middle of its keys, such as ``baseline_majority_accuracy``, and its name in ``_Data``."""
+
+BASELINES = tuple(_KEYS)
 """Names of the baselines."""
 
 TEXT_BASELINES = BASELINES[2:]
 """Those that are fitted to what was said, so that they can predict a conversation without any rating."""
-
-_KEYS = dict(
-    zip(
-        BASELINES,
-        ("majority", "participant_mean", "words_per_turn", "tfidf_ridge", "learned"),
-        strict=True,
-    )
-)
-"""Baseline -> middle of its keys, such as ``baseline_majority_accuracy``."""
 
 _METRICS = ("accuracy", "spearman")
 
@@ -120,37 +120,31 @@ def baseline_predictions(
     against scikit-learn's Ridge and RidgeCV.
     """
     data = _Data(study, unrated=unrated)
-    ways = {
-        "majority label": ("most frequent label of the other participants", _Data.majority),
-        "own mean": ("mean of the participant's other conversations", _Data.own_mean),
-        "words per turn": (
-            f"ridge regression on the assistant's words per turn, {data.folds}",
-            _Data.words_per_turn,
-        ),
-        "all words, ridge": (
-            f"ridge regression on TF-IDF, {data.folds}",
-            lambda data: data.all_words,
-        ),
-        "learned judge": (
-            f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}",
-            _Data.learned,
-        ),
+    folds = f"{count_of(min(FOLDS, data.participants), 'fold')} of participants"
+    methods = {
+        "majority label": "most frequent label of the other participants",
+        "own mean": "mean of the participant's other conversations",
+        "words per turn": f"ridge regression on the assistant's words per turn, {folds}",
+        "all words, ridge": f"ridge regression on TF-IDF, {folds}",
+        "learned judge": f"mean of ridge regressions on TF-IDF and on words per turn, {folds}",
     }
-    found = {}
-    wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
-    for name in (name for name in ways if name in wanted):
-        method, predict = ways[name]
+    if names is None:
+        names = TEXT_BASELINES if unrated else BASELINES
+    baselines = {}
+    for name, method in methods.items():
+        if name not in names:
+            continue
         try:
             data.check()
-            score, plain = predict(data)
+            score, plain = getattr(data, _KEYS[name])
         except NothingToLearnError as why:
             nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
-            found[name] = Baseline(name, method, nothing, str(why))
+            baselines[name] = Baseline(name, method, nothing, str(why))
             continue
         score = np.round(score, _DIGITS)
         frame = data.frame.assign(score=score, above=np.round(score - plain, _DIGITS))
-        found[name] = Baseline(name, method, frame)
-    return found
+        baselines[name] = Baseline(name, method, frame)
+    return baselines
 
 
 @finding
@@ -184,18 +178,14 @@ def baseline_table(
         run = Run(baseline.predictions, bootstrap)
         for metric in _METRICS:
             about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
-            same = run.n and metric == "spearman" and np.ptp(run.order) == 0
-            undefined = baseline.reason or (
-                "it predicts the same for everybody" if same else run.missing(metric)
-            )
+            undefined = baseline.reason or run.missing(metric)
+            if not baseline.reason and metric == "spearman" and run.n and np.ptp(run.order) == 0:
+                undefined = "it predicts the same for everybody"
             key = f"baseline_{_KEYS[name]}_{metric}"
-            numbers[metric].append(
-                about.number(name, run.drawn[metric], run.people, undefined, key=key)
-            )
-    return pd.concat(
-        {metric: tabulate("baseline", own, bootstrap) for metric, own in numbers.items()},
-        names=["metric"],
-    )
+            number = about.number(name, run.drawn[metric], run.people, undefined, key)
+            numbers[metric].append(number)
+    tables = {metric: tabulate("baseline", numbers[metric], bootstrap) for metric in _METRICS}
+    return pd.concat(tables, names=["metric"])
 
 
 @finding
@@ -217,23 +207,26 @@ def accuracy_gains(
         One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
         reason.
     """
-    majority, numbers = baselines["majority label"], []
+    numbers = []
+    majority = baselines["majority label"]
     for name, baseline in baselines.items():
         if name == "majority label":
             continue
-        own, usual = baseline.predictions, majority.predictions
-        about = Metric(
-            "", SHARE, f"accuracy of: {baseline.method}; minus that of the majority label"
-        )
-        drawn, reason = np.array([np.nan]), baseline.reason or majority.reason
+        people = baseline.predictions["participant"]
+        reason = baseline.reason or majority.reason
+        gain = np.array([np.nan])
         if not reason:
-            hits, usual = (
-                labels(frame["score"]) == labels(frame["ground_truth"]) for frame in (own, usual)
-            )
-            drawn = means(bootstrap, hits.astype(float) - usual, own["participant"])
+            hits = _hits(baseline.predictions) - _hits(majority.predictions)
+            gain = means(bootstrap, hits, people)
+        method = f"accuracy of: {baseline.method}; minus that of the majority label"
         key = f"baseline_{_KEYS[name]}_accuracy_gain"
-        numbers.append(about.number(name, drawn, own["participant"], reason, key=key))
+        numbers.append(Metric("", SHARE, method).number(name, gain, people, reason, key))
     return tabulate("baseline", numbers, bootstrap)
+
+
+def _hits(predictions: pd.DataFrame) -> np.ndarray:
+    """One for each conversation whose label is predicted, zero for the others."""
+    return (labels(predictions["score"]) == labels(predictions["ground_truth"])).astype(float)
 
 
 class NothingToLearnError(Exception):
@@ -252,18 +245,16 @@ class _Data:
     def __init__(self, study: Study, *, unrated: bool = False):
         conversations = study.conversations
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
-        self.known = np.isfinite(truth) | unrated
-        self.truth = truth[self.known]
-        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(
-            drop=True
-        )
-        self.frame["ground_truth"] = self.truth
+        self.study = study
+        self.predicted = np.isfinite(truth) | unrated
+        self.truth = truth[self.predicted]
         self.rated = np.isfinite(self.truth)
+        frame = conversations.loc[self.predicted, ["conversation", "participant"]]
+        self.frame = frame.reset_index(drop=True).assign(ground_truth=self.truth)
         names = self.frame["participant"]
         # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
         self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
         self.participants = len(np.unique(self.people[self.rated]))
-        self.study = study
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
@@ -274,14 +265,10 @@ class _Data:
         """Raise where nobody can be learned from."""
         need(self.participants > 1, "there is only one participant, and nobody else to learn from")
 
-    @property
-    def folds(self) -> str:
-        return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
-
     @cached_property
-    def said(self) -> tuple[pd.DataFrame, dict[str, sparse.csr_matrix]]:
+    def texts(self) -> tuple[pd.DataFrame, dict[str, sparse.csr_matrix]]:
         """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
-        texts = conversation_texts(self.study)[self.known]
+        texts = conversation_texts(self.study)[self.predicted]
         return texts.drop(columns=list(SPEAKERS)), word_counts(texts)
 
     @cached_property
@@ -290,120 +277,127 @@ class _Data:
         self.need_others()
         few = f"{self.participants} participants are too few to learn from others"
         need(self.participants >= FEWEST_PARTICIPANTS, few)
-        has_text = self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any()
+        lengths, _ = self.texts
+        has_text = lengths[[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any()
         need(has_text, "no message of a conversation with ground truth has a text")
-        same_text = same_chats(self.study)[self.known]
-        splits, rows = [], np.flatnonzero(self.rated)
-        fold = np.zeros(
-            self.people.max() + 1, dtype=int
-        )  # of a participant; the first, of who rated nothing
+        same_text = same_chats(self.study)[self.predicted]
+        rows = np.flatnonzero(self.rated)
+        # Who rated nothing is in the first fold.
+        fold_of_person = np.zeros(self.people.max() + 1, dtype=int)
         divided = GroupKFold(min(FOLDS, self.participants)).split(rows, groups=self.people[rows])
-        for number, (_, place) in enumerate(divided):
-            fold[self.people[rows[place]]] = number
+        for number, (_, test) in enumerate(divided):
+            fold_of_person[self.people[rows[test]]] = number
+        fold = fold_of_person[self.people]
+        splits = []
         for number in range(fold.max() + 1):
-            test = np.flatnonzero(fold[self.people] == number)
-            rated = np.flatnonzero((fold[self.people] != number) & self.rated)
-            own = rated[~np.isin(same_text[rated], same_text[test])]
-            shared = "too little to learn from without the texts that several participants have in common"
-            few = f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
-            enough = len(own) >= FEWEST_CONVERSATIONS and len(np.unique(self.people[own])) > 1
-            need(enough, shared if len(own) < len(rated) else few)
-            splits.append((own, test))
+            test = np.flatnonzero(fold == number)
+            rated = np.flatnonzero((fold != number) & self.rated)
+            train = rated[~np.isin(same_text[rated], same_text[test])]
+            why = f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
+            if len(train) < len(rated):
+                why = "too little to learn from without the texts that several participants have in common"
+            need(len(train) >= FEWEST_CONVERSATIONS, why)
+            need(len(np.unique(self.people[train])) > 1, why)
+            splits.append((train, test))
         return splits
 
     def fitted(
         self, features_of: Callable[[np.ndarray], object], *, scaled: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores by ridge regression in folds, and the mean that each fold is predicted without features."""
-        score, plain = np.empty(len(self.truth)), np.empty(len(self.truth))
+        score = np.empty(len(self.truth))
+        plain = np.empty(len(self.truth))
         for train, test in self.splits:
             features = features_of(train)
-            if not features.shape[1]:  # nothing is known: the mean is predicted
+            if not features.shape[1]:  # nothing to go by: the mean is predicted
                 features = sparse.csr_matrix((features.shape[0], 1))
             if scaled:
                 features = StandardScaler().fit(features[train]).transform(features)
             products = None  # of scalar products of rows
             if sparse.issparse(features) and len(self.truth) <= _MOST_SOLVED:
                 products = (features @ features.T).toarray()
-            known, people = (features, self.truth, products), self.people[train]
+            data = (features, self.truth, products)
+            people = self.people[train]
             folds = GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people)
             squares = []
-            for own, new in folds:
-                errors = _ridge(*known, train[own], train[new], ALPHAS) - self.truth[train[new]]
+            for inner_train, inner_test in folds:
+                new = train[inner_test]
+                errors = _ridge(*data, train[inner_train], new, ALPHAS) - self.truth[new]
                 squares.append(np.square(errors).mean(axis=1))
             alpha = ALPHAS[rounded(np.mean(squares, axis=0)).argmin()]  # as RidgeCV chooses
-            (score[test],), plain[test] = (
-                _ridge(*known, train, test, [alpha]),
-                self.truth[train].mean(),
-            )
+            score[test] = _ridge(*data, train, test, [alpha])[0]
+            plain[test] = self.truth[train].mean()
         need(np.round(score - plain, _DIGITS).any(), "in this the conversations do not differ")
         return score, plain
 
     @cached_property
-    def all_words(self) -> tuple[np.ndarray, np.ndarray]:
+    def tfidf_ridge(self) -> tuple[np.ndarray, np.ndarray]:
         """Which words occur."""
-        return self.fitted(lambda train: tfidf(self.said[1], train))
+        _, counts = self.texts
+        return self.fitted(partial(tfidf, counts))
 
+    @cached_property
     def words_per_turn(self) -> tuple[np.ndarray, np.ndarray]:
         """How much the assistant wrote."""
-        lengths = self.said[0]
-        per_turn = lengths["assistant_words"].to_numpy() / np.maximum(
-            lengths["turns"].to_numpy(), 1
-        )
-        return self.fitted(lambda train: np.log1p(per_turn)[:, None], scaled=True)
+        lengths, _ = self.texts
+        turns = np.maximum(lengths["turns"].to_numpy(), 1)
+        logarithm = np.log1p(lengths["assistant_words"].to_numpy() / turns)[:, None]
+        return self.fitted(lambda train: logarithm, scaled=True)
 
+    @property
     def learned(self) -> tuple[np.ndarray, np.ndarray]:
         """Both."""
-        (words, plain), (lengths, _) = self.all_words, self.words_per_turn()
-        return (words + lengths) / 2, plain
+        by_words, plain = self.tfidf_ridge
+        by_length, _ = self.words_per_turn
+        return (by_words + by_length) / 2, plain
 
+    @property
     def majority(self) -> tuple[np.ndarray, np.ndarray]:
         """Most frequent label of the others."""
         self.need_others()
-        own = np.array(
-            [label_counts(self.truth[self.people == person]) for person in range(self.participants)]
-        )
-        most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
-        return most[self.people], most[self.people]
+        by_person = [
+            label_counts(self.truth[self.people == person]) for person in range(self.participants)
+        ]
+        of_others = np.sum(by_person, axis=0) - by_person
+        label = of_others.argmax(axis=1) + 1.0
+        return label[self.people], label[self.people]
 
-    def own_mean(self) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def participant_mean(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean of the participant's other conversations."""
         number = np.bincount(self.people)
         need(number.max() > 1, "no participant has two conversations with ground truth")
         total = np.bincount(self.people, weights=self.truth)
         of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
-        own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
-        return np.where((number == 1)[self.people], of_others[self.people], own), np.zeros(
-            len(self.truth)
-        )
+        of_own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
+        score = np.where((number == 1)[self.people], of_others[self.people], of_own)
+        return score, np.zeros(len(score))
 
 
 def _ridge(
-    features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas
+    features, truth: np.ndarray, products, train: np.ndarray, new: np.ndarray, alphas
 ) -> np.ndarray:
     """Predictions of ridge regressions with an intercept: (penalties, new rows)."""
-    if (
-        products is None
-    ):  # one feature; or memory would grow with the square of the rows, and scikit-learn iterates
+    if products is None:
+        # One feature; or memory would grow with the square of the rows, and scikit-learn iterates.
         solver = "sparse_cg" if sparse.issparse(features) else "cholesky"
-        fits = [
-            Ridge(alpha, solver=solver, tol=1e-10).fit(features[own], truth[own])
-            for alpha in alphas
-        ]
-        return np.stack([fit.predict(features[new]) for fit in fits])
-    level, within, across = (
-        truth[own].mean(),
-        products[np.ix_(own, own)],
-        products[np.ix_(new, own)],
-    )
+        predicted = []
+        for alpha in alphas:
+            fit = Ridge(alpha, solver=solver, tol=1e-10).fit(features[train], truth[train])
+            predicted.append(fit.predict(features[new]))
+        return np.stack(predicted)
+    level = truth[train].mean()
+    within = products[np.ix_(train, train)]
+    across = products[np.ix_(new, train)]
     means = within.mean(axis=0)
     within = within - means - means[:, None] + means.mean()
     across = across - across.mean(axis=1, keepdims=True) - means + means.mean()
-    places, unit = np.diag_indices(len(within)), within.diagonal().copy()
+    diagonal = np.diag_indices(len(within))
+    unpenalized = within.diagonal().copy()
     predicted = []
     for alpha in alphas:
-        within[places] = unit + alpha
-        predicted.append(across @ solve(within, truth[own] - level, assume_a="pos") + level)
+        within[diagonal] = unpenalized + alpha
+        predicted.append(across @ solve(within, truth[train] - level, assume_a="pos") + level)
     return np.stack(predicted)
 
 
@@ -411,13 +405,18 @@ def write_learned(study: Study, folder: str | Path) -> Path:
     """Write the learned judge's predictions in the judges' layout, of conversations without a rating too."""
     path = prediction_path(folder, "learned-judge", "baseline", 1)
     require_as_written([path])  # before it learns, which takes a while
-    (learned,) = baseline_predictions(study, names=("learned judge",), unrated=True).values()
+    learned = baseline_predictions(study, names=["learned judge"], unrated=True)["learned judge"]
     if learned.reason:
         raise UserError(
             f"{study.name}: {learned.name}: {learned.reason}. Nothing was written. Give a workbook with rated "
             "conversations of more participants."
         )
-    frame = learned.predictions.drop(columns="above").assign(status="ok", model=learned.name, run=1)
-    frame = frame.assign(score=frame["score"].clip(LOWEST, HIGHEST), returned_model=learned.method)
+    frame = learned.predictions.drop(columns="above").assign(
+        score=learned.predictions["score"].clip(LOWEST, HIGHEST),
+        status="ok",
+        model=learned.name,
+        run=1,
+        returned_model=learned.method,
+    )
     write_predictions(path, frame, own=True)
     return path

@@ -51,26 +51,28 @@ _ABOUT = Metric(
 def family_of(name: str) -> str:
     """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
     text = name.casefold()
-    found = [maker for maker, names in _FAMILIES.items() if names.search(text)]
-    return found[0] if len(found) == 1 else ""
+    makers = [maker for maker, names in _FAMILIES.items() if names.search(text)]
+    if len(makers) == 1:
+        return makers[0]
+    return ""
 
 
 def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the group of each conversation by condition and by model family, and why a factor has none."""
     conditions = study.conversations.set_index("conversation")["condition"]
-    own, reasons = family_of(judge_model), {}
-    makers = {name: family_of(str(name)) for name in conditions.dropna().unique()}
-    family = pd.Series(None, index=conditions.index, dtype=object)
-    if own not in makers.values() or not own:
-        reasons["model family"] = (
-            f"no condition is of the family of the judge ({judge_model or 'no name'})"
-        )
-    else:
-        family = conditions.map(
-            {name: "own" if one == own else "other" for name, one in makers.items() if one}
-        )
-    groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)
-    return groups, reasons
+    judge_family = family_of(judge_model)
+    sides = {}
+    for name in conditions.dropna().unique():
+        family = family_of(str(name))
+        if family:
+            sides[name] = "own" if family == judge_family else "other"
+    reasons = {}
+    if "own" not in sides.values():
+        sides = {}
+        judge = judge_model or "no name"
+        reasons["model family"] = f"no condition is of the family of the judge ({judge})"
+    groups = {"condition": conditions, "model family": conditions.map(sides)}
+    return pd.DataFrame(groups, dtype=object), reasons
 
 
 @finding
@@ -102,42 +104,50 @@ def bias_table(
         A group of few participants, or whose complement has few, has no interval (``FEWEST_IN_A_GROUP``).
     """
     truth = ground_truth(study.turns, study.conversations["conversation"])
-    parts, models = [], []
+    errors, models = [pd.Series(dtype=float)], set()
     for frame in runs.values():
-        score = pd.Series(
-            counted_scores(frame, policy), frame["conversation"].to_numpy(dtype=object)
-        )
-        parts.append((score - truth.reindex(score.index)).dropna())
-        models += list(frame["model"].dropna().unique()) if "model" in frame else []
-    error = (
-        (pd.concat(parts) if parts else pd.Series(dtype=float)).groupby(level=0, sort=False).mean()
-    )
-    groups, reasons = factors(study, models[0] if len(set(models)) == 1 else "")
-    participant, rows = study.conversations.set_index("conversation")["participant"], {}
+        names = frame["conversation"].to_numpy(dtype=object)
+        score = pd.Series(counted_scores(frame, policy), names)
+        errors.append((score - truth.reindex(names)).dropna())
+        if "model" in frame:
+            models.update(frame["model"].dropna())
+    error = pd.concat(errors).groupby(level=0, sort=False).mean()
+    judge_model = models.pop() if len(models) == 1 else ""
+    groups, reasons = factors(study, judge_model)
+    participant = study.conversations.set_index("conversation")["participant"]
+    rows = {}
     for factor in groups:
-        column, own = groups[factor].reindex(error.index), factor == "model family"
-        known = column.notna()
-        present = list(column.dropna().value_counts().index)
-        reason = "" if len(error) else ABSENT
-        reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare")
+        column = groups[factor].reindex(error.index).dropna()
+        # Own and other are one comparison.
+        compared = ["own"] if factor == "model family" else column.value_counts().index
+        reason = reasons.get(factor, "")
+        if error.empty:
+            reason = ABSENT
+        elif not reason and column.nunique() < 2:
+            reason = "nothing to compare"
         if reason:
-            key = "bias_own_family" if own else ""
-            row = estimate_row(n=0, unit=_ABOUT.unit, method=_ABOUT.method, reason=reason, key=key)
-            rows[factor] = row | {"p": np.nan}
+            row = estimate_row(n=0, unit=_ABOUT.unit, method=_ABOUT.method, reason=reason)
+            row["key"] = "bias_own_family" if factor == "model family" else ""
+            row["p"] = np.nan
+            rows[factor] = row
             continue
-        plain, value = safe_names(present), error[known].to_numpy(dtype=float)
-        people = participant.reindex(error.index[known])
-        for group in ["own"] if own else present:  # own and other are one comparison
-            inside = (column[known] == group).to_numpy()
+        keys = {"own": "bias_own_family"}
+        if factor == "condition":
+            names = safe_names(compared)
+            keys = {group: f"bias_condition_{names[group]}" for group in compared}
+        value = error[column.index].to_numpy(dtype=float)
+        people = participant.reindex(column.index)
+        for group in compared:
+            inside = (column == group).to_numpy()
             sides = np.stack([inside, ~inside], axis=1).astype(float)
-            values = np.stack([sides * value[:, None], sides], axis=-1)
-            few = bootstrap.too_few_in_a_group(people, inside, "difference of means")
-            some = Unresampled(few) if few else bootstrap
-            drawn = resampled(some, ratio_difference, values, people)
-            row = _ABOUT.number(group, drawn, people[inside]).row(some)
-            row["key"] = "bias_own_family" if own else f"bias_condition_{plain[group]}"
-            p = np.nan if row["reason"] else resampled_p(drawn[1:])
-            rows[f"{factor}: {group}"] = row | {"p": p}
-    p = np.array([row["p"] for row in rows.values()])
+            sums = np.stack([sides * value[:, None], sides], axis=-1)
+            too_few = bootstrap.too_few_in_a_group(people, inside, "difference of means")
+            of_group = Unresampled(reason=too_few) if too_few else bootstrap
+            statistic = resampled(of_group, ratio_difference, sums, people)
+            row = _ABOUT.number(group, statistic, people[inside]).row(of_group)
+            row["key"] = keys[group]
+            row["p"] = np.nan if row["reason"] else resampled_p(statistic[1:])
+            rows[f"{factor}: {group}"] = row
     table = estimate_table(rows, "conversations")
+    p = np.array([row["p"] for row in rows.values()])
     return table.assign(method=simulated_prefix(runs) + table["method"], p=p, p_holm=holm(p))

@@ -1,6 +1,6 @@
 """Calibration: a judge's scores brought to the scale of those who rated, by what other participants teach."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,8 +23,6 @@ __all__ = [
     "calibration_errors",
     "mean_over_runs",
 ]
-
-AS_GIVEN, ISOTONIC = "as given", "isotonic"
 
 FOLDS = 10
 FEWEST_PARTICIPANTS = 5
@@ -59,13 +57,14 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         nothing.attrs["reason"] = ABSENT
         return nothing
     scores = pd.concat([frame["score"].reset_index(drop=True) for frame in frames], axis=1)
-    known = frames[0][["conversation", "participant", "ground_truth"]].reset_index(drop=True)
-    return known.assign(score=scores.astype(float).mean(axis=1))
+    rated = frames[0][["conversation", "participant", "ground_truth"]].reset_index(drop=True)
+    return rated.assign(score=scores.astype(float).mean(axis=1))
 
 
 def calibrated(frame: pd.DataFrame) -> np.ndarray:
     """Scores mapped to the scale of the ratings by isotonic regression, participants held out."""
-    score, truth = (frame[name].to_numpy(dtype=float) for name in ("score", "ground_truth"))
+    score = frame["score"].to_numpy(dtype=float)
+    truth = frame["ground_truth"].to_numpy(dtype=float)
     people = frame["participant"].to_numpy(dtype=object)
     rated = np.isfinite(score) & np.isfinite(truth)
     number = len(pd.unique(people[rated]))
@@ -74,19 +73,17 @@ def calibrated(frame: pd.DataFrame) -> np.ndarray:
             f"{count_of(number, 'participant')} with ratings and scores: too few to learn what a score is worth. Give "
             f"predictions of at least {FEWEST_PARTICIPANTS} participants' rated conversations."
         )
-    mapped, scored = np.full(len(score), np.nan), np.flatnonzero(np.isfinite(score))
+    mapped = np.full(len(score), np.nan)
+    scored = np.flatnonzero(np.isfinite(score))
     groups = pd.factorize(people[scored])[0]
     for train, test in GroupKFold(min(FOLDS, number)).split(scored, groups=groups):
-        known, new = scored[train][rated[scored[train]]], scored[test]
-        if not len(known):
+        learn_from = scored[train][rated[scored[train]]]
+        if not len(learn_from):
             raise UserError(
                 "All ratings are of one fold of participants. Give predictions of more participants."
             )
-        mapped[new] = (
-            IsotonicRegression(out_of_bounds="clip")
-            .fit(score[known], truth[known])
-            .predict(score[new])
-        )
+        mapping = IsotonicRegression(out_of_bounds="clip").fit(score[learn_from], truth[learn_from])
+        mapped[scored[test]] = mapping.predict(score[scored[test]])
     return mapped
 
 
@@ -128,58 +125,62 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     >>> calibration_errors(frame, bootstrap)["estimate"].tolist()
     [0.75, 0.0, 0.75]
     """
-    given, truth = (frame[name].to_numpy(dtype=float) for name in ("score", "ground_truth"))
-    nothing = frame.attrs.get("reason") or "no conversation has both a rating and a score"
+    absent = frame.attrs.get("reason")
+    as_given = frame["score"].to_numpy(dtype=float)
+    why_none = absent or "no conversation has both a rating and a score"
+    why_not_calibrated = why_none
     try:
-        mapped, why = calibrated(frame), nothing
+        isotonic = calibrated(frame)
     except UserError as error:
-        mapped, why = np.full(len(frame), np.nan), frame.attrs.get("reason") or str(error)
-
-    def errors(sums: np.ndarray) -> np.ndarray:
-        return np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
-
-    def row(
-        scores: list[np.ndarray],
-        statistic: Callable,
-        method: str,
-        reason: str,
-        lowest: float,
-        key: str,
-    ) -> dict:
-        known = np.isfinite(truth) & np.isfinite(scores).all(axis=0)
-        shown = {"n": int(known.sum()), "unit": "level, difference", "method": method, "key": key}
-        if not known.any():
-            return estimate_row(**shown, reason=reason)
-        # Per conversation and scores: rating minus score in the column of the score's level, and 1.
-        sums = np.zeros((shown["n"], len(scores), len(LEVELS) + 1))
-        sums[..., -1] = 1
-        for place, score in enumerate(scores):
-            sums[np.arange(shown["n"]), place, labels(score[known]).astype(int) - 1] = (
-                truth - score
-            )[known]
-        found = bootstrap.estimate(statistic, sums, frame.loc[known, "participant"], OWN_SCALE)
-        found = found._replace(low=np.maximum(found.low, lowest))
-        return bootstrap.row(found, **shown, how=bootstrap.describe(OWN_SCALE))
-
-    rows = {
-        way: row(
-            [score],
-            lambda sums: errors(sums)[..., 0],
-            f"{way}: {_ERROR}",
-            reason,
-            0,
-            f"calibration_error_{key}",
-        )
-        for way, score, reason, key in (
-            (AS_GIVEN, given, nothing, "as_given"),
-            (ISOTONIC, mapped, why, "isotonic"),
-        )
-    }
-    method = f"{_ERROR}; as given minus isotonic"
-    rows["lower by"] = row(
-        [given, mapped], lambda sums: -np.diff(errors(sums))[..., 0], method, why, -np.inf, ""
+        isotonic = np.full(len(frame), np.nan)
+        why_not_calibrated = absent or str(error)
+    as_given_row = _error_row(frame, [as_given], f"as given: {_ERROR}", why_none, bootstrap)
+    isotonic_row = _error_row(
+        frame, [isotonic], f"isotonic: {_ERROR}", why_not_calibrated, bootstrap
     )
-    return estimate_table(rows, "scores")
+    lower_by = _error_row(
+        frame,
+        [as_given, isotonic],
+        f"{_ERROR}; as given minus isotonic",
+        why_not_calibrated,
+        bootstrap,
+    )
+    rows = {"as given": as_given_row, "isotonic": isotonic_row, "lower by": lower_by}
+    keys = {"as given": "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
+    return estimate_table(rows, "scores", keys)
+
+
+def _error_row(
+    frame: pd.DataFrame,
+    scores: list[np.ndarray],
+    method: str,
+    reason: str,
+    bootstrap: ParticipantBootstrap,
+) -> dict:
+    """Calibration error of one kind of scores; of two, by how much that of the second is lower."""
+    truth = frame["ground_truth"].to_numpy(dtype=float)
+    complete = np.isfinite(truth) & np.isfinite(scores).all(axis=0)
+    n = int(complete.sum())
+    about = {"n": n, "unit": "level, difference", "method": method}
+    if n == 0:
+        return estimate_row(**about, reason=reason)
+    # Per conversation and scores: rating minus score in the column of the score's level, and 1.
+    sums = np.zeros((n, len(scores), len(LEVELS) + 1))
+    sums[..., -1] = 1
+    for column, score in enumerate(scores):
+        level = labels(score[complete]).astype(int)
+        sums[np.arange(n), column, level - 1] = (truth - score)[complete]
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        errors = np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
+        if len(scores) == 1:
+            return errors[..., 0]
+        return errors[..., 0] - errors[..., 1]
+
+    estimate = bootstrap.estimate(statistic, sums, frame.loc[complete, "participant"], OWN_SCALE)
+    if len(scores) == 1:  # no error is below zero
+        estimate = estimate._replace(low=np.maximum(estimate.low, 0))
+    return bootstrap.row(estimate, **about, how=bootstrap.describe(OWN_SCALE))
 
 
 @finding
@@ -218,10 +219,10 @@ def agreement_after_calibration(
         mapped = np.full(len(frame), np.nan)
         reason = reason or str(error)
     metrics_of = {
-        AS_GIVEN: run_metrics(
+        "as given": run_metrics(
             frame.assign(score=frame["score"].where(~np.isnan(mapped))), bootstrap
         ),
-        ISOTONIC: run_metrics(frame.assign(score=mapped), bootstrap),
+        "isotonic": run_metrics(frame.assign(score=mapped), bootstrap),
     }
     rows = {}
     for metric, words in {"spearman": "Spearman", "mean_absolute_error": "MAE"}.items():

@@ -159,18 +159,21 @@ def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
     >>> curve_estimates(ceiling_curve(level_thresholds([5, 10, 25, 40, 20])), 100).index[[0, -1]].tolist()
     ['spearman_at_30', 'accuracy_at_60']
     """
+    reason = ""
+    if not np.isfinite(curve["spearman"]).all():
+        curve = curve * np.nan
+        reason = _ONE_LABEL if n else _NO_TRUTH
     rows = {}
-    defined = np.isfinite(curve["spearman"]).all()
     for measure in ("spearman", "accuracy"):
         title, unit = CEILINGS[measure]
         for share in (0.3, 0.6):
             percent = round(100 * share)
             rows[f"{measure}_at_{percent}"] = estimate_row(
-                curve.loc[share, measure] if defined else np.nan,
+                curve.loc[share, measure],
                 n=n,
                 unit=unit,
                 method=f"ceiling of {title} at a content share of {share:.0%}; latent normal, labels as in the data",
-                reason="" if defined else _ONE_LABEL if n else _NO_TRUTH,
+                reason=reason,
                 key=f"ceiling_{measure}_at_{percent}",
             )
     return estimate_table(rows, "ceiling")
@@ -194,39 +197,35 @@ def _level_probabilities(
     thresholds: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Probability of each level at points of the content, (rows, points, levels), and the points' weights."""
-    known = np.sqrt(np.maximum(shares, _SMALLEST))[:, None]
-    rest = np.sqrt(np.maximum(1 - shares, _SMALLEST))[:, None]
+    rows = len(shares)
+    content_scale = np.sqrt(np.maximum(shares, _SMALLEST))[:, None]
+    rest_scale = np.sqrt(np.maximum(1 - shares, _SMALLEST))[:, None]
     # The nearer s to 1, the narrower the passage from one level to the next: places are set by its width.
-    passages = ((thresholds[:, :, None] + rest[:, :, None] * _STEPS) / known[:, :, None]).reshape(
-        len(shares), -1
-    )
-    everywhere = np.broadcast_to(_CONTENT, (len(shares), len(_CONTENT)))
-    ends = np.sort(
-        np.clip(np.concatenate([everywhere, passages], axis=1), _CONTENT[0], _CONTENT[-1]), axis=1
-    )
-    half, middle = (
-        np.diff(ends, axis=1)[..., None] / 2,
-        (ends[:, 1:, None] + ends[:, :-1, None]) / 2,
-    )
-    content = (middle + half * _POINTS).reshape(len(shares), -1)
-    weights = (
-        (half * _POINT_WEIGHTS).reshape(len(shares), -1)
-        * np.exp(-(content**2) / 2)
-        / np.sqrt(2 * np.pi)
-    )
-    below = ndtr((thresholds[:, None, :] - (known * content)[..., None]) / rest[..., None])
+    passages = thresholds[:, :, None] + rest_scale[:, :, None] * _STEPS
+    passages = (passages / content_scale[:, :, None]).reshape(rows, -1)
+    everywhere = np.broadcast_to(_CONTENT, (rows, len(_CONTENT)))
+    ends = np.concatenate([everywhere, passages], axis=1)
+    ends = np.sort(np.clip(ends, _CONTENT[0], _CONTENT[-1]), axis=1)
+    half = np.diff(ends, axis=1)[..., None] / 2
+    middle = (ends[:, 1:, None] + ends[:, :-1, None]) / 2
+    content = (middle + half * _POINTS).reshape(rows, -1)
+    widths = (half * _POINT_WEIGHTS).reshape(rows, -1)
+    weights = widths * np.exp(-(content**2) / 2) / np.sqrt(2 * np.pi)
+    distances = thresholds[:, None, :] - (content_scale * content)[..., None]
+    return _level_shares(ndtr(distances / rest_scale[..., None])), weights
+
+
+def _level_shares(below: np.ndarray) -> np.ndarray:
+    """Probability of each level, from that of a variable below each threshold."""
     edge = np.zeros((*below.shape[:-1], 1))
-    return np.diff(np.concatenate([edge, below, edge + 1], axis=-1), axis=-1), weights
+    return np.diff(np.concatenate([edge, below, edge + 1], axis=-1), axis=-1)
 
 
 def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    cumulative = ndtr(thresholds)
-    ends = np.zeros((*cumulative.shape[:-1], 1))
-    p = np.diff(np.concatenate([ends, cumulative, ends + 1], axis=-1), axis=-1)
-    jumps, spread = (p[..., :-1] + p[..., 1:]) / 2, 1 - (p**3).sum(axis=-1)
-    spread = np.where(
-        spread > 1e-9, spread, np.nan
-    )  # 12 times the variance of the midrank; none where it has none
+    p = _level_shares(ndtr(thresholds))
+    jumps = (p[..., :-1] + p[..., 1:]) / 2
+    spread = 1 - (p**3).sum(axis=-1)  # 12 times the variance of the midrank
+    spread = np.where(spread > 1e-9, spread, np.nan)  # no correlation of what has no variance
     half = np.arcsin(np.sqrt(shares / 2)) / 2
     angles = half[:, None] * (1 + _ANGLES)
     squares = np.clip(thresholds, -_FURTHEST, _FURTHEST)[:, :, None] ** 2
@@ -238,9 +237,11 @@ def content_share_needed(rho: float) -> float:
     """The smallest content share with which a judge that sees only the text could reach a Spearman correlation."""
     if rho < _ROUNDING:
         return 0.0
-    return float(
-        brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9)
-    )
+
+    def excess(share: float) -> float:
+        return 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho
+
+    return float(brentq(excess, 0.0, 1.0, xtol=1e-9))
 
 
 @finding
@@ -261,34 +262,40 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
         need holds for any labels and ties: ties only raise it. The interval is the correlation's, carried over.
     """
     counts = label_counts(conversation_ratings(study)["ground_truth"])
-    n, others, rows = int(counts.sum()), 0, {}
+    n = int(counts.sum())
+    missing = ""
+    if n == 0:
+        missing = _NO_TRUTH
+    elif counts.max() == n:
+        missing = _ONE_LABEL
     of_result = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
-    missing = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
-    for name, result in judges.iterrows():
-        who = (
-            "published"
-            if name in _PUBLISHED
-            else "words_per_turn"
-            if name == _WORDS_PER_TURN
-            else ""
-        )
-        others += not who
-        key = f"ceiling_needed_{who or f'judge_{others}'}_spearman_untied"
-        reason = missing or (
-            "" if np.isfinite(result["estimate"]) else "this judge has no such result"
-        )
-        carried = "; the correlation's interval, participants resampled, carried over"
-        method = of_result + carried if not reason and np.isfinite(result["low"]) else of_result
-        needed = (
-            np.nan if reason or np.isnan(rho) else content_share_needed(rho)
-            for rho in result[["estimate", "low", "high"]]
-        )
-        rows[name] = estimate_row(*needed, n=n, unit=_UNIT, method=method, reason=reason, key=key)
-    if not others:
+    names = dict.fromkeys(_PUBLISHED, "published")
+    names[_WORDS_PER_TURN] = "words_per_turn"
+    judges_of_data = 0
+    rows = {}
+    for label, result in judges.iterrows():
+        name = names.get(label)
+        if name is None:
+            judges_of_data += 1
+            name = f"judge_{judges_of_data}"
+        reason = missing
+        if not reason and not np.isfinite(result["estimate"]):
+            reason = "this judge has no such result"
+        method = of_result
+        needed = [np.nan] * 3
+        if not reason:
+            needed = [
+                content_share_needed(rho) if np.isfinite(rho) else np.nan
+                for rho in result[["estimate", "low", "high"]]
+            ]
+            if np.isfinite(result["low"]):
+                method += "; the correlation's interval, participants resampled, carried over"
+        key = f"ceiling_needed_{name}_spearman_untied"
+        rows[label] = estimate_row(*needed, n=n, unit=_UNIT, method=method, reason=reason, key=key)
+    if not judges_of_data:
         key = "ceiling_needed_judge_1_spearman_untied"
-        rows["a judge"] = estimate_row(
-            np.nan, n=n, unit=_UNIT, method=of_result, reason=missing or ABSENT, key=key
-        )
+        reason = missing or ABSENT
+        rows["a judge"] = estimate_row(n=n, unit=_UNIT, method=of_result, reason=reason, key=key)
     return estimate_table(rows, "judge")
 
 
@@ -336,20 +343,23 @@ def judge_results(
     DataFrame
         Spearman's correlation of each, mean over the runs of a judge, without unusable replies.
     """
-    provenance, kind = study.provenance, METRICS["spearman"]
-    own = provenance is not None and provenance.kind == "official" and provenance.verified
+    provenance = study.provenance
+    is_release = provenance is not None and provenance.kind == "official" and provenance.verified
     published = estimate_row(
-        PUBLISHED, n=0, unit=kind.unit, method="as published", reason="published without interval"
+        PUBLISHED,
+        n=0,
+        unit=METRICS["spearman"].unit,
+        method="as published",
+        reason="published without interval",
     )
-    rows = {_PUBLISHED[0 if own else 1]: published}
-    rows |= {
-        name: OverRuns(frames, bootstrap).mean.loc["spearman"] for name, frames in runs.items()
-    }
+    on_this_data, on_other_data = _PUBLISHED
+    rows = {on_this_data if is_release else on_other_data: published}
+    for name, frames in runs.items():
+        rows[name] = OverRuns(frames, bootstrap).mean.loc["spearman"]
     if baselines is not None:
         rows[_WORDS_PER_TURN] = baselines.loc[("spearman", "words per turn")]
-    return estimate_table(
-        {name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}, "judge"
-    )
+    rows = {name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}
+    return estimate_table(rows, "judge")
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,40 +413,35 @@ def content_shares(
     :math:`\sigma_\mu^2` is that of the estimated means, and a little too large for it, which raises the bound.
     """
     # Why the part can't be estimated is known there; one draw, as only the reasons are used.
-    known = variance_parts(study, bootstrap, draws=1).shares
-    method = (
-        "mixed model; shares of the whole variance of the ground truth, conditions included; REML"
-    )
-    shown = {
-        "n": int(known["n"].max()),
+    parts = variance_parts(study, bootstrap, draws=1).shares
+    about = {
+        "n": int(parts["n"].max()),
         "unit": _UNIT,
-        "method": method,
+        "method": "mixed model; shares of the whole variance of the ground truth, conditions included; REML",
         "key": "ceiling_bound_participant",
     }
     name = "participants' levels carry no content"
-    if not np.isfinite(known.loc["participant", "estimate"]):
-        row = estimate_row(**shown, reason=known.loc["participant", "reason"])
+    if not np.isfinite(parts.loc["participant", "estimate"]):
+        row = estimate_row(**about, reason=parts.loc["participant", "reason"])
         return ContentShares(estimate_table({name: row}, "if"), np.array([np.nan]))
     frame = rated_conversations(study)
     conditions = sorted(frame["condition"].unique())
-    design = np.column_stack([frame["condition"] == condition for condition in conditions]).astype(
-        float
-    )
+    design = np.column_stack([frame["condition"] == condition for condition in conditions])
     sums = nested_sums(
-        frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None
+        frame["y"].to_numpy(), design.astype(float), frame["participant"], frame["condition"], None
     )
     counts = np.zeros((len(sums.participants), len(conditions)))
     rows = pd.Index(sums.participants).get_indexer(frame["participant"])
     np.add.at(counts, (rows, pd.Index(conditions).get_indexer(frame["condition"])), 1)
     ones = np.ones((1, len(counts)))
-    drawn = _bounds(fit_nested(sums, ones), ones @ counts)
+    statistic = _bounds(fit_nested(sums, ones), ones @ counts)
     if not bootstrap.too_few(frame["participant"]):
         fit = fit_nested(sums)
         weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
-        many = fit_nested(sums, weights, fit.ratios)
-        drawn = np.concatenate([drawn, _bounds(many, weights @ counts)])
-    row = _percentile_row(drawn, frame["participant"].to_numpy(), bootstrap, **shown)
-    return ContentShares(estimate_table({name: row}, "if"), drawn)
+        in_resamples = _bounds(fit_nested(sums, weights, fit.ratios), weights @ counts)
+        statistic = np.concatenate([statistic, in_resamples])
+    row = _percentile_row(statistic, frame["participant"].to_numpy(), bootstrap, **about)
+    return ContentShares(estimate_table({name: row}, "if"), statistic)
 
 
 def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
@@ -450,12 +455,13 @@ def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
 
 
 def _percentile_row(
-    drawn: np.ndarray, people, bootstrap: ParticipantBootstrap, **shown: object
+    statistic: np.ndarray, people, bootstrap: ParticipantBootstrap, **about: object
 ) -> dict:
     """Row of a value with the percentile interval of its draws, which may be fewer than the bootstrap's."""
-    interval = bootstrap.interval(drawn[1:], people)
-    kind = f"{bootstrap.confidence:.0%} percentile interval, {count_of(len(drawn) - 1, 'resampling')} of participants"
-    return bootstrap.row(Estimate(float(drawn[0]), *interval), **shown, how=kind)
+    interval = bootstrap.interval(statistic[1:], people)
+    resamplings = count_of(len(statistic) - 1, "resampling")
+    how = f"{bootstrap.confidence:.0%} percentile interval, {resamplings} of participants"
+    return bootstrap.row(Estimate(float(statistic[0]), *interval), **about, how=how)
 
 
 @finding
@@ -481,29 +487,34 @@ def ceilings_at_bound(
     """
     truth = conversation_ratings(study)[["participant", "ground_truth"]].dropna()
     label = labels(truth["ground_truth"]).astype(int)
-    bound, why = shares.bounds["estimate"].iloc[0], shares.bounds["reason"].iloc[0]
-    shown = {
-        "n": len(truth),
-        "method": "ceiling at the upper bound of the content share; latent normal",
-    }
-    reason = why if not np.isfinite(bound) else _ONE_LABEL if len(set(label)) == 1 else ""
-    measures = {name: CEILINGS[name] for name in ("spearman", "accuracy")}
-    keys = {title: f"ceiling_at_bound_{name}" for name, (title, _) in measures.items()}
-    if reason:
-        rows = {
-            title: estimate_row(**shown, unit=unit, reason=reason)
-            for title, unit in measures.values()
+    reason = ""
+    if not np.isfinite(shares.bounds["estimate"].iloc[0]):
+        reason = shares.bounds["reason"].iloc[0]
+    elif len(set(label)) == 1:
+        reason = _ONE_LABEL
+    method = "ceiling at the upper bound of the content share; latent normal"
+    in_resamples = {}
+    if not reason:
+        counts = np.zeros((len(bootstrap.names), len(LEVELS)))
+        np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
+        weights = bootstrap.weights(slice(len(shares.drawn) - 1))
+        weights = np.vstack([np.ones((1, len(counts))), weights])
+        defined = np.isfinite(shares.drawn)  # not every resample has a bound
+        bounds = np.clip(shares.drawn[defined], 0, 1)
+        in_resamples = _ceilings(level_thresholds(weights[defined] @ counts), bounds)
+    rows = {}
+    for name in ("spearman", "accuracy"):
+        title, unit = CEILINGS[name]
+        about = {
+            "n": len(truth),
+            "unit": unit,
+            "method": method,
+            "key": f"ceiling_at_bound_{name}",
         }
-        return estimate_table(rows, "measure", keys)
-    counts = np.zeros((len(bootstrap.names), len(LEVELS)))
-    np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
-    weights = np.vstack(
-        [np.ones((1, len(counts))), bootstrap.weights(slice(len(shares.drawn) - 1))]
-    )
-    known, rows = np.isfinite(shares.drawn), {}
-    found = _ceilings(level_thresholds(weights[known] @ counts), np.clip(shares.drawn[known], 0, 1))
-    for name, (title, unit) in measures.items():
-        drawn = np.full(len(known), np.nan)  # where a resample has no bound
-        drawn[known] = found[name]
-        rows[title] = _percentile_row(drawn, truth["participant"], bootstrap, **shown, unit=unit)
-    return estimate_table(rows, "measure", keys)
+        if reason:
+            rows[title] = estimate_row(**about, reason=reason)
+            continue
+        statistic = np.full(len(shares.drawn), np.nan)
+        statistic[defined] = in_resamples[name]
+        rows[title] = _percentile_row(statistic, truth["participant"], bootstrap, **about)
+    return estimate_table(rows, "measure")

@@ -26,7 +26,6 @@ from sense7.judge.scores.metrics import (
     Metric,
     OverRuns,
     Run,
-    Unresampled,
     means,
     resampling,
 )
@@ -55,7 +54,7 @@ class Comparison:
     coverage: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
     people: pd.Series = field(default_factory=lambda: pd.Series(dtype=object), repr=False)
     conversations: int = 0
-    bootstrap: ParticipantBootstrap | Unresampled | None = field(default=None, repr=False)
+    bootstrap: ParticipantBootstrap | None = field(default=None, repr=False)
     judge: str = ""
     reason: str = ""
     counts: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
@@ -88,23 +87,19 @@ def compare_judges(
             f"{', '.join(judges) or 'nothing'}: a comparison needs at least two judges. Give the predictions of "
             "another one, or add the baselines with --data DATA."
         )
-    everyone = {
-        judge: {
-            run: frame.set_index(frame["conversation"].to_numpy(dtype=object))
-            for run, frame in runs.items()
-        }
-        for judge, runs in {**judges, **references}.items()
-    }
+    everyone = {}
+    for judge, runs in {**judges, **references}.items():
+        everyone[judge] = {}
+        for run, frame in runs.items():
+            names = frame["conversation"].to_numpy(dtype=object)
+            everyone[judge][run] = frame.set_index(names)
     truth = _one_truth(everyone)
-    scores = {
-        judge: np.stack(
-            [counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()]
-        )
-        for judge, runs in everyone.items()
-    }
+    usable = {}  # judge -> whether each run has a usable score of each conversation
+    for judge, runs in everyone.items():
+        scores = [counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()]
+        usable[judge] = np.isfinite(scores)
     scored = pd.DataFrame(
-        {judge: np.isfinite(table).all(axis=0) for judge, table in scores.items()},
-        index=truth.index,
+        {judge: in_runs.all(axis=0) for judge, in_runs in usable.items()}, index=truth.index
     )
     shared = scored.index[scored.all(axis=1)]
     if shared.empty:
@@ -114,90 +109,108 @@ def compare_judges(
             f"({scored[fewest].sum():,}). Leave it out, or give predictions for the same conversations."
         )
     people = _participants(everyone, truth.index)
-    about = Metric(
-        "", SHARE, "share of replies with a usable score, of the conversations of all judges"
-    )
-    own = resampling(people, bootstrap)
-    drawn = {
-        judge: means(own, np.isfinite(table).mean(axis=0), people)
-        for judge, table in scores.items()
-    }
-    coverage = tabulate(
-        "judge", [about.number(judge, values, people) for judge, values in drawn.items()], own
-    )
-    differences = {"coverage": _differences(coverage["reason"], drawn, about, pairs, people, own)}
-    measured, people, bootstrap = {}, people[shared], resampling(people[shared], bootstrap)
+    coverage, differences = _coverage(usable, people, pairs, bootstrap)
+    people = people[shared]
+    bootstrap = resampling(people, bootstrap)
+    measured = {}
     for judge, runs in everyone.items():
-        frames = {
-            run: frame.loc[shared].assign(participant=people.to_numpy())
-            for run, frame in runs.items()
-        }
+        frames = {}
+        for run, frame in runs.items():
+            frames[run] = frame.loc[shared].assign(participant=people.to_numpy())
         measured[judge] = OverRuns(frames, bootstrap, policy)
     for name, metric in METRICS.items():
         reasons = {judge: over.mean.loc[name, "reason"] for judge, over in measured.items()}
-        drawn = {judge: over.drawn[name] for judge, over in measured.items()}
-        differences[name] = _differences(reasons, drawn, metric, pairs, people, bootstrap)
-    counts = {
-        "runs": {judge: len(runs) for judge, runs in everyone.items()},
-        "left_out": scored.sum() - len(shared),
-        "lacking": (~scored).sum(),
-    }
-    left_out = pd.DataFrame(counts).rename_axis("judge").loc[list(everyone)]
+        statistics = {judge: over.drawn[name] for judge, over in measured.items()}
+        differences[name] = _differences(reasons, statistics, metric, pairs, people, bootstrap)
+    left_out = pd.DataFrame(
+        {
+            "runs": {judge: len(runs) for judge, runs in everyone.items()},
+            "left_out": scored.sum() - len(shared),
+            "lacking": (~scored).sum(),
+        }
+    )
+    left_out = left_out.rename_axis("judge").loc[list(everyone)]
     return Comparison(measured, differences, left_out, coverage, people, len(truth), bootstrap)
+
+
+def _coverage(
+    usable: Mapping[str, np.ndarray],
+    people: pd.Series,
+    pairs: Sequence,
+    bootstrap: ParticipantBootstrap | None,
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Share of replies with a usable score of each judge, and its differences by the name of the metric."""
+    bootstrap = resampling(people, bootstrap)
+    metric = Metric(
+        "", SHARE, "share of replies with a usable score, of the conversations of all judges"
+    )
+    statistics, numbers = {}, []
+    for judge, in_runs in usable.items():
+        statistics[judge] = means(bootstrap, in_runs.mean(axis=0), people)
+        numbers.append(metric.number(judge, statistics[judge], people))
+    coverage = tabulate("judge", numbers, bootstrap)
+    differences = _differences(coverage["reason"], statistics, metric, pairs, people, bootstrap)
+    return coverage, {"coverage": differences}
 
 
 def _differences(
     reasons: Mapping,
-    drawn: Mapping[str, np.ndarray],
+    statistics: Mapping[str, np.ndarray],
     metric: Metric,
     pairs: Sequence,
     people,
     bootstrap,
 ) -> pd.DataFrame:
     """Paired differences of one metric with p values, for each pair and corrected by Holm's rule."""
-    about, numbers, p = replace(metric, method=f"paired difference of: {metric.method}"), [], []
+    metric = replace(metric, method=f"paired difference of: {metric.method}")
+    numbers, p = [], []
     for first, second in pairs:
-        undefined = next(
-            (reasons[judge] for judge in (first, second) if not np.isfinite(drawn[judge][0])), ""
-        )
-        difference = drawn[first] - drawn[second]
-        numbers.append(about.number(f"{first} minus {second}", difference, people, undefined))
+        undefined = ""
+        if not np.isfinite(statistics[first][0]):
+            undefined = reasons[first]
+        elif not np.isfinite(statistics[second][0]):
+            undefined = reasons[second]
+        difference = statistics[first] - statistics[second]
+        numbers.append(metric.number(f"{first} minus {second}", difference, people, undefined))
         p.append(resampled_p(difference[1:]))
     table = tabulate("pair", numbers, bootstrap)
     # One where nothing differs in any resample, none where there is no other interval.
-    known = (table["reason"] == "") | ((table["reason"] == NO_WIDTH) & (table["estimate"] == 0))
-    p = np.where(known, p, np.nan)
+    never_differs = (table["reason"] == NO_WIDTH) & (table["estimate"] == 0)
+    p = np.where((table["reason"] == "") | never_differs, p, np.nan)
     first, second = zip(*pairs, strict=True)
     return table.assign(first=first, second=second, p=p, p_holm=holm(p))
 
 
 def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
     """Ground truth of every conversation that has one, the same in all runs."""
-    columns = {
-        f"{judge}, {run}": frame["ground_truth"].astype(float)
-        for judge, runs in judges.items()
-        for run, frame in runs.items()
-    }
-    truths = pd.concat(columns.values(), axis=1, keys=columns)
-    low, high = truths.min(axis=1), truths.max(axis=1)
-    if (differ := high - low > 1e-9).any():
-        first = truths.loc[differ].iloc[0].dropna()
+    columns = {}
+    for judge, runs in judges.items():
+        for run, frame in runs.items():
+            columns[f"{judge}, {run}"] = frame["ground_truth"].astype(float)
+    truths = pd.concat(columns, axis=1)
+    lowest = truths.min(axis=1)
+    differs = truths.max(axis=1) - lowest > 1e-9
+    if differs.any():
+        first = truths.loc[differs].iloc[0].dropna()
         other = first[first != first.iloc[0]]
         raise UserError(
-            f"The ground truth of {count_of(int(differ.sum()), 'conversation')} differs between the judges; the first "
+            f"The ground truth of {count_of(int(differs.sum()), 'conversation')} differs between the judges; the first "
             f"is {first.name!r}: {first.iloc[0]:g} in {first.index[0]}, {other.iloc[0]:g} in {other.index[0]}. "
             "Compare predictions for the same data."
         )
-    return low.dropna()
+    return lowest.dropna()
 
 
 def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Series:
     """Participant of each conversation; missing where no file says."""
-    columns = ["conversation", "participant"]
-    frames = [frame.reindex(columns=columns) for runs in judges.values() for frame in runs.values()]
+    frames = []
+    for runs in judges.values():
+        for frame in runs.values():
+            frames.append(frame.reindex(columns=["conversation", "participant"]))
     pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates()
-    if (twice := pairs["conversation"].duplicated(keep=False)).any():
-        name = pairs.loc[twice, "conversation"].iloc[0]
+    differs = pairs["conversation"].duplicated(keep=False)
+    if differs.any():
+        name = pairs.loc[differs, "conversation"].iloc[0]
         raise UserError(
             f"Conversation {name!r} is of different participants (PID) in different files. Correct one."
         )
@@ -206,11 +219,11 @@ def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Ser
 
 def as_judges(baselines: Mapping) -> dict[str, Runs]:
     """Return the baselines that have predictions as judges of one run, called ``baseline: NAME``."""
-    return {
-        f"baseline: {name}": {name: one.predictions}
-        for name, one in baselines.items()
-        if not one.reason
-    }
+    judges = {}
+    for name, baseline in baselines.items():
+        if not baseline.reason:
+            judges[f"baseline: {name}"] = {name: baseline.predictions}
+    return judges
 
 
 def decided(p, confidence: float):
@@ -246,91 +259,109 @@ def compare_edition(
     >>> compare_edition({}, "", {}, ParticipantBootstrap(["a", "b"])).reason
     'no predictions of a judge are available'
     """
-    found = Comparison(reason="" if judges else ABSENT, bootstrap=bootstrap)
+    compared = Comparison(reason=ABSENT, bootstrap=bootstrap)
     if judges:
+        references = {name: runs for name, runs in judges.items() if name != judge}
+        references.update(as_judges(baselines))
         try:
-            others = {name: runs for name, runs in judges.items() if name != judge} | as_judges(
-                baselines
-            )
-            found = compare_judges({judge: judges[judge]}, bootstrap, references=others)
+            compared = compare_judges({judge: judges[judge]}, bootstrap, references=references)
         except UserError as error:
-            found = Comparison(reason=str(error), bootstrap=bootstrap)
-    prefix, reason, tables = simulated_prefix(judges.get(judge, {})), found.reason, {}
-    for metric in _EDITION_METRICS:
-        kind = METRICS[metric]
-        if reason:
-            row = estimate_row(
-                n=0, unit=kind.unit, method=f"paired difference of: {kind.method}", reason=reason
-            )
-            table = estimate_table({"none": row}, "compared with").assign(
-                p=np.nan, p_holm=np.nan, key=""
-            )
-        else:
-            table = (
-                found.differences[metric]
-                .set_index("second")
-                .rename_axis("compared with")
-                .drop(columns="first")
-            )
-            names, known = (
-                safe_names(table.index),
-                np.isfinite(table["estimate"]),
-            )  # the majority label orders nothing
-            keys = [
-                f"compared_{metric}_{names[name]}" if known[name] else "" for name in table.index
-            ]
-            table = table.assign(key=keys, method=prefix + table["method"])
-        tables[metric] = table
-    counted, n = tables[_EDITION_METRICS[0]], found.conversations
-    p, favors = counted["p_holm"], counted["estimate"] > 0
-    pairs, clear = int(p.notna().sum()), decided(p, bootstrap.confidence)
-    why = reason or ("" if pairs else "no difference has a p value")
-    method = f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth"
-    shared, about = (
-        np.nan if reason else found.shared,
-        {"unit": "conversations", "method": method, "reason": reason},
-    )
-    rows = {"compared": estimate_row(shared, n=n, **about, key="compared_conversations")}
-    outcomes = {"better": clear & favors, "worse": clear & ~favors, "undecided": p.notna() & ~clear}
-    for outcome, chosen in outcomes.items():
+            compared = Comparison(reason=str(error), bootstrap=bootstrap)
+    prefix = simulated_prefix(judges.get(judge, {}))
+    tables = {metric: _edition_table(compared, metric, prefix) for metric in _EDITION_METRICS}
+    counts = _outcome_counts(compared, tables["spearman"], prefix, bootstrap.confidence)
+    return replace(compared, differences=tables, counts=counts, judge=judge)
+
+
+def _edition_table(compared: Comparison, metric: str, prefix: str) -> pd.DataFrame:
+    """Differences of one metric by whom the shown judge is compared with, with their keys."""
+    if compared.reason:
+        row = estimate_row(
+            n=0,
+            unit=METRICS[metric].unit,
+            method=f"paired difference of: {METRICS[metric].method}",
+            reason=compared.reason,
+        )
+        table = estimate_table({"none": row}, "compared with")
+        return table.assign(p=np.nan, p_holm=np.nan, key="")
+    table = compared.differences[metric].set_index("second").rename_axis("compared with")
+    names = safe_names(table.index)
+    keys = []
+    for name, estimate in table["estimate"].items():
+        has_value = np.isfinite(estimate)  # the majority label orders nothing
+        keys.append(f"compared_{metric}_{names[name]}" if has_value else "")
+    return table.drop(columns="first").assign(key=keys, method=prefix + table["method"])
+
+
+def _outcome_counts(
+    compared: Comparison, differences: pd.DataFrame, prefix: str, confidence: float
+) -> pd.DataFrame:
+    """How many conversations were compared, and to how many others the shown judge is better or worse."""
+    p, is_higher = differences["p_holm"], differences["estimate"] > 0
+    tested, is_clear = p.notna(), decided(p, confidence)
+    reason = compared.reason
+    rows = {
+        "compared": estimate_row(
+            np.nan if reason else compared.shared,
+            n=compared.conversations,
+            unit="conversations",
+            method=f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth",
+            reason=reason,
+            key="compared_conversations",
+        )
+    }
+    if not reason and not tested.any():
+        reason = "no difference has a p value"
+    outcomes = {
+        "better": is_clear & is_higher,
+        "worse": is_clear & ~is_higher,
+        "undecided": tested & ~is_clear,
+    }
+    for outcome, judges in outcomes.items():
         rows[outcome] = estimate_row(
-            np.nan if why else int(chosen.sum()),
-            n=pairs,
+            np.nan if reason else int(judges.sum()),
+            n=int(tested.sum()),
             unit="judges",
-            method=f"{prefix}{METRICS['spearman'].title}: {outcome}, p by Holm below {1 - bootstrap.confidence:.2g}",
-            reason=why,
+            method=f"{prefix}{METRICS['spearman'].title}: {outcome}, p by Holm below {1 - confidence:.2g}",
+            reason=reason,
             key=f"compared_{outcome}_spearman",
         )
-    return replace(found, differences=tables, counts=estimate_table(rows, "count"), judge=judge)
+    return estimate_table(rows, "count")
 
 
 @finding
-def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
+def jury_of_runs(judges: Mapping, compared: Comparison) -> pd.DataFrame:
     """Return what the mean score of all runs of the shown judge gains over its mean run, on the conversations compared.
 
     The gain is that of a *jury* of the runs: one score of several, their mean.
     """
-    runs, numbers = judges.get(found.judge, {}), []
-    reason, gain = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else ""), {}
+    runs = judges.get(compared.judge, {})
+    reason = compared.reason
+    if not reason and len(runs) < 2:
+        reason = "one run of one judge is no jury"
+    gains = dict.fromkeys(_EDITION_METRICS, np.array([np.nan]))
+    people = ()
     if not reason:
-        over = found.judges[found.judge]
-        each = list(over.runs.values())
+        reason = "undefined for the jury or for a run"
+        over = compared.judges[compared.judge]
+        members = list(over.runs.values())
+        people = compared.people
         frame = pd.DataFrame(
-            {"ground_truth": each[0].truth, "score": np.mean([run.score for run in each], axis=0)}
+            {
+                "ground_truth": members[0].truth,
+                "score": np.mean([run.score for run in members], axis=0),
+                "participant": people.to_numpy(),
+            }
         )
-        jury = Run(frame.assign(participant=found.people.to_numpy()), found.bootstrap)
-        gain = {metric: jury.drawn[metric] - over.drawn[metric] for metric in _EDITION_METRICS}
-    for metric in _EDITION_METRICS:
-        kind, undefined = METRICS[metric], reason or "undefined for the jury or for a run"
-        method = (
-            f"{simulated_prefix(runs)}gain of the jury over the mean of its runs: {kind.method}"
-        )
-        drawn, key = gain.get(metric, np.array([np.nan])), f"jury_runs_mean_{metric}"
-        number = replace(kind, method=method).number(
-            kind.title, drawn, found.people if gain else (), undefined, key=key
-        )
-        numbers.append(number)
-    return tabulate("gain", numbers, found.bootstrap)
+        jury = Run(frame, compared.bootstrap)
+        gains = {metric: jury.drawn[metric] - over.drawn[metric] for metric in _EDITION_METRICS}
+    numbers = []
+    for name, gain in gains.items():
+        method = f"gain of the jury over the mean of its runs: {METRICS[name].method}"
+        metric = replace(METRICS[name], method=simulated_prefix(runs) + method)
+        key = f"jury_runs_mean_{name}"
+        numbers.append(metric.number(metric.title, gain, people, reason, key))
+    return tabulate("gain", numbers, compared.bootstrap)
 
 
 # Krippendorff's alpha: Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11
@@ -338,7 +369,9 @@ def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
 
 def agreement_sums(scores: np.ndarray) -> np.ndarray:
     """Return what Krippendorff's alpha is computed from, for each conversation: shape (conversations, 4)."""
-    count, total, squares = len(scores), scores.sum(axis=0), (scores**2).sum(axis=0)
+    count = len(scores)
+    total = scores.sum(axis=0)
+    squares = (scores**2).sum(axis=0)
     within = (count * squares - total**2) / (count - 1)
     return np.column_stack([np.full(len(total), float(count)), total, squares, within])
 
@@ -347,5 +380,6 @@ def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
     """Return Krippendorff's alpha for intervals, from :func:`agreement_sums` added up over conversations."""
     n, total, squares, within = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed, expected = 2 * within / n, 2 * (n * squares - total**2) / (n * (n - 1))
+        observed = 2 * within / n
+        expected = 2 * (n * squares - total**2) / (n * (n - 1))
         return np.where(expected > 1e-12, 1 - observed / expected, np.nan)

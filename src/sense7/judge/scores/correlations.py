@@ -47,11 +47,12 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
     >>> what_it_rests_on(OverRuns([run]))["estimate"].round(3).tolist()
     [0.894, -1.0]
     """
-    longest = max(over.runs.values(), key=lambda run: run.n)
+    runs = over.runs.values()
+    longest = max(runs, key=lambda run: run.n)
     numbers = [
         over.number(
             "within_participants",
-            over.over(lambda run: _spearman(run, distances_from_own_mean(run))),
+            over.average(_spearman(run, distances_from_own_mean(run)) for run in runs),
             Metric("", RHO, f"{RHO} of score and ground truth, each minus its participant's mean"),
             "no participant has two conversations with a score and a ground truth, or one of the "
             "two never differs within a participant",
@@ -59,7 +60,7 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
         ),
         over.number(
             "between_participants",
-            over.over(lambda run: _spearman(run, participant_means(run))),
+            over.average(_spearman(run, participant_means(run)) for run in runs),
             Metric("", RHO, f"{RHO} of participants' mean scores and mean ground truths"),
             "fewer than two participants have a score and a ground truth, or the means of one of "
             "the two are all the same",
@@ -69,8 +70,8 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
     if lengths is not None:
         for name, length in lengths.items():
             words = str(name).replace("_", " ")
-            partial = over.over(
-                lambda run, length=length: _partial_spearman(run, _with_length(run, length))
+            partial = over.average(
+                _partial_spearman(run, _with_length(run, length)) for run in runs
             )
             metric = Metric("", RHO, f"partial {RHO} of score and ground truth, given {words}")
             undefined = (

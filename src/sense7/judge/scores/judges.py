@@ -55,10 +55,10 @@ _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 
 def simulated_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
     """Return what the method of every value of a simulated judge begins with; "" for the runs of any other judge."""
-    models = (
-        model for frame in runs.values() if "model" in frame for model in frame["model"].unique()
-    )
-    return f"{SIMULATED_WORDS}: " if SIMULATED_JUDGE in models else ""
+    for frame in runs.values():
+        if "model" in frame and (frame["model"] == SIMULATED_JUDGE).any():
+            return f"{SIMULATED_WORDS}: "
+    return ""
 
 
 def simulated_folder(workbook: str | Path) -> Path:
@@ -81,34 +81,34 @@ def write_simulated(
     folder = Path(folder)
     require_own_folder(folder, replace=replace)
     study = parse_sheets(simulation.sheets, name=SIMULATED_JUDGE)
-    known = study.conversations[["conversation", "participant"]]
-    truth = ground_truth(study.turns, known["conversation"]).to_numpy()
-    judged, paths = simulation.judged, []
+    judged = simulation.judged
+    conversations = study.conversations[["conversation", "participant"]]
+    truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
+    conversations = conversations.assign(ground_truth=truth, model=SIMULATED_JUDGE)
     marks = {
         "note": "A simulated judge made these predictions. No model was asked; its scores say nothing about any model.",
         "seed": str(simulation.seed),
         "judge_parameters": json.dumps(judged.parameters.as_dict()),
     }
     sheet = Sheet(SYNTHETIC_SHEET, ["key", "value"], [list(row) for row in marks.items()])
+    paths = []
     try:
         check = partial(require_own_folder, replace=replace)
         with replacing_folder(folder, check=check) as temporary:
             for run, (scores, kinds) in enumerate(zip(judged.score, judged.kind, strict=True), 1):
-                frame = known.assign(ground_truth=truth, model=SIMULATED_JUDGE, run=run)
-                texts = [
-                    reply_text(kind, score)
-                    for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True)
-                ]
-                finish = [_FINISH[kind] for kind in kinds.tolist()]
-                read = [
-                    read_reply(text, finish_reason=reason)
-                    for text, reason in zip(texts, finish, strict=True)
-                ]
-                for name in ("score", "authors_score", "status", "reason", "doubtful", "reasoning"):
-                    frame[name] = pd.Series([getattr(reply, name) for reply in read], frame.index)
-                frame = frame.assign(
-                    output=texts, returned_model="none (simulated)", finish_reason=finish
+                replies = []
+                for reply_kind, score in zip(kinds.tolist(), scores.tolist(), strict=True):
+                    text = reply_text(reply_kind, score)
+                    replies.append(read_reply(text, finish_reason=_FINISH[reply_kind]))
+                frame = conversations.assign(
+                    run=run,
+                    output=[reply.text for reply in replies],
+                    returned_model="none (simulated)",
+                    finish_reason=[_FINISH[reply_kind] for reply_kind in kinds.tolist()],
                 )
+                for name in ("score", "authors_score", "status", "reason", "doubtful", "reasoning"):
+                    values = [getattr(reply, name) for reply in replies]
+                    frame[name] = pd.Series(values, frame.index)
                 path = prediction_path(temporary, *SIMULATED_JUDGE.split("-"), run)
                 write_predictions(path, frame, further=[sheet])
                 paths.append(folder / path.name)
@@ -122,17 +122,18 @@ def require_own_folder(folder: str | Path, *, replace: bool = True) -> None:
     folder = Path(folder)
     require_seen_by_authors(folder, "Give another --out.")
     try:
-        here = sorted(folder.iterdir()) if folder.exists() else []
+        present = sorted(folder.iterdir()) if folder.exists() else []
     except OSError as error:
         raise UserError(
             f"{folder}: can't be a folder of predictions ({error.strerror}). Give another --out."
         ) from None
-    if foreign := [path.name for path in here if not path.match(f"{SIMULATED_JUDGE}-iter*.xlsx")]:
-        raise UserError(
-            f"{folder}: holds {foreign[0]}, which is not of a simulated judge and would be lost. Move it, or choose "
-            "another --out."
-        )
-    if here and not replace:
+    for path in present:
+        if not path.match(f"{SIMULATED_JUDGE}-iter*.xlsx"):
+            raise UserError(
+                f"{folder}: holds {path.name}, which is not of a simulated judge and would be lost. Move it, or "
+                "choose another --out."
+            )
+    if present and not replace:
         raise UserError(
             f"{folder}: is there already. Give another --out, or --force to write over it."
         )
@@ -141,8 +142,12 @@ def require_own_folder(folder: str | Path, *, replace: bool = True) -> None:
 def simulated_files(folder: str | Path) -> list[Path]:
     """Prediction files of a folder, if all of them are of a simulated judge; none otherwise, or without the folder."""
     folder = Path(folder)
-    paths = prediction_files(folder) if folder.is_dir() else []
-    return paths if paths and all(map(_is_simulated, paths)) else []
+    if not folder.is_dir():
+        return []
+    paths = prediction_files(folder)
+    if not all(map(_is_simulated, paths)):
+        return []
+    return paths
 
 
 def _is_simulated(path: Path) -> bool:
@@ -160,22 +165,22 @@ def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
     if planted is None or len(marks) != planted.get("judge_runs"):
         return False
     try:
-        return all(
-            mark is not None
-            and mark["seed"] == str(truth["seed"])
-            and json.loads(mark["judge_parameters"]) == planted
-            for mark in marks
-        )
+        for mark in marks:
+            if mark["seed"] != str(truth["seed"]):
+                return False
+            if json.loads(mark["judge_parameters"]) != planted:
+                return False
     except (KeyError, TypeError, ValueError):
         return False
+    return True
 
 
 def simulated_note(names: Collection[str]) -> str:
     """A sentence on the simulated judges of a page; "" if there are none."""
     if not names:
         return ""
-    what = "is a simulated judge" if len(names) == 1 else "are simulated judges"
-    return f"{' and '.join(sorted(names))} {what}: {ABOUT_SIMULATED}"
+    are = "is a simulated judge" if len(names) == 1 else "are simulated judges"
+    return f"{' and '.join(sorted(names))} {are}: {ABOUT_SIMULATED}"
 
 
 ABSENT = "no predictions of a judge are available"
@@ -238,7 +243,9 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     judges: dict[str, dict[str, pd.DataFrame]] = {}
     simulated: dict[str, list[Mapping | None]] = {}
     folder = folder or _shipped(study)
-    files = [read_predictions(path) for path in prediction_files(folder)] if folder else []
+    files = []
+    if folder:
+        files = [read_predictions(path) for path in prediction_files(folder)]
     runs, repeats = without_repeats(files)
     notes = {Path(path).name: note for path, note in repeats.items()}
     for file in runs:
@@ -258,11 +265,13 @@ def _shipped(study: Study) -> Path | str:
     if provenance is None or provenance.name != "synthetic":
         return ""
     try:
-        path, own = resolve("synthetic")
+        path, synthetic = resolve("synthetic")
     except UserError:  # the project's own workbook is not here
         return ""
     folder = simulated_folder(path)
-    return folder if own.sha256 == provenance.sha256 and folder.is_dir() else ""
+    if synthetic.sha256 == provenance.sha256 and folder.is_dir():
+        return folder
+    return ""
 
 
 def aligned(study: Study, file: Predictions) -> pd.DataFrame:
@@ -272,25 +281,30 @@ def aligned(study: Study, file: Predictions) -> pd.DataFrame:
             f"{file.path.name}: predictions of a simulated judge, and this data set is not synthetic. No model "
             "read its conversations. Take the file out of the folder, and ask a model: sense7 judge run --help"
         )
-    known, predicted = study.conversations[["conversation", "participant"]], file.by_task
-    truth = ground_truth(study.turns, known["conversation"])
-    if len(foreign := predicted.index.difference(truth.index)):
+    conversations = study.conversations[["conversation", "participant"]]
+    truth = ground_truth(study.turns, conversations["conversation"])
+    predicted = file.by_task
+    foreign = predicted.index.difference(truth.index)
+    if len(foreign):
         raise UserError(
             f"{file.path}: conversations that are not of this data set: {len(foreign):,} of {len(predicted):,}, the "
             f"first being {foreign[0]!r}. Give the predictions that were made for it."
         )
-    then, now = predicted["ground_truth"].to_numpy(dtype=float), truth[predicted.index].to_numpy()
-    other = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)
-    if other.any():
-        first, count = predicted.index[other.argmax()], count_of(int(other.sum()), "conversation")
+    then = predicted["ground_truth"].to_numpy(dtype=float)
+    now = truth[predicted.index].to_numpy()
+    differs = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)
+    if differs.any():
+        row = differs.argmax()
+        count = count_of(int(differs.sum()), "conversation")
         raise UserError(
-            f"{file.path}: the ground truth of {count} is not that of this data set, the first being {first!r} "
-            f"({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). The workbook has changed since: judge it "
-            "again, or give the predictions that were made for it."
+            f"{file.path}: the ground truth of {count} is not that of this data set, the first being "
+            f"{predicted.index[row]!r} ({then[row]:g} there, {now[row]:g} here). The workbook has changed since: judge "
+            "it again, or give the predictions that were made for it."
         )
-    aligned = predicted.reindex(known["conversation"]).drop(columns=["participant", "ground_truth"])
+    columns = predicted.drop(columns=["participant", "ground_truth"])
+    aligned = columns.reindex(conversations["conversation"])
     aligned["status"] = aligned["status"].fillna(UNSTATED)
-    aligned["participant"] = known["participant"].to_numpy()
+    aligned["participant"] = conversations["participant"].to_numpy()
     aligned["ground_truth"] = truth.to_numpy()
     return aligned.reset_index()
 

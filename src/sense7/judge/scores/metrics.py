@@ -11,7 +11,7 @@ weighted midranks. The spread between runs is another uncertainty, and at temper
 never mixed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -51,21 +51,22 @@ class Metric:
     method: str
     undefined: str = ""
 
-    def number(self, label: str, drawn: np.ndarray, people, undefined: str = "", **more) -> Number:
+    def number(
+        self, label: str, statistic: np.ndarray, people, undefined: str = "", key: str = ""
+    ) -> Number:
         """A number of this kind: the statistic in the data and in every resample, over rows of these people."""
-        undefined = undefined or self.undefined
         return Number(
             label,
-            partial(np.asarray, drawn),
+            partial(np.asarray, statistic),
             self.unit,
             self.method,
             people,
-            undefined=undefined,
-            **more,
+            key,
+            undefined or self.undefined,
         )
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: dict[str, Metric] = {
     "accuracy": Metric("accuracy", SHARE, f"equal {_LABELS}"),
     "macro_f1": Metric(
         "macro F1", "F1", "mean F1 over the classes seen in truth or prediction, 0 where undefined"
@@ -81,26 +82,23 @@ METRICS: Mapping[str, Metric] = {
         "Cohen's kappa of labels, quadratic weights, five levels",
         "ground truth and scores are all at the same level",
     ),
-    **{
-        f"sensitivity_{level}": Metric(
-            f"sensitivity, {level}",
-            SHARE,
-            f"share predicted as {level} among those whose ground truth is {level}",
-            f"no conversation has the ground truth {level}",
-        )
-        for level in LEVEL_NUMBERS
-    },
-    **{
-        f"specificity_{level}": Metric(
-            f"specificity, {level}",
-            SHARE,
-            f"share not predicted as {level} among those whose ground truth is another",
-            f"every conversation has the ground truth {level}",
-        )
-        for level in LEVEL_NUMBERS
-    },
 }
 """Every metric by its key."""
+
+for _level in LEVEL_NUMBERS:
+    METRICS[f"sensitivity_{_level}"] = Metric(
+        f"sensitivity, {_level}",
+        SHARE,
+        f"share predicted as {_level} among those whose ground truth is {_level}",
+        f"no conversation has the ground truth {_level}",
+    )
+for _level in LEVEL_NUMBERS:
+    METRICS[f"specificity_{_level}"] = Metric(
+        f"specificity, {_level}",
+        SHARE,
+        f"share not predicted as {_level} among those whose ground truth is another",
+        f"every conversation has the ground truth {_level}",
+    )
 
 COVERAGE = Metric(
     "coverage", SHARE, "share of the rows of the file with a usable score", "there is no prediction"
@@ -109,24 +107,22 @@ MEASURED = {"coverage": COVERAGE, **METRICS}
 
 
 def _table(sums: np.ndarray) -> np.ndarray:
+    """Counts of conversations: rows are levels of the ground truth, columns those of the score."""
     return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LEVELS), len(LEVELS))
 
 
-@dataclass(frozen=True)
-class Unresampled:
+@dataclass(frozen=True, eq=False)
+class Unresampled(ParticipantBootstrap):
     """Stands for a bootstrap where participants can't be resampled: there is no resample, and the reason is given."""
 
-    reason: str
-    confidence: float = np.nan
-    row = ParticipantBootstrap.row
+    participants: Sequence = ()
+    reason: str = ""
+
+    may_be_empty = True
 
     def too_few(self, participants) -> str:
         """Why there is no interval."""
         return self.reason
-
-    def interval(self, draws, participants) -> tuple[float, float, str]:
-        """No interval, and why."""
-        return np.nan, np.nan, self.reason
 
     def distribution(self, statistic: Callable, values: np.ndarray, participants) -> np.ndarray:
         """Of no resample."""
@@ -140,27 +136,25 @@ class Unresampled:
 
 def people_of(frame: pd.DataFrame) -> pd.Series:
     """Participant of each row; missing where no column says."""
-    known = (
-        frame["participant"].to_numpy(dtype=object)
-        if "participant" in frame
-        else [None] * len(frame)
-    )
-    return pd.Series(known, dtype=object)
+    people = frame.get("participant", [None] * len(frame))
+    return pd.Series(np.asarray(people, dtype=object))
 
 
-def resampling(
-    people: pd.Series, bootstrap: ParticipantBootstrap | None
-) -> ParticipantBootstrap | Unresampled:
+def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> ParticipantBootstrap:
     """The bootstrap, if it can resample these people."""
-    if bootstrap is None or (len(people) and people.isna().all()):
-        return Unresampled("no interval: participants are not known")
-    if unknown := people.isna().sum():
-        return Unresampled(f"no interval: rows whose participant is not known: {unknown:,}")
-    few = bootstrap.too_few(people)
-    return Unresampled(few) if few else bootstrap
+    missing = people.isna()
+    if bootstrap is None or (len(people) and missing.all()):
+        return Unresampled(reason="no interval: participants are not known")
+    if missing.any():
+        count = f"{missing.sum():,}"
+        return Unresampled(reason=f"no interval: rows whose participant is not known: {count}")
+    too_few = bootstrap.too_few(people)
+    if too_few:
+        return Unresampled(reason=too_few)
+    return bootstrap
 
 
-def means(bootstrap: ParticipantBootstrap | Unresampled, values, people: pd.Series) -> np.ndarray:
+def means(bootstrap: ParticipantBootstrap, values, people: pd.Series) -> np.ndarray:
     """Mean over rows, in the data and in every resample."""
     return share(bootstrap, values, np.ones(len(values)), people)
 
@@ -174,83 +168,83 @@ class Run:
         bootstrap: ParticipantBootstrap | None = None,
         policy: str = "strict",
     ):
-        truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame, policy)
-        everyone = people_of(frame)
-        both = np.isfinite(truth) & np.isfinite(score)
-        self.frame, self.counted, self.n, self.everyone = frame, score, int(both.sum()), everyone
-        self.bootstrap, self.people = resampling(everyone, bootstrap), everyone[both]
-        self.truth, self.score, self.rows = truth[both], score[both], frame[both]
-        self.order = self.rows["above"].to_numpy(dtype=float) if "above" in frame else self.score
-        # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
-        ranked = (self.truth, self.order)
-        exact = policy == "authors"
-        self.ranked = (
-            [np.unique(column, return_inverse=True)[1] for column in ranked] if exact else ranked
-        )
+        self.frame = frame
+        self.counted = counted_scores(frame, policy)
+        self.everyone = people_of(frame)
+        self.bootstrap = resampling(self.everyone, bootstrap)
+        truth = frame["ground_truth"].to_numpy(dtype=float)
+        complete = np.isfinite(truth) & np.isfinite(self.counted)
+        self.n = int(complete.sum())
+        self.rows = frame[complete]
+        self.people = self.everyone[complete]
+        self.truth = truth[complete]
+        self.score = self.counted[complete]
+        self.order = self.score
+        if "above" in frame:
+            self.order = self.rows["above"].to_numpy(dtype=float)
+        self.ranked = [self.truth, self.order]
+        if policy == "authors":
+            # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
+            self.ranked = [np.unique(column, return_inverse=True)[1] for column in self.ranked]
         self.sums = np.zeros((self.n, _CELLS + 1))
         cell = len(LEVELS) * (labels(self.truth) - 1) + labels(self.score) - 1
         self.sums[np.arange(self.n), cell.astype(int)] = 1
         self.sums[:, _CELLS] = np.abs(self.truth - self.score)
 
-    def resampled(self, statistic: Callable, values: np.ndarray) -> np.ndarray:
+    def resampled(self, statistic: Callable) -> np.ndarray:
         """A function of sums over the rows with score and ground truth."""
-        return resampled(self.bootstrap, statistic, values, self.people)
+        return resampled(self.bootstrap, statistic, self.sums, self.people)
 
     def spearman(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Spearman's correlation of two columns of these rows."""
-        once = spearman_in_draws(x, y, np.ones((1, self.n)))
-        drawn = lambda weights: spearman_in_draws(x, y, weights, self.bootstrap.codes(self.people))  # noqa: E731
-        return np.concatenate([once, self.bootstrap.in_every_draw(drawn)])
+
+        def in_draws(weights: np.ndarray) -> np.ndarray:
+            return spearman_in_draws(x, y, weights, self.bootstrap.codes(self.people))
+
+        estimate = spearman_in_draws(x, y, np.ones((1, self.n)))
+        return np.concatenate([estimate, self.bootstrap.in_every_draw(in_draws)])
 
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric; NaN where it is undefined."""
-        sums = self.resampled(np.asarray, self.sums)
-        # Rows truth, columns prediction.
+        sums = self.resampled(np.asarray)
         table = _table(sums)
-        hits, truths, given = (
-            np.diagonal(table, axis1=-2, axis2=-1),
-            table.sum(axis=-1),
-            table.sum(axis=-2),
-        )
-        total, sizes = truths.sum(axis=-1), truths + given
+        hits = np.diagonal(table, axis1=-2, axis2=-1)
+        truths = table.sum(axis=-1)
+        predictions = table.sum(axis=-2)
+        total = truths.sum(axis=-1)
+        other_conversations = total[..., None] - truths
+        sizes = truths + predictions
+        usable = np.isfinite(counted_scores(self.frame))
         with np.errstate(divide="ignore", invalid="ignore"):
             f1 = np.where(sizes > 0, 2 * hits / np.where(sizes > 0, sizes, 1), 0)
-            others = total[..., None] - truths
-            by_level = {
-                "sensitivity": hits / truths,
-                "specificity": (others - given + hits) / others,
-            }
-            return {
-                "coverage": means(
-                    self.bootstrap, np.isfinite(counted_scores(self.frame)), self.everyone
-                ),
+            sensitivity = hits / truths
+            specificity = (other_conversations - predictions + hits) / other_conversations
+            statistics = {
+                "coverage": means(self.bootstrap, usable, self.everyone),
                 "accuracy": hits.sum(axis=-1) / total,
                 "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
                 "within_one": table[..., _NEAR].sum(axis=-1) / total,
                 "mean_absolute_error": sums[..., _CELLS] / total,
                 "spearman": self.spearman(*self.ranked),
                 "quadratic_kappa": weighted_kappa(table, "quadratic"),
-                **{
-                    f"{name}_{level}": shares[..., level - 1]
-                    for name, shares in by_level.items()
-                    for level in LEVEL_NUMBERS
-                },
             }
+        for column, level in enumerate(LEVEL_NUMBERS):
+            statistics[f"sensitivity_{level}"] = sensitivity[..., column]
+            statistics[f"specificity_{level}"] = specificity[..., column]
+        return statistics
 
     def missing(self, name: str) -> str:
         """Why a metric that is NaN is so."""
         if name == "coverage" or (self.n and name != "spearman"):
             return MEASURED[name].undefined
-        if self.n < 2:
-            return (
-                "only one conversation has both a score and a ground truth" if self.n else _NOTHING
-            )
-        return (
-            "every score is the same"
-            if np.ptp(self.order) == 0
-            else "ground truth is the same everywhere"
-        )
+        if self.n == 0:
+            return _NOTHING
+        if self.n == 1:
+            return "only one conversation has both a score and a ground truth"
+        if np.ptp(self.order) == 0:
+            return "every score is the same"
+        return "ground truth is the same everywhere"
 
 
 class OverRuns:
@@ -259,7 +253,7 @@ class OverRuns:
     Parameters
     ----------
     frames : mapping or sequence of DataFrame
-        Predictions of each run, by its name.
+        Predictions of each run, by its name; or what was measured already, a :class:`Run`.
     bootstrap : ParticipantBootstrap, optional
         Of the intervals; without it, or without participants, there are none.
     policy : {"strict", "authors"}
@@ -283,59 +277,58 @@ class OverRuns:
             raise UserError(
                 "There is no run to be evaluated. Give at least one file of predictions."
             )
-        self.runs = {
-            name: one if isinstance(one, Run) else Run(one, bootstrap, policy)
-            for name, one in frames.items()
-        }
-        runs = list(self.runs.values())
-        # One run whose participants are not known, and the mean has no interval.
-        self.bootstrap = next(
-            (run.bootstrap for run in runs if isinstance(run.bootstrap, Unresampled)), bootstrap
-        )
-        self.people = max((run.people for run in runs), key=len)
+        self.runs: dict[str, Run] = {}
+        for name, run in frames.items():
+            self.runs[name] = run if isinstance(run, Run) else Run(run, bootstrap, policy)
+        self.bootstrap = bootstrap
+        for run in reversed(self.runs.values()):
+            # One run whose participants are not known, and the mean has no interval.
+            if isinstance(run.bootstrap, Unresampled):
+                self.bootstrap = run.bootstrap
+        self.people = max((run.people for run in self.runs.values()), key=len)
 
-    def over(self, statistic: Callable[[Run], np.ndarray]) -> np.ndarray:
-        """Mean over runs of a statistic."""
-        found = [statistic(run) for run in self.runs.values()]
-        length = min(map(len, found))  # one where some run has no interval
-        return np.mean([values[:length] for values in found], axis=0)
+    def average(self, of_runs: Iterable[np.ndarray]) -> np.ndarray:
+        """Mean over runs of a statistic in the data and in every resample; in the data alone if a run has no other."""
+        of_runs = list(of_runs)
+        length = min(map(len, of_runs))
+        return np.mean([statistic[:length] for statistic in of_runs], axis=0)
 
     def number(
-        self, label: str, drawn: np.ndarray, metric: Metric, undefined: str = "", people=None
+        self, label: str, statistic: np.ndarray, metric: Metric, undefined: str = "", people=None
     ) -> Number:
         """A number that is a mean over runs."""
-        about = replace(metric, method=mean_over(len(self.runs), metric.method))
-        return about.number(label, drawn, self.people if people is None else people, undefined)
+        if people is None:
+            people = self.people
+        if len(self.runs) > 1:
+            metric = replace(metric, method=f"mean over {len(self.runs):,} runs: {metric.method}")
+        return metric.number(label, statistic, people, undefined)
 
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric, mean over runs."""
-        return {name: self.over(lambda run, name=name: run.drawn[name]) for name in MEASURED}
+        runs = self.runs.values()
+        return {name: self.average(run.drawn[name] for run in runs) for name in MEASURED}
 
     def _undefined(self, name: str) -> str:
         """In how many runs a metric is undefined, and why."""
-        why = [run.missing(name) for run in self.runs.values() if np.isnan(run.drawn[name][0])]
-        if len(self.runs) == 1 or not why:
-            return "".join(why)
-        return f"undefined in {len(why):,} of {count_of(len(self.runs), 'run')}: {why[0]}"
-
-    @cached_property
-    def each(self) -> dict[str, "OverRuns"]:
-        """The same of every run alone."""
-        alone = len(self.runs) == 1
-        return {
-            name: self if alone else OverRuns({name: run}, run.bootstrap)
-            for name, run in self.runs.items()
-        }
+        reasons = []
+        for run in self.runs.values():
+            if np.isnan(run.drawn[name][0]):
+                reasons.append(run.missing(name))
+        if len(self.runs) == 1 or not reasons:
+            return "".join(reasons)
+        runs = count_of(len(self.runs), "run")
+        return f"undefined in {len(reasons):,} of {runs}: {reasons[0]}"
 
     @cached_property
     def mean(self) -> pd.DataFrame:
         """Table of estimates: mean over runs, one row per metric."""
-        people = {"coverage": max((run.everyone for run in self.runs.values()), key=len)}
-        numbers = [
-            self.number(name, self.drawn[name], metric, self._undefined(name), people.get(name))
-            for name, metric in MEASURED.items()
-        ]
+        everyone = max((run.everyone for run in self.runs.values()), key=len)
+        numbers = []
+        for name, metric in MEASURED.items():
+            people = everyone if name == "coverage" else self.people
+            undefined = self._undefined(name)
+            numbers.append(self.number(name, self.drawn[name], metric, undefined, people))
         return tabulate("metric", numbers, self.bootstrap)
 
     @property
@@ -344,13 +337,18 @@ class OverRuns:
         rows = {}
         for name, metric in MEASURED.items():
             values = [run.drawn[name][0] for run in self.runs.values()]
-            why = self._undefined(name) if len(values) > 1 else "one run has no spread"
+            reason = self._undefined(name)
+            if len(values) == 1:
+                reason = "one run has no spread"
+            deviation = np.nan
+            if not reason:
+                deviation = np.std(values, ddof=1)
             rows[name] = estimate_row(
-                np.nan if why else np.std(values, ddof=1),
+                deviation,
                 n=len(values),
-                unit="level, difference" if metric.unit.startswith("level") else metric.unit,
+                unit=metric.unit,
                 method=f"standard deviation (n - 1) over runs: {metric.method}",
-                reason=why,
+                reason=reason,
             )
         return estimate_table(rows, "metric")
 
@@ -364,11 +362,6 @@ class OverRuns:
         )
 
 
-def mean_over(runs: int, method: str) -> str:
-    """Method of a mean over runs, in words."""
-    return f"mean over {runs:,} runs: {method}" if runs > 1 else method
-
-
 def run_metrics(
     frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
 ) -> pd.DataFrame:
@@ -378,22 +371,25 @@ def run_metrics(
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Share of the rows with a usable score, and number of rows with each status."""
-    usable, people = np.isfinite(counted_scores(frame)), people_of(frame)
+    usable = np.isfinite(counted_scores(frame))
+    people = people_of(frame)
     bootstrap = resampling(people, bootstrap)
-    rows = {
-        "coverage": COVERAGE.number("coverage", means(bootstrap, usable, people), people).row(
-            bootstrap
-        )
-    }
-    known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
-    status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
-    listed = (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else []))
-    counts = {name: ((status == name).sum(), f"rows whose status is {name}") for name in listed}
+    number = COVERAGE.number("coverage", means(bootstrap, usable, people), people)
+    rows = {"coverage": number.row(bootstrap)}
+
+    status = pd.Series("ok", index=frame.index)
+    if "status" in frame:
+        status = frame["status"]
+    status = np.where(usable, "ok", status.where(status != "ok", UNSTATED).to_numpy(dtype=object))
+    counts = {name: np.count_nonzero(status == name) for name in (*STATUSES, UNSTATED, NOT_ASKED)}
+    if not counts[NOT_ASKED]:
+        del counts[NOT_ASKED]
+    methods = {name: f"rows whose status is {name}" for name in counts}
     if "doubtful" in frame:
-        doubtful = frame["doubtful"].eq(True).sum()
-        counts["doubtful"] = (doubtful, "rows whose score is doubtful: see the column reason")
-    for name, (number, method) in counts.items():
-        rows[name] = estimate_row(int(number), n=len(frame), unit="conversations", method=method)
+        counts["doubtful"] = frame["doubtful"].eq(True).sum()
+        methods["doubtful"] = "rows whose score is doubtful: see the column reason"
+    for name, count in counts.items():
+        rows[name] = estimate_row(count, n=len(frame), unit="conversations", method=methods[name])
     return estimate_table(rows, "coverage")
 
 
@@ -402,81 +398,80 @@ def missing_bounds(
 ) -> pd.DataFrame:
     """Worst and best that the accuracy could be, for any values of the missing scores."""
     frame = frame[frame["ground_truth"].notna()]
-    score, people, metric = counted_scores(frame), people_of(frame), METRICS["accuracy"]
-    bootstrap, right = (
-        resampling(people, bootstrap),
-        labels(score) == labels(frame["ground_truth"].to_numpy()),
-    )
+    people = people_of(frame)
+    bootstrap = resampling(people, bootstrap)
+    score = counted_scores(frame)
+    right = labels(score) == labels(frame["ground_truth"].to_numpy())
+    accuracy = METRICS["accuracy"]
     numbers = []
-    for end, bound in {"worst": right, "best": right | ~np.isfinite(score)}.items():
-        about = replace(metric, method=f"{metric.method}; missing scores at their {end}")
-        drawn = means(bootstrap, bound, people)
-        numbers.append(
-            about.number(f"accuracy_{end}", drawn, people, "no conversation has a ground truth")
-        )
+    for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():
+        metric = replace(accuracy, method=f"{accuracy.method}; missing scores at their {end}")
+        statistic = means(bootstrap, hits, people)
+        undefined = "no conversation has a ground truth"
+        numbers.append(metric.number(f"accuracy_{end}", statistic, people, undefined))
     return tabulate("bound", numbers, bootstrap)
 
 
 def calibration(over: OverRuns) -> pd.DataFrame:
     """Mean ground truth by predicted level: what a score of 4 is worth."""
-    runs, numbers = over.runs.values(), []
-    truth, score = (
-        np.concatenate([getattr(run, name) for run in runs]) for name in ("truth", "score")
-    )
-    people = pd.concat([run.people for run in runs], ignore_index=True)
+    runs = over.runs.values()
+    truth = np.concatenate([run.truth for run in runs])
+    predicted = labels(np.concatenate([run.score for run in runs]))
+    everyone = pd.concat([run.people for run in runs], ignore_index=True)
+    numbers = []
     for level in LEVEL_NUMBERS:
-        chosen = labels(score) == level
+        at_level = predicted == level
+        people = everyone[at_level]
         metric = Metric("", "level, 1 to 5", f"mean ground truth of what is predicted as {level}")
-        drawn = means(resampling(people[chosen], over.bootstrap), truth[chosen], people[chosen])
-        numbers.append(
-            metric.number(level, drawn, people[chosen], f"nothing is predicted as {level}")
-        )
+        statistic = means(resampling(people, over.bootstrap), truth[at_level], people)
+        undefined = f"nothing is predicted as {level}"
+        numbers.append(metric.number(level, statistic, people, undefined))
     return tabulate("prediction", numbers, over.bootstrap)
 
 
 def stability(over: OverRuns) -> pd.DataFrame:
     """Agreement between runs: share of the conversations that have one label in all of them."""
-    frames = [
-        run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy())
-        for run in over.runs.values()
-    ]
-    named = [frame.dropna(subset="conversation").set_index("conversation") for frame in frames]
-    scores = pd.concat([frame["counted"] for frame in named], axis=1, keys=range(len(named)))
+    scores, participants = [], []
+    for run in over.runs.values():
+        frame = run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy())
+        frame = frame.dropna(subset="conversation").set_index("conversation")
+        scores.append(frame["counted"])
+        participants.append(frame["participant"])
+    scores = pd.concat(scores, axis=1, keys=range(len(over.runs)))
     scores = scores[scores.notna().sum(axis=1) > 1]
-    people = pd.concat(
-        [frame["participant"] for frame in named]
-    ).dropna()  # of each conversation as the first run has it
+    people = pd.concat(participants).dropna()  # of each conversation as the first run has it
     people = people[~people.index.duplicated()].reindex(scores.index).astype(object)
     bootstrap = resampling(people, over.bootstrap)
-    reason = (
-        "one run has nothing to agree with"
-        if len(named) < 2
-        else "no conversation has a score in two runs"
-    )
+    undefined = "no conversation has a score in two runs"
+    if len(over.runs) == 1:
+        undefined = "one run has nothing to agree with"
     predicted = labels(scores.to_numpy(dtype=float))
     highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
-    same = means(bootstrap, (np.isnan(predicted) | (predicted == highest)).all(axis=1), people)
+    same_label = (np.isnan(predicted) | (predicted == highest)).all(axis=1)
     metric = Metric("", SHARE, "same label in every run with a score, at least two")
-    numbers = [metric.number("same_label", same, people, reason)]
-    return tabulate("stability", numbers, bootstrap)
+    statistic = means(bootstrap, same_label, people)
+    return tabulate(
+        "stability", [metric.number("same_label", statistic, people, undefined)], bootstrap
+    )
 
 
 def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataFrame:
     """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
-
-    def length(run: Run) -> np.ndarray:
-        known = (
-            np.zeros(run.n) if words is None else words.reindex(run.rows["conversation"]).fillna(0)
-        )
-        return run.spearman(np.asarray(known, dtype=float), run.score)
-
-    error = over.over(lambda run: means(run.bootstrap, run.score - run.truth, run.people))
+    errors, correlations = [], []
+    for run in over.runs.values():
+        errors.append(means(run.bootstrap, run.score - run.truth, run.people))
+        length = np.zeros(run.n)
+        if words is not None:
+            length = words.reindex(run.rows["conversation"]).fillna(0).to_numpy(dtype=float)
+        correlations.append(run.spearman(length, run.score))
     bias = Metric("", "level, difference", "mean of score minus ground truth")
     correlation = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
-    undefined = "scores or lengths are all the same" if len(over.people) else _NOTHING
+    undefined = "scores or lengths are all the same"
+    if not len(over.people):
+        undefined = _NOTHING
     numbers = [
-        over.number("level_bias", error, bias, undefined),
-        over.number("length_spearman", over.over(length), correlation, undefined),
+        over.number("level_bias", over.average(errors), bias, undefined),
+        over.number("length_spearman", over.average(correlations), correlation, undefined),
     ]
     return tabulate("measure", numbers, over.bootstrap)
 
@@ -486,29 +481,29 @@ def recognition(over: OverRuns) -> pd.DataFrame:
 
     def youden(sums: np.ndarray) -> np.ndarray:
         table = _table(sums)
-        hits, rows, columns = (
-            np.diagonal(table, axis1=-2, axis2=-1),
-            table.sum(axis=-1),
-            table.sum(axis=-2),
-        )
-        return hits / rows - (columns - hits) / (table.sum(axis=(-2, -1))[..., None] - rows)
+        hits = np.diagonal(table, axis1=-2, axis2=-1)
+        truths = table.sum(axis=-1)
+        predictions = table.sum(axis=-2)
+        other_conversations = table.sum(axis=(-2, -1))[..., None] - truths
+        return hits / truths - (predictions - hits) / other_conversations
 
-    runs, numbers = list(over.runs.values()), []
-    drawn = over.over(lambda run: run.resampled(youden, run.sums))
+    runs = over.runs.values()
+    statistic = over.average(run.resampled(youden) for run in runs)
     counts = np.array([_table(run.sums.sum(axis=0)) for run in runs])
-    method = mean_over(
-        len(runs), "sensitivity minus the share of the other conversations that get this level"
-    )
+    method = "sensitivity minus the share of the other conversations that get this level"
     metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
+    numbers = []
     for column, level in enumerate(LEVEL_NUMBERS):
-        side = "specificity" if counts[:, column].any() else "sensitivity"
-        undefined = METRICS[f"{side}_{level}"].undefined if counts.any() else _NOTHING
+        undefined = METRICS[f"sensitivity_{level}"].undefined
+        if counts[:, column].any():
+            undefined = METRICS[f"specificity_{level}"].undefined
+        if not counts.any():
+            undefined = _NOTHING
         people = max((run.people[labels(run.truth) == level] for run in runs), key=len)
-        number = metric.number(level, drawn[:, column], people, undefined)
+        number = over.number(level, statistic[:, column], metric, undefined, people)
         if not counts[:, :, column].any():
-            number = replace(
-                number, statistic=partial(Estimate, drawn[0, column], reason=NEVER_GIVEN)
-            )
+            without_interval = partial(Estimate, statistic[0, column], reason=NEVER_GIVEN)
+            number = replace(number, statistic=without_interval)
         numbers.append(number)
     return tabulate("level", numbers, widened(over.bootstrap, len(LEVELS)))
 
@@ -525,39 +520,35 @@ def mean_recall(over: OverRuns) -> pd.DataFrame:
     """
     longest = max(over.runs.values(), key=lambda run: run.n)
     people_by_level = longest.people.groupby(labels(longest.truth)).nunique()
-    often = [
+    levels = [
         level for level in LEVEL_NUMBERS if people_by_level.get(level, 0) >= FEWEST_PARTICIPANTS
     ]
-    places = [level - 1 for level in often]
+    columns = [level - 1 for level in levels]
 
     def recall(sums: np.ndarray) -> np.ndarray:
-        table = _table(sums)[..., places, :]
-        hits = np.stack([table[..., row, place] for row, place in enumerate(places)], axis=-1)
+        table = _table(sums)[..., columns, :]
+        hits = np.stack([table[..., row, column] for row, column in enumerate(columns)], axis=-1)
         return (hits / table.sum(axis=-1)).mean(axis=-1)
 
-    if len(often) < 2:
+    if len(levels) < 2:
         undefined = f"fewer than two levels were given by {FEWEST_PARTICIPANTS} participants"
         if longest.n == 0:
             undefined = _NOTHING
         elif longest.people.isna().all():
             undefined = "participants are not known"
-        values = np.full_like(over.drawn["accuracy"], np.nan)
+        statistic = np.full_like(over.drawn["accuracy"], np.nan)
     else:
         undefined = "in some run no conversation of one of the levels has a score"
-        values = over.over(lambda run: run.resampled(recall, run.sums))
-    named = ", ".join(map(str, often)) or "none"
+        statistic = over.average(run.resampled(recall) for run in over.runs.values())
+    names = ", ".join(map(str, levels)) or "none"
     method = (
-        f"mean recall of the levels given by {FEWEST_PARTICIPANTS} or more participants ({named})"
+        f"mean recall of the levels given by {FEWEST_PARTICIPANTS} or more participants ({names})"
     )
-    chance = 1 / max(len(often), 1)
-    metrics = {
-        "mean_recall": (Metric("", SHARE, method), values),
-        "mean_recall_above_chance": (
-            Metric("", SHARE, f"{method} minus 1/{max(len(often), 1)}"),
-            values - chance,
-        ),
-    }
-    numbers = []
-    for name, (metric, drawn) in metrics.items():
-        numbers.append(over.number(name, drawn, metric, undefined))
+    classes = max(len(levels), 1)
+    recall_itself = Metric("", SHARE, method)
+    above_chance = Metric("", SHARE, f"{method} minus 1/{classes}")
+    numbers = [
+        over.number("mean_recall", statistic, recall_itself, undefined),
+        over.number("mean_recall_above_chance", statistic - 1 / classes, above_chance, undefined),
+    ]
     return tabulate("recall", numbers, over.bootstrap)

@@ -380,7 +380,9 @@ def judge_multiverse(
         rated = conversations.assign(ground_truth=truths[choice["ground truth"]])
         frames = {run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}
         over_runs = OverRuns(frames, bootstrap)
-        rho = over_runs.over(lambda run: run.spearman(run.truth, run.score))
+        rho = over_runs.average(
+            run.spearman(run.truth, run.score) for run in over_runs.runs.values()
+        )
         undefined = "fewer than two conversations have both, or one of the two does not vary"
         rows[number] = metric.number(number, rho, over_runs.people, undefined).row(bootstrap)
     return choices.join(estimate_table(rows, "specification"))

@@ -44,118 +44,133 @@ def as_json(value: object) -> object:
         return {str(name): as_json(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [as_json(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return str(value) if isinstance(value, Path) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Path):
+        return str(value)
+    return value
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
     """What was computed, by name and as attributes; with the settings and notes as ``to_json()``."""
 
-    found: dict
+    tables: dict
     """Tables of estimates, counts and texts; in JSON, null where there is no number, with the reason beside it."""
 
     settings: dict
     notes: list[str] = field(default_factory=list)
 
     def __getattr__(self, name: str):
-        if name in self.__dict__.get("found", ()):
-            return self.found[name]
+        if name in self.__dict__.get("tables", ()):
+            return self.tables[name]
         raise AttributeError(name)
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
         return json.dumps(
-            as_json({**self.settings, **self.found, "notes": self.notes}), indent=1, allow_nan=False
+            as_json({**self.settings, **self.tables, "notes": self.notes}),
+            indent=1,
+            allow_nan=False,
         )
 
 
 # The files
 
+Paths = str | Path | Sequence[str | Path]
 
-def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Path]]:
+
+def find_files(paths: Paths) -> tuple[list[Path], list[Path]]:
     """Find the files that are meant, and those of folders that are passed over."""
-    wanted = _listed(paths)
+    paths = _listed(paths)
     files: dict[Path, Path] = {}
-    skipped: dict[Path, Path] = {}
-    for path in wanted:
+    passed_over: dict[Path, Path] = {}
+    for path in paths:
+        entries = [path]
         try:
-            entries = prediction_files(path) if path.is_dir() else [path]
+            is_folder = path.is_dir()
+            if is_folder:
+                entries = prediction_files(path)
         except OSError as error:
             raise UserError(
                 f"{path}: the folder can't be listed ({reason(error)}). Check its permissions."
             ) from None
         for entry in entries:
-            passed_over = entry is not path and SKIPPED_WORD in str(entry.absolute())
-            (skipped if passed_over else files).setdefault(entry.absolute(), entry)
-    if not files and skipped:
+            absolute = entry.absolute()
+            if is_folder and SKIPPED_WORD in str(absolute):
+                passed_over.setdefault(absolute, entry)
+            else:
+                files.setdefault(absolute, entry)
+    if not files and passed_over:
         raise UserError(
-            f"{', '.join(map(str, wanted))}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full "
+            f"{', '.join(map(str, paths))}: every file ({len(passed_over):,}) has the word {SKIPPED_WORD} in its full "
             "path, and such files of a folder are passed over, as the authors do. Name the files themselves, or move "
             "them."
         )
-    return list(files.values()), [path for key, path in skipped.items() if key not in files]
+    skipped = [path for absolute, path in passed_over.items() if absolute not in files]
+    return list(files.values()), skipped
 
 
-def _listed(paths: str | Path | Sequence[str | Path]) -> list[Path]:
-    return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+def _listed(paths: Paths) -> list[Path]:
+    if isinstance(paths, str | Path):
+        paths = [paths]
+    return [Path(path) for path in paths]
 
 
 def read_paths(
-    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None = None
+    paths: Paths, score_scale: ScoreScale | None = None
 ) -> tuple[list[Predictions], list[Path], list[str]]:
-    """Predictions of all files; which files of folders were passed over, and a note on these."""
+    """Predictions of all files; which files of folders were passed over, and notes on these and on repeated replies."""
     files, skipped = find_files(paths)
     if not files:
-        named = _listed(paths)
-        begun = next((path for path in named if (path / JOURNAL).exists()), None)
-        why = (
-            f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again"
-            if begun
-            else ""
-        )
-        what = ", ".join(map(str, named)) or "nothing"
-        raise UserError(
-            f"{what}: no file of predictions{why or '. Give .xlsx or .csv files, or folders of them'}."
-        )
+        folders = _listed(paths)
+        problem = ". Give .xlsx or .csv files, or folders of them"
+        if any((folder / JOURNAL).exists() for folder in folders):
+            problem = f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again"
+        names = ", ".join(map(str, folders)) or "nothing"
+        raise UserError(f"{names}: no file of predictions{problem}.")
     notes = []
     if skipped:
         notes.append(
             f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "
             f"the first is {skipped[0]}."
         )
-    read, repeats = without_repeats(
-        [read_predictions(path, score_scale=score_scale) for path in files]
-    )
-    return read, skipped, [*notes, *(f"{path}: {note}." for path, note in repeats.items())]
+    predictions = [read_predictions(path, score_scale=score_scale) for path in files]
+    distinct, repeats = without_repeats(predictions)
+    notes += [f"{path}: {note}." for path, note in repeats.items()]
+    return distinct, skipped, notes
 
 
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
-    ParticipantBootstrap(
-        ["anybody"], **settings
-    )  # refuses settings out of range, whether or not anybody is known
+    # Settings out of range are refused, whether or not anybody is known.
+    ParticipantBootstrap(["anybody"], **settings)
     everyone = pd.concat([metrics.people_of(frame) for frame in frames]).dropna()
-    return ParticipantBootstrap(everyone, **settings) if len(everyone) else None
+    if everyone.empty:
+        return None
+    return ParticipantBootstrap(everyone, **settings)
 
 
 def _with_common_notes(
     notes: list[str], simulated: Sequence[str], policy: str, last: list[str]
 ) -> list[str]:
-    """Notes between what is said first, and last, of any files."""
-    first = [f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}"] if simulated else []
-    unusable = (
-        "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
-    )
-    return [*first, *notes, *([unusable] if policy == "authors" else []), *last]
+    """Notes between those that stand first, and last, of any files."""
+    common = []
+    if simulated:
+        common.append(f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}")
+    common += notes
+    if policy == "authors":
+        common.append(
+            "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+        )
+    return common + last
 
 
 # Evaluate
 
 
 def evaluate(
-    paths: str | Path | Sequence[str | Path],
+    paths: Paths,
     *,
     policy: str = "strict",
     score_scale: ScoreScale | None = None,
@@ -200,14 +215,32 @@ def evaluate(
     (0.5, 'no interval: participants are not known')
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    read, skipped, passed_over = read_paths(paths, score_scale)
-    files = _by_name(read)
-    bootstrap = _bootstrap_of((file.frame for file in read), settings)
+    predictions, skipped, notes_on_paths = read_paths(paths, score_scale)
+    files = _by_name(predictions)
+    bootstrap = _bootstrap_of((file.frame for file in predictions), settings)
     over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
-    rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
-    found = {
+    of_files, simulated, notes, notes_on_rows, ratings = [], [], [], [], {}
+    for name, file in files.items():
+        bounds = metrics.missing_bounds(file.frame, bootstrap)
+        of_files.append(
+            {
+                "name": name,
+                "path": file.path,
+                "rows": len(file.frame),
+                "metrics": OverRuns({name: over.runs[name]}, bootstrap).mean,
+                "coverage": metrics.coverage(file.frame, bootstrap),
+                "bounds": bounds,
+            }
+        )
+        notes += [f"{name}: {note}." for note in file.notes]
+        notes_on_rows += [f"{name}: {note}" for note in _notes_on_rows(file.frame, bounds)]
+        if file.simulated:
+            simulated.append(name)
+        if file.ratings is not None:
+            ratings[name] = file.ratings
+    tables = {
         "skipped": skipped,
-        "files": [_measured(name, file, over, bootstrap) for name, file in files.items()],
+        "files": of_files,
         "over_files": {
             "mean": over.mean,
             "spread": over.spread,
@@ -215,40 +248,23 @@ def evaluate(
             "calibration": metrics.calibration(over),
             "confusion": over.confusion.to_numpy().tolist(),
         },
-        "ratings": by_rating(rated, bootstrap),
+        "ratings": by_rating(ratings, bootstrap),
     }
-    notes = [f"{name}: {note}." for name, file in files.items() for note in file.notes]
-    for about in found["files"]:
-        of_rows = _notes_on_rows(files[about["name"]].frame, about["bounds"])
-        notes += [f"{about['name']}: {note}" for note in of_rows]
-    simulated = [name for name, file in files.items() if file.simulated]
-    last = [*passed_over, *_differences_of_files(files)]
-    notes = _with_common_notes(notes, simulated, policy, last)
-    return Report(found, {"policy": policy, **settings}, notes)
+    last = [*notes_on_paths, *_differences_of_files(files)]
+    notes = _with_common_notes(notes + notes_on_rows, simulated, policy, last)
+    return Report(tables, {"policy": policy, **settings}, notes)
 
 
-def _by_name(read: Sequence[Predictions]) -> dict[str, Predictions]:
+def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
     """Files by their names, and by their paths where several are called alike."""
-    stems = Counter(file.path.stem for file in read)
+    stems = Counter(file.path.stem for file in predictions)
     files = {}
-    for file in read:
-        name = file.path.stem if stems[file.path.stem] == 1 else str(file.path)
+    for file in predictions:
+        name = file.path.stem
+        if stems[name] > 1:
+            name = str(file.path)
         files[file.called(name)] = file
     return files
-
-
-def _measured(
-    name: str, file: Predictions, over: OverRuns, bootstrap: ParticipantBootstrap | None
-) -> dict:
-    """What is said of one file."""
-    return {
-        "name": name,
-        "path": file.path,
-        "rows": len(file.frame),
-        "metrics": over.each[name].mean,
-        "coverage": metrics.coverage(file.frame, bootstrap),
-        "bounds": metrics.missing_bounds(file.frame, bootstrap),
-    }
 
 
 def _notes_on_rows(frame: pd.DataFrame, bounds: pd.DataFrame) -> list[str]:
@@ -264,24 +280,26 @@ def _notes_on_rows(frame: pd.DataFrame, bounds: pd.DataFrame) -> list[str]:
                 f"; for any values of these scores, the accuracy is {lowest:z.3f} to {highest:z.3f}"
             )
         notes.append(f"without a usable score: {counts}{bounded}.")
-    if never := int((frame["status"] == NOT_ASKED).sum()):
+    not_asked = int((frame["status"] == NOT_ASKED).sum())
+    if not_asked:
         notes.append(
-            f"never asked: {count_of(never, 'conversation')}, without a score and not in n under any policy."
+            f"never asked: {count_of(not_asked, 'conversation')}, without a score and not in n under any policy."
         )
     doubtful = frame[frame["doubtful"]]
     if len(doubtful):
         notes.append(
             f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}."
         )
-    if untrue := int(frame["ground_truth"].isna().sum()):
-        notes.append(f"rows without ground truth, left out: {untrue:,}.")
+    without_truth = int(frame["ground_truth"].isna().sum())
+    if without_truth:
+        notes.append(f"rows without ground truth, left out: {without_truth:,}.")
     return notes
 
 
 def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
     """How files differ that are evaluated together: in models, conversations, and ground truth."""
     notes = []
-    models = {model for file in files.values() for model in file.frame["model"].dropna().unique()}
+    models = set().union(*(file.frame["model"].dropna() for file in files.values()))
     if len(models) > 1:
         listed = ", ".join(sorted(models))
         notes.append(
@@ -289,18 +307,17 @@ def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
         )
     if len(files) < 2:
         return notes
-    frames = {name: file.frame.dropna(subset="conversation") for name, file in files.items()}
-    truths = pd.concat(
-        [frame.set_index("conversation")["ground_truth"] for frame in frames.values()],
-        axis=1,
-        keys=frames,
-    )
-    everyone = len(truths)
-    notes += [
-        f"{name}: {everyone - len(frame):,} of the {everyone:,} conversations of all files are not in it."
-        for name, frame in frames.items()
-        if len(frame) < everyone
-    ]
+    columns = {}
+    for name, file in files.items():
+        of_conversations = file.frame.dropna(subset="conversation").set_index("conversation")
+        columns[name] = of_conversations["ground_truth"]
+    truths = pd.concat(columns, axis=1)
+    for name, column in columns.items():
+        lacking = len(truths) - len(column)
+        if lacking:
+            notes.append(
+                f"{name}: {lacking:,} of the {len(truths):,} conversations of all files are not in it."
+            )
     differ = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
     if differ.any():
         notes.append(
@@ -317,23 +334,23 @@ def by_rating(
     files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None
 ) -> dict:
     """Return every metric of each rating, as a mean over files."""
-    first, *others = [ratings["rating"].unique().tolist() for ratings in files.values()] or [[]]
     sides = {"judge": "score", "person": "ground_truth"}
-    frames = {name: ratings.rename(columns=sides) for name, ratings in files.items()}
-    return {
-        rating: OverRuns(
-            {name: own[own["rating"] == rating] for name, own in frames.items()}, bootstrap
-        ).mean
-        for rating in first
-        if all(rating in other for other in others)
-    }
+    by_file = {}  # file -> rating -> its rows
+    for name, ratings in files.items():
+        by_file[name] = dict(iter(ratings.rename(columns=sides).groupby("rating", sort=False)))
+    tables = {}
+    for rating in next(iter(by_file.values()), {}):
+        if all(rating in frames for frames in by_file.values()):
+            of_files = {name: frames[rating] for name, frames in by_file.items()}
+            tables[rating] = OverRuns(of_files, bootstrap).mean
+    return tables
 
 
 # Compare
 
 
 def compare(
-    paths: str | Path | Sequence[str | Path],
+    paths: Paths,
     *,
     study: Study | None = None,
     policy: str = "strict",
@@ -377,68 +394,68 @@ def compare(
     {'a minus b': 0.0}
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    read, skipped, passed_over = read_paths(paths, score_scale)
-    groups = _by_judge(read)
-    judges = {}
+    predictions, skipped, notes_on_paths = read_paths(paths, score_scale)
+    groups = _by_judge(predictions)
+    judges, frames, simulated, notes_on_files = {}, [], [], []
     for judge, files in groups.items():
-        judges[judge] = {str(file.path): _conversations(file, study) for file in files}
-    frames = [frame for runs in judges.values() for frame in runs.values()]
+        judges[judge] = {}
+        for file in files:
+            frame = file.by_task.reset_index() if study is None else aligned(study, file)
+            judges[judge][str(file.path)] = frame
+            frames.append(frame)
+            notes_on_files += [f"{file.path.name}: {note}." for note in file.notes]
+        if any(file.simulated for file in files):
+            simulated.append(judge)
     bootstrap = _bootstrap_of(frames, settings)
     references = {}
     if study is not None:
-        from sense7.judge.scores.baselines import (
-            baseline_predictions,  # here, as it imports scikit-learn
-        )
+        # With it comes scikit-learn.
+        from sense7.judge.scores.baselines import baseline_predictions
 
         references = as_judges(baseline_predictions(study))
     compared = compare_judges(judges, bootstrap, references=references, policy=policy)
-    found = {
-        "skipped": skipped,
-        "conversations": compared.conversations,
-        "shared": compared.shared,
-        "judges": [
+    of_judges, notes = [], []
+    for judge, measured in compared.judges.items():
+        counts = compared.left_out.loc[judge].to_dict()
+        of_judges.append(
             {
                 "name": judge,
                 "files": [file.path for file in groups.get(judge, ())],
-                **compared.left_out.loc[judge].to_dict(),
+                **counts,
                 "coverage": compared.coverage.loc[judge].to_dict(),
                 "metrics": measured.mean.drop(index="coverage"),
             }
-            for judge, measured in compared.judges.items()
-        ],
+        )
+        if counts["lacking"]:
+            everyone = count_of(compared.conversations, "conversation")
+            notes.append(
+                f"{judge}: without a usable score in some run: {counts['lacking']:,} of {everyone}, which are left out "
+                "for every judge."
+            )
+    tables = {
+        "skipped": skipped,
+        "conversations": compared.conversations,
+        "shared": compared.shared,
+        "judges": of_judges,
         "differences": compared.differences,
     }
-    everyone = count_of(compared.conversations, "conversation")
-    notes, last = [], []
-    for judge, count in compared.left_out["lacking"].items():
-        if count:
-            notes.append(
-                f"{judge}: without a usable score in some run: {count:,} of {everyone}, which are left out for every "
-                "judge."
-            )
-    for files in groups.values():
-        for file in files:
-            last += [f"{file.path.name}: {note}." for note in file.notes]
-    simulated = [judge for judge, files in groups.items() if any(file.simulated for file in files)]
-    notes = _with_common_notes(notes, simulated, policy, [*last, *passed_over])
-    return Report(found, {"policy": policy, **settings}, notes)
+    notes = _with_common_notes(notes, simulated, policy, notes_on_files + notes_on_paths)
+    return Report(tables, {"policy": policy, **settings}, notes)
 
 
-def _by_judge(read: Sequence[Predictions]) -> dict[str, list[Predictions]]:
+def _by_judge(predictions: Sequence[Predictions]) -> dict[str, list[Predictions]]:
     """The files of each judge; the folder stands before the names of those that are called alike."""
     grouped: dict[tuple, list[Predictions]] = {}
-    for file in read:
+    for file in predictions:
         grouped.setdefault((file.judge, file.path.parent), []).append(file)
     names = Counter(judge for judge, _ in grouped)
     groups = {}
     for (judge, folder), files in grouped.items():
-        groups[judge if names[judge] == 1 else f"{folder}/{judge}"] = files
+        name = judge
+        if names[judge] > 1:
+            name = f"{folder}/{judge}"
+        groups[name] = files
     return groups
-
-
-def _conversations(file: Predictions, study: Study | None) -> pd.DataFrame:
-    """Predictions of a file, of the conversations of a study if there is one."""
-    return file.by_task.reset_index() if study is None else aligned(study, file)
 
 
 # Calibrate
@@ -474,22 +491,23 @@ def calibrate(
         If a file can't be read, names no participants, has too few ratings, or would be replaced by its own
         calibrated form. Nothing is written then.
     """
-    settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
+    settings = {"draws": draws, "seed": seed, "confidence": confidence}
     files, skipped, notes = read_paths(paths)
-    paths_of = _places(files, out)
-    calibrations = {file.name: _calibration(file, settings) for file in files}
+    calibrated_paths = _calibrated_paths(files, Path(out))
+    frames, errors = {}, {}
     for file in files:
-        frame, _ = calibrations[file.name]
-        write_predictions(paths_of[file.name], frame, own=True)
-    errors = {name: table for name, (_, table) in calibrations.items()}
-    return Report({"skipped": skipped, "paths": paths_of, "errors": errors}, settings, notes)
+        frames[file.name], errors[file.name] = _calibration(file, settings)
+    for name, frame in frames.items():
+        write_predictions(calibrated_paths[name], frame, own=True)
+    tables = {"skipped": skipped, "paths": calibrated_paths, "errors": errors}
+    return Report(tables, settings, notes)
 
 
-def _places(files: Sequence[Predictions], out: Path) -> dict[str, Path]:
+def _calibrated_paths(files: Sequence[Predictions], out: Path) -> dict[str, Path]:
     """Where the calibrated files will be; refused if one of them would take the place of another."""
-    places: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for file in files:
-        if file.name in places:
+        if file.name in paths:
             raise UserError(
                 f"{file.path}: another of these files is called so too. Calibrate them into two folders."
             )
@@ -497,9 +515,9 @@ def _places(files: Sequence[Predictions], out: Path) -> dict[str, Path]:
             raise UserError(
                 f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out."
             )
-        places[file.name] = out / f"{file.name}.xlsx"
-    require_as_written(places.values())
-    return places
+        paths[file.name] = out / f"{file.name}.xlsx"
+    require_as_written(paths.values())
+    return paths
 
 
 def _calibration(file: Predictions, settings: Mapping) -> tuple[pd.DataFrame, pd.DataFrame]:
