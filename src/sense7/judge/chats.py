@@ -24,11 +24,7 @@ def chat_json(messages: Iterable[Sequence]) -> str:
 
 
 def _as_text(cell) -> str:
-    if isinstance(cell, str):
-        return cell
-    if pd.isna(cell):
-        return ""
-    return str(cell)
+    return "" if pd.isna(cell) else str(cell)
 
 
 def chats(study: Study) -> pd.Series:

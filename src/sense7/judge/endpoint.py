@@ -35,11 +35,8 @@ class Endpoint:
         to_ask: bool = True,
     ) -> "Endpoint":
         """Check an address, and find the key for it in the environment. No message repeats what may hold a secret."""
-        if address is None:
-            address = "https://api.openai.com/v1"
-        if environ is None:
-            environ = os.environ
-        address = address.strip()
+        address = "https://api.openai.com/v1" if address is None else address.strip()
+        environ = os.environ if environ is None else environ
         try:
             parts = urlsplit(address)
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -88,9 +85,8 @@ class Endpoint:
     def identity(self) -> str:
         """What has to stay the same when a session is resumed: the address; of this machine, without its port."""
         parts = urlsplit(self.address)
-        if self.is_loopback:
-            return urlunsplit((parts.scheme, "localhost", parts.path, "", ""))
-        return self.address
+        local = urlunsplit((parts.scheme, "localhost", parts.path, "", ""))
+        return local if self.is_loopback else self.address
 
     @property
     def host(self) -> str:
@@ -114,9 +110,7 @@ class Endpoint:
     @property
     def headers(self) -> dict[str, str]:
         """Headers that carry the key."""
-        if self.key:
-            return {"Authorization": f"Bearer {self.key}"}
-        return {}
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``."""
@@ -137,6 +131,4 @@ def azure_address(address: str) -> str:
 
 def proxy_of(endpoint: Endpoint) -> str | None:
     """Return the proxy that the environment names for an endpoint; None if there is none."""
-    if endpoint.is_loopback:
-        return None
-    return proxy_for(endpoint.address)
+    return None if endpoint.is_loopback else proxy_for(endpoint.address)

@@ -79,9 +79,7 @@ def _split(entry: str) -> tuple[str, int | None]:
     ) or re.fullmatch(r"(?P<address>[^:]*)(?P<range>):(?P<port>\d{1,5})", entry)
     if parts is None:
         return entry, None
-    port = None
-    if parts["port"]:
-        port = int(parts["port"])
+    port = int(parts["port"]) if parts["port"] else None
     return parts["address"] + (parts["range"] or ""), port
 
 

@@ -150,17 +150,17 @@ class Written:
 
     def add(
         self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str
-    ) -> pd.DataFrame:
-        """Write the file of a run, and give its frame."""
+    ) -> None:
+        """Write the file of a run, and count what its replies came to."""
         units = questions.frame
         frame = with_answers(
             units[["conversation", "participant", "chat", "prompt", "ground_truth"]], answers
         )
         frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
         replies = [answer.reply for answer in answers]
-        levels = [reply.levels for reply in replies]
         further = []
         if questions.ratings:
+            levels = [reply.levels for reply in replies]
             further.append(ratings_sheet(units, questions.ratings, levels))
         self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
         self.remarks += write_predictions(
@@ -179,7 +179,6 @@ class Written:
             self.without_score.append(
                 f"run {run:,}: none of {number} could be used; the last: {last}"
             )
-        return frame
 
 
 class NoCompletion(ValueError):
@@ -212,9 +211,7 @@ def read_completion(completion) -> dict:
     response = _object(completion)
     choices = response.get("choices")
     usage = _object(response.get("usage"))
-    choice = {}
-    if isinstance(choices, list) and choices:
-        choice = _object(choices[0])
+    choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
     is_completion = isinstance(choices, list) or usage
     if not choice and (response.get("error") or not is_completion):
         raise NoCompletion("what was returned is no chat completion", completion)
@@ -252,11 +249,7 @@ def read_completion(completion) -> dict:
 def _content_of(message: dict) -> dict:
     """Text and refusal of a message, and a note if it has no text; parts that are thinking are none."""
     content = message.get("content")
-    parts = [content]
-    if content is None:
-        parts = []
-    elif isinstance(content, list):
-        parts = content
+    parts = content if isinstance(content, list) else [content]
     texts: list[str] = []
     refusals = [_text(message.get("refusal"))]
     types = set()
@@ -276,12 +269,12 @@ def _content_of(message: dict) -> dict:
             texts.append(fields["text"])
         elif part_type == "refusal":
             refusals.append(_text(fields.get("refusal")) or "refused")
-    answer = {"output": None, "refusal": " ".join(filter(None, refusals)) or None, "note": None}
-    if texts:
-        answer["output"] = "".join(texts)
-    if not "".join(texts).strip():
-        answer["note"] = _note_on(message, types)
-    return answer
+    text = "".join(texts)
+    return {
+        "output": text if texts else None,
+        "refusal": " ".join(filter(None, refusals)) or None,
+        "note": None if text.strip() else _note_on(message, types),
+    }
 
 
 def _note_on(message: dict, types: set[str]) -> str | None:
@@ -299,9 +292,8 @@ def _note_on(message: dict, types: set[str]) -> str | None:
 def _input_tokens(usage: dict) -> int | None:
     """Tokens of the prompt; some endpoints count those that they took from a cache apart from them."""
     tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
-    cached = 0
-    for name in ("cache_read_input_tokens", "cache_creation_input_tokens"):
-        cached += _count(usage.get(name)) or 0
+    cached = _count(usage.get("cache_read_input_tokens")) or 0
+    cached += _count(usage.get("cache_creation_input_tokens")) or 0
     if tokens is not None and tokens < cached:
         return tokens + cached
     return tokens
@@ -328,15 +320,11 @@ def _error_in(response) -> dict:
 
 
 def _object(value) -> dict:
-    if isinstance(value, dict):
-        return value
-    return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _text(value) -> str | None:
-    if isinstance(value, str) and value:
-        return value
-    return None
+    return value if isinstance(value, str) and value else None
 
 
 def _count(value) -> int | None:

@@ -101,9 +101,7 @@ def import_replies(
             of_run[answer.conversation] = answer
     if not answers:
         files = ", ".join(map(str, paths))
-        first = ""
-        if imported.foreign:
-            first = f"; the first is {imported.foreign[0]!r}"
+        first = f"; the first is {imported.foreign[0]!r}" if imported.foreign else ""
         raise UserError(
             f"{files}: none of {count_of(len(records), 'reply', 'replies')} is to a request of these data and "
             f"options{first}. Give the data, model, prompt and number of shots with which the requests were exported."
@@ -138,9 +136,7 @@ def _answer(record: dict, conversation: str, run: int) -> Answer:
     response = record.get("response")
     if not isinstance(response, dict):
         error = record.get("error")
-        code = ""
-        if isinstance(error, dict):
-            code = str(error.get("code") or "")
+        code = str(error.get("code") or "") if isinstance(error, dict) else ""
         message = ": ".join(filter(None, (code, words_of(error)))) or "the reply has no response"
         attempts = int(code not in ("batch_expired", "batch_cancelled"))
         return Answer(conversation, run, attempts=attempts, error=message)

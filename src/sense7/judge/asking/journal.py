@@ -120,10 +120,7 @@ class Journal:
                         f"{path}: written by another version of sense7 (journal version {version}; this one reads "
                         f"{VERSION}). Go on with that version, or choose another folder."
                     )
-                if tables:
-                    yield cls(folder, database)
-                else:
-                    yield None
+                yield cls(folder, database) if tables else None
         except sqlite3.OperationalError as error:
             raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
         except sqlite3.DatabaseError:
@@ -399,9 +396,6 @@ def _without(parameters: dict, names: set[str]) -> dict | str:
 
 def _brief(value) -> str:
     """A value as text, of a digest its beginning."""
-    text = value
-    if not isinstance(value, str):
-        text = json.dumps(value, ensure_ascii=False)
-    if len(text) == 64 and text.isalnum():
-        return f"{text[:12]}.."
-    return text
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    is_digest = len(text) == 64 and text.isalnum()
+    return f"{text[:12]}.." if is_digest else text

@@ -82,9 +82,7 @@ def _shorter_answer(words: str, parameters: Mapping) -> str | None:
     used = int(counts["used"].replace(",", ""))
     most = int(counts["most"].replace(",", ""))
     room = max(0, most - used)
-    fewer = parameters[limit] // 2
-    if room < parameters[limit]:
-        fewer = room // 2
+    fewer = min(room, parameters[limit]) // 2
     if fewer < _FEWEST:
         return ""
     return f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
@@ -93,9 +91,7 @@ def _shorter_answer(words: str, parameters: Mapping) -> str | None:
 def _refused_in(words: str, error: Mapping, parameters: Mapping) -> str:
     """The parameter that a refusal names, or ``TOO_LONG``, or ""."""
     parameter = error.get("param")
-    name = ""
-    if isinstance(parameter, str):
-        name = re.split(r"[.\[]", parameter)[0]
+    name = re.split(r"[.\[]", parameter)[0] if isinstance(parameter, str) else ""
     if name in parameters:
         return name
     folded = words.casefold().replace("_", "")
@@ -120,9 +116,7 @@ def _remedy(name: str, value: object, words: str) -> str:
     bound = _first_match([above, _RANGE, _BOUND], words)
     is_value = (bound or _VALUE.search(words)) and not _UNKNOWN_NAME.search(words)
     if is_value and type(value) in (int, float):
-        most = value
-        if bound:
-            most = float(bound[1])
+        most = float(bound[1]) if bound else value
         if most < value and (most >= 1 or not is_limit):
             return f"Give --param {name}={most:.15g}"
         if is_limit:

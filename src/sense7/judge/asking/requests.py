@@ -73,9 +73,7 @@ class Prompt:
         meanings = {"overall": "how empathic it is, all in all"}
         for dimension in DIMENSIONS:
             meanings[dimension.name] = f"it {dimension.definition} ({dimension.title})"
-        asked_for = "dimensions"
-        if names == ("overall",):
-            asked_for = "overall"
+        asked_for = "overall" if names == ("overall",) else "dimensions"
         parts = {
             **wording[unit],
             **wording[asked_for],
@@ -257,7 +255,11 @@ def asked_units(
             of_conversations = ratings.groupby(turns["conversation"].to_numpy())
             ratings = of_conversations.agg({"level": "mean", "declined": "any"})
             ratings = ratings.reindex(frame["conversation"])
-        frame[f"person_{name}"] = pd.Series(_ratings_of_person(ratings), frame.index, dtype=object)
+        # What the person said of each unit: a level, not applicable, or nothing.
+        levels = ratings["level"]
+        person = levels.astype(object).where(levels.notna(), None)
+        person[levels.isna() & ratings["declined"].eq(True)] = NOT_APPLICABLE
+        frame[f"person_{name}"] = pd.Series(person.to_numpy(), frame.index, dtype=object)
     return frame
 
 
@@ -277,16 +279,3 @@ def _turns_as_units(study: Study, turns: pd.DataFrame) -> pd.DataFrame:
         texts.append(chat_json(until[["role", "content"]].to_numpy()))
     frame = turns[["participant", "turn"]].assign(source=turns["conversation"], ground_truth=np.nan)
     return frame.assign(conversation=names, chat=texts)
-
-
-def _ratings_of_person(ratings: pd.DataFrame) -> list[float | str | None]:
-    """What the person said of each unit: a level, not applicable, or nothing."""
-    values: list[float | str | None] = []
-    for level, declined in zip(ratings["level"], ratings["declined"].tolist(), strict=True):
-        if pd.notna(level):
-            values.append(float(level))
-        elif declined is True:
-            values.append(NOT_APPLICABLE)
-        else:
-            values.append(None)
-    return values

@@ -107,13 +107,10 @@ def plan_session(
         raise UserError(
             f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict."
         )
-    data_sha256 = "unknown"
-    if study.provenance:
-        data_sha256 = study.provenance.sha256
     question = {
         "model": questions.model,
         "endpoint": endpoint.identity,
-        "data": data_sha256,
+        "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "request": dict(questions.parameters),
@@ -161,9 +158,7 @@ def questions_for(
     prompt = prompt or Prompt.bundled(unit, rating)
     names = ratings_of(rating)
     is_standard = (unit, rating) == ("conversation", "overall")
-    needed = {}
-    if not is_standard:
-        needed["response_format"] = schema(names)
+    needed = {} if is_standard else {"response_format": schema(names)}
     parameters = request_parameters(omit=omit, param=param, needed=needed)
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
@@ -198,8 +193,8 @@ def questions_for(
     requests_sha256 = hashlib.sha256(json.dumps(requests).encode()).hexdigest()
     if limit:
         frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
-    further_ratings = () if is_standard else names
-    return Questions(model, prompt, shots, frame, requests_sha256, parameters, further_ratings)
+    ratings = () if is_standard else names
+    return Questions(model, prompt, shots, frame, requests_sha256, parameters, ratings)
 
 
 # Sending
@@ -414,9 +409,7 @@ class _Session:
         self.tally.input_tokens += answer.input_tokens or 0
         self.tally.output_tokens += answer.output_tokens or 0
         self.progress(self.tally)
-        self.unusable += 1
-        if reply.status in USABLE:
-            self.unusable = 0
+        self.unusable = 0 if reply.status in USABLE else self.unusable + 1
         if self.unusable >= self.plan.give_up_after:
             number = count_of(self.unusable, "reply in a row", "replies in a row")
             self.stop(f"{number} could not be used; the last: {describe_reply(reply)}")
