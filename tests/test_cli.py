@@ -13,9 +13,9 @@ import pytest
 from typer.main import get_command
 
 from sense7 import cli
-from sense7.book import execute
+from sense7.book import rerun as rerun_module
 from sense7.book.editions import FORMAT, write_manifest
-from sense7.book.execute import Rerun
+from sense7.book.rerun import Rerun
 from sense7.workbook import read_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -189,7 +189,7 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     assert recorded
     assert all(value["key"] in shown for value in recorded)
     done = Rerun("00-taxonomy", "", *(Path(line) for line in reversed(lines[-2:])))
-    monkeypatch.setattr(execute, "rerun", lambda *given, **options: done)
+    monkeypatch.setattr(rerun_module, "rerun", lambda *given, **options: done)
     assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
 
 

@@ -11,7 +11,6 @@ says nothing about the claim. Where a true value was chosen to lie near the publ
 is no evidence.
 """
 
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +21,7 @@ from typing import NamedTuple
 from sense7.errors import UserError
 from sense7.estimators.order import rounded
 from sense7.expected import BEYOND, ExpectedValue
-from sense7.files import parse_yaml, reason
+from sense7.files import parse_yaml, read_json, reason
 from sense7.paper import KINDS, NAME, SIMULATED_WORDS
 from sense7.record import format_number
 from sense7.terminal import count_of
@@ -255,7 +254,7 @@ def load_claims(path: Path) -> list[Claim]:
         raise UserError(
             f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file."
         ) from None
-    schema = json.loads(Path(__file__).with_name("claims_schema.json").read_text(encoding="utf-8"))
+    schema = read_json(Path(__file__).with_name("claims_schema.json"))
     errors = jsonschema.Draft202012Validator(schema).iter_errors(entries)
     error = jsonschema.exceptions.best_match(errors)
     if error is not None:

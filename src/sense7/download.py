@@ -245,7 +245,7 @@ def require_content(part: Path, expected: str) -> None:
 
 
 def require_workbook(part: Path) -> None:
-    """Refuse what is no SENSE-7 workbook: an error page above all."""
+    """Refuse what is no workbook of the official format: an error page above all."""
     require_content(part, "the workbook")
     try:
         sheets = {name.strip().casefold() for name in read_sheets(part)}

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -361,6 +362,11 @@ def _written(folder: Path) -> dict[str, set[str]]:
     return noted
 
 
+def digest_of(content: bytes) -> str:
+    """Give the SHA-256 of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def digest_of_file(path: Path) -> str:
     """Give the SHA-256 of a file's bytes."""
     with path.open("rb") as stream:
@@ -408,6 +414,11 @@ def _cause(error: Exception) -> Exception:
 def one_line(error: Exception) -> str:
     """Give an error's text in one line; its name if it has none."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def read_json(path: Path):
+    """Give the content of a JSON file."""
+    return json.loads(path.read_text("utf-8"))
 
 
 def parse_yaml(text: str):

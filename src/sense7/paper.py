@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sense7.errors import UserError
 from sense7.expected import OF_JUDGE
+from sense7.files import read_json
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetched_digest, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.sources.released import RELEASED, verified_digest
@@ -161,7 +162,7 @@ def read_truth(path: Path, study: "Study") -> dict | None:
     if not KINDS[study.provenance.kind].has_truth:
         return None
     try:
-        truth = json.loads(path.read_text(encoding="utf-8"))
+        truth = read_json(path)
         marks = synthetic_marks(study) or {}
         parameters = json.loads(marks.get("parameters", "null"))
         belongs = (str(truth["seed"]), truth["parameters"]) == (str(marks.get("seed")), parameters)

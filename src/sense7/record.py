@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sense7.arguments import are_texts, checked, is_path, is_text
 from sense7.errors import UserError
-from sense7.files import require_free, write_whole
+from sense7.files import read_json, require_free, write_whole
 
 if TYPE_CHECKING:  # pages are made from recorded values without it
     import pandas as pd
@@ -260,7 +260,7 @@ def _require_recorded(path: Path) -> None:
     require_free(path, replace=True)
     entries = None
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = read_json(path)
     except FileNotFoundError:
         return
     except (OSError, ValueError, RecursionError):
@@ -332,7 +332,7 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
                 f"{path.stem} recorded no value here yet ({path}). Run that notebook first; a notebook of the "
                 "book names it under `needs` in its metadata."
             )
-        for value in json.loads(path.read_text(encoding="utf-8")):
+        for value in read_json(path):
             if value["key"] in values:
                 raise ValueError(
                     f"{value['key']!r} is recorded by {values[value['key']]['notebook']} and {path.stem}"

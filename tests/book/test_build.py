@@ -292,7 +292,7 @@ def nobody():
 
 
 def given(parameters=()):
-    parts = {"options": ReadingOptions(), "given": dict(parameters)}
+    parts = {"options": ReadingOptions(), "parameters": dict(parameters)}
     return SimpleNamespace(name="mine", jobs={}, project=Project(ROOT, ROOT), **parts)
 
 
@@ -302,7 +302,7 @@ def test_parameters_are_those_that_were_given():
         ({}, "as each notebook has them"),
         ({"seed": 3, "draws": 200}, "draws = 200, seed = 3"),
     ):
-        assert build._facts(given(parameters), nobody(), known)["parameters"] == said
+        assert build.facts_of(given(parameters), nobody(), known)["parameters"] == said
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", ""])
@@ -340,7 +340,7 @@ def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last
         os.utime(cache / name, (10**9 - age, 10**9 - age))
     monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
     said = []
-    with build._alone(editions / "x", cache, said.append) as waited:
+    with build.alone(editions / "x", cache, said.append) as waited:
         assert (waited, said) == (False, [])
         assert hidden(cache) == []
         assert visible(cache) == ["newer", "newest"]
@@ -352,7 +352,7 @@ def test_a_disk_without_locks_is_said_and_built_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(build, "lock_file", no_locks)
     said = []
-    with build._alone(tmp_path / "editions" / "x", tmp_path / "c", said.append):
+    with build.alone(tmp_path / "editions" / "x", tmp_path / "c", said.append):
         pass
     assert "this disk has no locks (No locks available)" in said[0]
 
@@ -575,11 +575,11 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path):
     editions, said, waited = tmp_path / "editions", [], []
 
     def second():
-        with build._alone(editions / "two", tmp_path / "cache", said.append) as one:
+        with build.alone(editions / "two", tmp_path / "cache", said.append) as one:
             waited.append(one)
 
     thread = threading.Thread(target=second)
-    with build._alone(editions / "one", tmp_path / "cache", said.append) as first:
+    with build.alone(editions / "one", tmp_path / "cache", said.append) as first:
         thread.start()
         interrupting.until(lambda: bool(said))
         assert (first, waited) == (False, [])
@@ -633,7 +633,7 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(own, ends):
     assert visible(own.editions) == ["editions.js", SHARED_NAME]
     assert len(hidden(own.editions)) == 1
     with (
-        build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print),
+        build.alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print),
         scratch_folder(own.editions),
     ):
         assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), (

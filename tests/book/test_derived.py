@@ -167,10 +167,10 @@ def test_what_only_the_book_reads_becomes_plain_markdown(book, text, expected):
 
 def test_two_authors_are_named_and_of_more_the_first():
     citations = read_citations(ROOT / "book" / "references.bib")
-    assert citations["benjamini1995controlling"].in_text() == (
+    assert citations["benjamini1995controlling"].in_text == (
         "[Benjamini and Hochberg (1995)](https://doi.org/10.1111/j.2517-6161.1995.tb02031.x)"
     )
-    assert citations["kumar2025judging"].in_parentheses() == (
+    assert citations["kumar2025judging"].in_parentheses == (
         "[Kumar et al., 2025](https://arxiv.org/abs/2506.10150)"
     )
 

@@ -194,7 +194,7 @@ ROW, VALUE, FACTS = (
     ids=lambda change: next(iter(change)),
 )
 def test_what_one_page_shows_leaves_the_others_as_they_are(change):
-    assert pages._frame(ROOT, *sources(**change)) == pages._frame(ROOT, *sources())
+    assert pages.frame_digest(ROOT, *sources(**change)) == pages.frame_digest(ROOT, *sources())
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_what_one_page_shows_leaves_the_others_as_they_are(change):
     ids=str,
 )
 def test_what_other_pages_show_begins_anew(change):
-    assert pages._frame(ROOT, *sources(**change)) != pages._frame(ROOT, *sources())
+    assert pages.frame_digest(ROOT, *sources(**change)) != pages.frame_digest(ROOT, *sources())
 
 
 def test_other_packages_begin_anew(monkeypatch):
-    before = pages._frame(ROOT, *sources())
+    before = pages.frame_digest(ROOT, *sources())
     monkeypatch.setattr(pages, "environment_of", lambda root: ["other 1"])
-    assert pages._frame(ROOT, *sources()) != before
+    assert pages.frame_digest(ROOT, *sources()) != before

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7.book.execute import rerun
+from sense7.book.rerun import rerun
 from sense7.loading import load
 from sense7.taxonomy import LEVELS
 

@@ -14,9 +14,9 @@ import pytest
 
 from helpers.checkout import SHARED_NAME, recording
 from sense7.book.build import build_edition, read_inputs
-from sense7.book.execute import rerun, select_notebook
 from sense7.book.inputs import resolve_inputs
 from sense7.book.notebooks import find_notebooks
+from sense7.book.rerun import rerun, select_notebook
 from sense7.claims import State
 from sense7.errors import UserError
 from sense7.sources import SOURCES, copy_for_edition, fetch, part_files, resolve

@@ -41,7 +41,7 @@ def change(path, old, new):
 
 def found(comparison):
     return {
-        (difference.kind, difference.where, difference.what)
+        (difference.part, difference.where, difference.name)
         for difference in comparison.differences
     }
 
@@ -76,7 +76,7 @@ def test_whatever_was_tampered_with_is_found(copy, verified, computed):
         *(("files", f"{path} changed", "") for path in changed),
     }
     tampered = {
-        difference.what: (difference.shown, difference.recomputed)
+        difference.name: (difference.in_edition, difference.recomputed)
         for difference in comparison.differences
     }
     assert tampered["seed_of_a.estimate"] == ("8", "7")

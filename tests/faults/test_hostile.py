@@ -18,8 +18,8 @@ from helpers import hostile
 from helpers.endpoint import need_the_judge
 from sense7 import cli, tables
 from sense7.book import execute
-from sense7.book.execute import rerun
 from sense7.book.jobs import plan
+from sense7.book.rerun import rerun
 from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.errors import UserError
 from sense7.judge.files import read_predictions, write_predictions

@@ -7,15 +7,18 @@ stays as it wrote it.
 """
 
 import base64
-import hashlib
 import io
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
+
+from sense7.files import digest_of
 
 _ELEMENT = re.compile(r"<link[^<>]*>|<script[^<>]*></script>")
 _ADDRESS = re.compile(r'(?:href|src)="([^"<>?]*)')
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _URL = re.compile(r"url\(([^()]*)\)")
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
@@ -24,27 +27,27 @@ _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
 def share_assets(html: Path) -> None:
     """Replace what all pages of a folder load by one style sheet and one script; other scripts are deferred."""
     static = html / "_static"
-    files = [path for path in sorted(html.rglob("*.html")) if static not in path.parents]
-    texts = {path: path.read_text(encoding="utf-8") for path in files}
-    pages = {path: text for path, text in texts.items() if _elements(text, "stylesheet")}
+    pages = {}
+    for path in sorted(html.rglob("*.html")):
+        text = path.read_text("utf-8")
+        if static not in path.parents and _elements(text, "stylesheet"):
+            pages[path] = text
     if not pages:
         return
-    styles = _in_all(static, [_files(text, "stylesheet") for text in pages.values()])
+    styles = _in_all(static, pages.values(), "stylesheet")
     # Not those that take data from their own element.
-    scripts = _in_all(static, [_files(text, "src=", but=" data-") for text in pages.values()])
+    scripts = _in_all(static, pages.values(), "src=", but=" data-")
     style = _joined_styles(static, styles, _names_of_classes(pages.values(), static))
-    script = ";\n".join((static / name).read_text(encoding="utf-8") for name in scripts)
-    addresses = {
-        ".css": _write(static, "book.css", style),
-        ".js": _write(static, "book.js", script),
-    }
+    script = ";\n".join((static / name).read_text("utf-8") for name in scripts)
+    style_address = _write(static, "book.css", style)
+    script_address = _write(static, "book.js", script)
     for path, text in pages.items():
         root = "../" * (len(path.relative_to(html).parts) - 1)
         joined = {
-            ".css": f'<link rel="stylesheet" href="{root}{addresses[".css"]}" />',
-            ".js": f'<script defer src="{root}{addresses[".js"]}"></script>',
+            ".css": f'<link rel="stylesheet" href="{root}{style_address}" />',
+            ".js": f'<script defer src="{root}{script_address}"></script>',
         }
-        path.write_text(_rewritten(text, {*styles, *scripts}, joined), encoding="utf-8")
+        path.write_text(_rewritten(text, {*styles, *scripts}, joined), "utf-8")
 
 
 def _elements(page: str, mark: str) -> list[str]:
@@ -56,17 +59,21 @@ def _elements(page: str, mark: str) -> list[str]:
 def _file(element: str) -> str:
     """The file that an element loads, by its place in the folder of static files."""
     address = _ADDRESS.search(element)
-    return address[1].rpartition("_static/")[2] if address else ""
+    if address is None:
+        return ""
+    return address[1].rpartition("_static/")[2]
 
 
-def _files(page: str, mark: str, but: str = "\n") -> list[str]:
-    return [_file(element) for element in _elements(page, mark) if but not in element]
-
-
-def _in_all(static: Path, lists: Sequence[Sequence[str]]) -> list[str]:
-    """Files that stand in each of the lists, in the order of the first."""
-    shared = [name for name in lists[0] if all(name in names for names in lists)]
-    return [name for name in shared if (static / name).is_file()]
+def _in_all(static: Path, pages: Iterable[str], mark: str, but: str = "\n") -> list[str]:
+    """Files that every page loads by an element with a mark, and without another, in the order of the first page."""
+    lists = []
+    for page in pages:
+        lists.append([_file(element) for element in _elements(page, mark) if but not in element])
+    names = []
+    for name in lists[0]:
+        if all(name in files for files in lists) and (static / name).is_file():
+            names.append(name)
+    return names
 
 
 def _names_of_classes(pages: Iterable[str], static: Path) -> set[str]:
@@ -77,14 +84,14 @@ def _names_of_classes(pages: Iterable[str], static: Path) -> set[str]:
             names.update(classes.split())
     for script in static.rglob("*.js"):
         if script.name != "fontawesome.js":
-            names.update(re.findall(r"[\w-]+", script.read_text(encoding="utf-8")))
+            names.update(re.findall(r"[\w-]+", script.read_text("utf-8")))
     return names
 
 
 def _write(static: Path, name: str, content: str) -> str:
     """Write a shared file; gives its address below the pages' root, which changes with its content."""
-    (static / name).write_text(content, encoding="utf-8")
-    return f"_static/{name}?v={hashlib.sha256(content.encode()).hexdigest()[:8]}"
+    (static / name).write_text(content, "utf-8")
+    return f"_static/{name}?v={digest_of(content.encode())[:8]}"
 
 
 def _rewritten(page: str, shared: set[str], joined: dict[str, str]) -> str:
@@ -109,27 +116,15 @@ def _joined_styles(static: Path, names: Sequence[str], classes: set[str]) -> str
     """Style sheets one after the other, with addresses as seen from the folder of static files."""
     licences, rules = [], []
     for name in names:
-        text, comments = _without_comments((static / name).read_text(encoding="utf-8"))
-        licences += [comment for comment in comments if comment.startswith("!")]
-        folder = PurePosixPath(name).parent
-        text = _URL.sub(lambda match, folder=folder: _moved(folder, match), text)
+        text = (static / name).read_text("utf-8")
+        licences += [comment for comment in _COMMENT.findall(text) if comment.startswith("/*!")]
+        text = _URL.sub(partial(_moved, PurePosixPath(name).parent), _COMMENT.sub("", text))
         rules.append(used_rules(text.removeprefix('@charset "UTF-8";'), classes))
     style = "\n".join(rules)
     font = static / _ICON_FILE
     if font.exists():
         style = _icon_font(font, {int(sign, 16) for sign in _ICON.findall(style)}) + style
-    return "\n".join([*(f"/*{licence}*/" for licence in licences), style])
-
-
-def _without_comments(style: str) -> tuple[str, list[str]]:
-    """A style sheet without its comments, and these."""
-    text, *rest = style.split("/*")
-    comments = []
-    for part in rest:
-        comment, _, following = part.partition("*/")
-        comments.append(comment)
-        text += following
-    return text, comments
+    return "\n".join([*licences, style])
 
 
 def _moved(folder: PurePosixPath, match: re.Match) -> str:
@@ -149,23 +144,23 @@ def used_rules(style: str, classes: set[str]) -> str:
     'a.b, .c { top: 0 } @media print { }'
     """
     first, *pieces = re.split(r"([{}])", style)
-    kept: list[str] = []
+    used = []
     opened = None
     text = first
     for sign, following in zip(pieces[::2], pieces[1::2], strict=True):
         if sign == "{":
             if opened is not None:  # a block of rules, such as @media
-                kept.append(f"{opened}{{")
+                used.append(f"{opened}{{")
             opened = text
         elif opened is None:
-            kept.append(f"{text}}}")
+            used.append(f"{text}}}")
         else:
             is_icon_font = "@font-face" in opened and "Font Awesome" in text
             if _may_match(opened, classes) and not is_icon_font:
-                kept.append(f"{opened}{{{text}}}")
+                used.append(f"{opened}{{{text}}}")
             opened = None
         text = following
-    return "".join(kept)
+    return "".join(used)
 
 
 def _may_match(selectors: str, classes: set[str]) -> bool:

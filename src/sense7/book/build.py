@@ -7,11 +7,10 @@ lists the finished ones.
 """
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -41,9 +40,9 @@ from sense7.files import (
     disk_trouble,
     lock_file,
     not_written,
+    read_json,
     replacing_folder,
     scratch_folder,
-    write_whole,
 )
 from sense7.record import MANIFEST, write_json
 from sense7.terminal import count_of, plain_lines, silent
@@ -71,55 +70,73 @@ def build_edition(
 ) -> Built:
     """Build the book of a workbook; ``say`` takes a line."""
     inputs = resolve_inputs(data, **given)
-    folder, cache = inputs.folder, inputs.cache
-
-    def is_finished() -> bool:
-        """Whether the edition is up to date; says what of it is damaged, and has its pages made again."""
-        wrong = damage(folder) if (folder / MANIFEST).exists() else []
-        if wrong:
-            say(f"{inputs.name}: damaged ({shown(wrong)}), and made again")
-            (inputs.pages / "frame").unlink(missing_ok=True)
-        if wrong or read_manifest(folder).get("key") != inputs.key:
-            return False
-        list_editions(folder.parent)
-        return True
-
-    finished = is_finished()
+    unchanged = Built(inputs.folder, [], changed=False)
+    was_finished = is_finished(inputs, say)
     refuse_edited(sorted((inputs.project.sources / "notebooks").glob("*.md")))
+    if was_finished and not strict:
+        return unchanged
     try:
-        if finished and not strict:
-            return Built(folder, [], changed=False)
         from sense7.book.execute import Kernels
         from sense7.book.pages import jupyter_book_waiting
 
-        with jupyter_book_waiting(
-            configuration(inputs.project.sources), inputs.pages
-        ) as jupyter_book:
+        config = configuration(inputs.project.sources)
+        with jupyter_book_waiting(config, inputs.pages) as jupyter_book:
             # What notebooks need is imported meanwhile. What cannot be used is refused before anything is written.
-            kernels = None if scheduler else Kernels(inputs.jobs, cache, say)
-            content = read_inputs(inputs, strict, say)
-            with _alone(folder, cache, say) as waited:
-                if finished or (waited and is_finished()):
-                    return Built(folder, [], changed=False)
-                return _make(inputs, *content, jupyter_book, kernels, workers, scheduler, say)
+            if scheduler:
+                executor = cluster_at(scheduler, inputs.cache)
+            else:
+                executor = contextlib.nullcontext(Kernels(inputs.jobs, inputs.cache, say))
+            opened, claims = read_inputs(inputs, strict, say)
+            with alone(inputs.folder, inputs.cache, say) as waited:
+                if was_finished or (waited and is_finished(inputs, say)):
+                    return unchanged
+                return _make(inputs, opened, claims, config, jupyter_book, executor, workers, say)
     except (OSError, BuildError) as error:
-        # In this process or another.
-        if (full := disk_trouble(str(error))) is not None:
-            raise UserError(f"{not_written(folder, full)} What was finished is kept.") from error
+        full_disk = disk_trouble(str(error))  # of this process or another
+        if full_disk is not None:
+            raise UserError(
+                f"{not_written(inputs.folder, full_disk)} What was finished is kept."
+            ) from error
         if isinstance(error, BuildError):
             raise
         raise UserError(
-            f"{error.filename or folder.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
+            f"{error.filename or inputs.folder.parent}: {error.strerror or error}. Is the disk full, or the folder not "
+            "yours?"
         ) from error
 
 
+def is_finished(inputs: Inputs, say: Callable) -> bool:
+    """Whether an edition is up to date; says what of it is damaged, and has its pages made again."""
+    folder = inputs.folder
+    damaged = []
+    if (folder / MANIFEST).exists():
+        damaged = damage(folder)
+    if damaged:
+        say(f"{inputs.name}: damaged ({shown(damaged)}), and made again")
+        (inputs.pages / "frame").unlink(missing_ok=True)
+    if damaged or read_manifest(folder).get("key") != inputs.key:
+        return False
+    list_editions(folder.parent)
+    return True
+
+
 @contextlib.contextmanager
-def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
+def cluster_at(address: str, cache: Path) -> Iterator:
+    """A cluster that executes notebooks, until they are executed."""
+    from sense7.book.scheduler import Cluster
+
+    with contextlib.closing(Cluster(address, cache)) as cluster:
+        yield cluster
+
+
+@contextlib.contextmanager
+def alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
     """Wait until no other build is at work here, then keep of the cache what was used last; gives whether it waited.
 
     The system gives the lock back when its process ends, however it ends.
     """
-    editions, waited = folder.parent, False
+    editions = folder.parent
+    waited = False
     editions.mkdir(parents=True, exist_ok=True)
     cache.mkdir(exist_ok=True)
     with (editions / ".lock").open("a+", encoding="utf-8") as lock:
@@ -128,7 +145,8 @@ def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
         except BlockingIOError:
             waited = True
             lock.seek(0)
-            say(f"waits for {lock.read().strip() or 'another build'}")
+            holder = lock.read().strip() or "another build"
+            say(f"waits for {holder}")
             lock_file(lock)
         except OSError as error:
             say(
@@ -152,11 +170,12 @@ def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[paper.Open
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
-    study = paper.open_study(inputs.data, inputs.given, inputs.options, strict)
+    study = paper.open_study(inputs.data, inputs.parameters, inputs.options, strict)
     truth = paper.read_truth(inputs.path.with_name(f"{inputs.path.stem}_truth.json"), study)
-    opened = paper.open_data(study, truth, inputs.predictions, inputs.given)
-    for file, note in opened.judges.notes.items() if opened.judges else ():
-        say(f"{file}: {note}")
+    opened = paper.open_data(study, truth, inputs.predictions, inputs.parameters)
+    if opened.judges:
+        for file, note in opened.judges.notes.items():
+            say(f"{file}: {note}")
     return opened, claims
 
 
@@ -164,36 +183,30 @@ def _make(
     inputs: Inputs,
     opened: paper.Opened,
     claims,
-    jupyter_book,
-    kernels,
-    workers,
-    scheduler,
-    say,
+    config: dict,
+    jupyter_book: Callable,
+    executor: contextlib.AbstractContextManager,
+    workers: int | None,
+    say: Callable,
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
+    from sense7.book.derived import write_downloads
     from sense7.book.pages import EXAMPLE, make_pages
-    from sense7.book.scheduler import Cluster
 
-    root, folder = inputs.project.sources, inputs.folder
-    config = configuration(root)
-    provenance = replace(inputs.provenance, kind=opened.study.provenance.kind)
+    root = inputs.project.sources
+    folder = inputs.folder
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
-        cluster = (
-            contextlib.closing(Cluster(scheduler, inputs.cache))
-            if scheduler
-            else contextlib.nullcontext(kernels)
-        )
-        with cluster as held:
-            executed, facts = _compute(inputs, opened, claims, edition, held, workers, say)
+        with executor as kernels:
+            executed, facts = _compute(inputs, opened, claims, edition, kernels, workers, say)
         example = paper.rated_example(opened)
         if example is not None:
             write_json(edition / EXAMPLE, example)
         say("pages: Jupyter Book")
-        page_files = partial(paper.page_files, opened, inputs.given)
+        page_files = partial(paper.page_files, opened, inputs.parameters)
         make_pages(root, edition, facts, config, inputs.pages, jupyter_book, page_files)
-        _write_downloads(inputs, edition, facts, config)
+        write_downloads(inputs, edition, facts, config)
         write_manifest(edition, inputs.key, inputs.source)
-        require_same_source(folder, inputs.source, provenance.sha256)
+        require_same_source(folder, inputs.source, inputs.provenance.sha256)
     list_editions(folder.parent)
     return Built(folder, executed, changed=True)
 
@@ -223,38 +236,13 @@ def _compute(
     executed = execute.run(
         inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=kernels
     )
-    facts = _facts(inputs, study, provenance)
+    facts = facts_of(inputs, study, provenance)
     root = inputs.project.sources
     rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
     facts["verdicts"] = summarize(rows, simulated=provenance.kind == "synthetic")
     facts["verdicts_of_other_works"] = summarize_other_works(rows)
     write_json(edition / "edition.json", facts)
     return executed, facts
-
-
-def _write_downloads(inputs: Inputs, edition: Path, facts: dict, config: dict) -> None:
-    """Write the notebooks that pages offer for download: a page's own source names folders that nobody else has."""
-    from sense7.book.derived import Addresses, derive_all
-
-    repository = config["repository"]
-    commit = facts["made"]["commit"]
-    is_named = facts["name"] in paper.DATA_SETS
-    data = facts["name"] if is_named else facts["file"]
-    settings = {}
-    for name, job in inputs.jobs.items():
-        values = {**job.notebook.defaults, **inputs.given, "data": data}
-        settings[name] = {key: values[key] for key in job.notebook.defaults}
-    derived = derive_all(
-        inputs.project.sources,
-        edition,
-        Addresses.elsewhere(repository["url"], commit or repository["branch"]),
-        installable_from(repository, commit),
-        settings,
-    )
-    for name, text in derived.items():
-        page = edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb"
-        if page.exists():  # the table of contents may leave out one
-            write_whole(page, text, replace=True)
 
 
 def derive_notebooks(say: Callable = silent) -> list[Path]:
@@ -268,7 +256,7 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
     inputs = resolve_inputs("synthetic", predictions=root / "data" / "synthetic_judge")
     opened, claims = read_inputs(inputs, strict=False, say=say)
     kernels = Kernels(inputs.jobs, inputs.cache, say)
-    with _alone(inputs.folder, inputs.cache, say), scratch_folder(inputs.cache) as scratch:
+    with alone(inputs.folder, inputs.cache, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
         _compute(inputs, opened, claims, edition, kernels, None, say)
         install_from = installable_from(declared_configuration(root)["repository"])
@@ -285,29 +273,29 @@ def copy_files(files: Sequence[Path], folder: Path) -> None:
 
 def lines_of(edition: Path) -> list[tuple[str, str]]:
     """What a build says of a finished edition, each line with its stream: warnings, verdicts, the front page."""
-    facts = json.loads((edition / "edition.json").read_text(encoding="utf-8"))
-    kinds, lines = facts["warnings"], []
-    if kinds:
-        each = [
-            f"{one['warnings']:,} {kind} ({count_of(one['places'], 'place')})"
-            for kind, one in kinds.items()
-        ]
-        total = count_of(sum(one["warnings"] for one in kinds.values()), "warning")
+    facts = read_json(edition / "edition.json")
+    lines = []
+    if facts["warnings"]:
+        words, total = [], 0
+        for problem, count in facts["warnings"].items():
+            total += count["warnings"]
+            words.append(f"{count['warnings']:,} {problem} ({count_of(count['places'], 'place')})")
         page = edition / "html" / f"{paper.DATA_PAGE}.html"
-        lines.append(
-            (
-                "stderr",
-                plain_lines(f"{total} about this workbook: {', '.join(each)}. Listed on {page}"),
-            )
-        )
-    verdicts = f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"
-    return [*lines, ("stdout", verdicts), ("stdout", str(edition / "html" / "index.html"))]
+        line = f"{count_of(total, 'warning')} about this workbook: {', '.join(words)}. Listed on {page}"
+        lines.append(("stderr", plain_lines(line)))
+    lines.append(("stdout", f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
+    lines.append(("stdout", str(edition / "html" / "index.html")))
+    return lines
 
 
-def _facts(inputs: Inputs, study, provenance) -> dict:
+def facts_of(inputs: Inputs, study, provenance: paper.Provenance) -> dict:
     """What pages may say about their edition, apart from the verdicts."""
-    given = [f"{name} = {value}" for name, value in sorted(inputs.given.items())]
-    credited = provenance.kind == "third-party" and provenance.source
+    settings = [f"{name} = {value}" for name, value in sorted(inputs.parameters.items())]
+    if inputs.options:
+        settings.append(str(inputs.options))
+    credit = ""
+    if provenance.kind == "third-party" and provenance.source:
+        credit = provenance.source.acknowledgement
     about = paper.facts_of(study)
     return {
         "format": FORMAT,
@@ -318,12 +306,11 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "sha256": provenance.sha256,
         "verified": provenance.verified,
         "fetched": provenance.fetched,
-        "credit": provenance.source.acknowledgement if credited else "",
+        "credit": credit,
         "prompted_condition": about["prompted_condition"],
         "prompted_reason": about["prompted_reason"],
-        "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")]))
-        or "as each notebook has them",
+        "parameters": ", ".join(settings) or "as each notebook has them",
         "warnings": about["warnings"],
         "reader_warnings": about["reader_warnings"],
-        "made": HowMade.of(inputs.project.sources, inputs.jobs, inputs.given).to_dict(),
+        "made": asdict(HowMade.of(inputs.project.sources, inputs.jobs, inputs.parameters)),
     }

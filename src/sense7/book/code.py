@@ -16,7 +16,7 @@ from packaging.markers import Marker
 import sense7
 from sense7.book.notebooks import TextNotebook
 from sense7.checkout import CARRIED
-from sense7.files import write_whole
+from sense7.files import digest_of, write_whole
 
 PACKAGE = Path(sense7.__file__).parent
 """Folder of the library."""
@@ -48,11 +48,10 @@ def digest_files(paths: Iterable[Path], base: Path) -> str:
 def versions() -> dict[str, str]:
     """Versions of this project, of Python and of the packages that compute and show: name -> version."""
     installed = installed_packages()
-    of_packages = {name: installed.get(name, "not installed") for name in SHOWN_VERSIONS}
     return {
         "sense7": sense7.__version__,
         "Python": platform.python_version(),
-        **of_packages,
+        **{name: installed.get(name, "not installed") for name in SHOWN_VERSIONS},
         "system": f"{platform.system()} {platform.machine()}",
     }
 
@@ -70,10 +69,11 @@ def installed_otherwise(root: Path) -> list[str]:
     installed, lines = installed_packages(), []
     for name, locked in sorted(_locked(root).items()):
         if name in installed and installed[name] not in locked:
-            said = (
-                f"{name} {installed[name]} is installed, the lock has {' or '.join(sorted(locked))}"
+            versions_of_lock = " or ".join(sorted(locked))
+            lines.append(
+                f"{name} {installed[name]} is installed, the lock has {versions_of_lock}: results may differ. "
+                "To go back: rm -r .venv, then make setup"
             )
-            lines.append(f"{said}: results may differ. To go back: rm -r .venv, then make setup")
     return lines
 
 
@@ -81,7 +81,7 @@ def _locked(root: Path) -> dict[str, set[str]]:
     """Name of every package that the lock has for this Python and system -> its versions."""
     locked: dict[str, set[str]] = {}
     with contextlib.suppress(OSError):
-        text = (root / "requirements.lock").read_text(encoding="utf-8")
+        text = (root / "requirements.lock").read_text("utf-8")
         for name, version, marker in re.findall(
             r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text
         ):
@@ -94,7 +94,9 @@ def installed_packages() -> dict[str, str]:
     """Name of every installed package -> version, by the folders that describe them: to read these takes longer."""
     installed = {}
     for folder in map(Path, reversed(sys.path)):  # the first of two is the one that is imported
-        for path in folder.iterdir() if folder.is_dir() else ():
+        if not folder.is_dir():
+            continue
+        for path in folder.iterdir():
             if path.suffix in {".dist-info", ".egg-info"}:
                 name, _, version = path.stem.partition("-")
                 installed[_normal(name)] = version
@@ -135,7 +137,7 @@ class Library:
         Of the package.
     names : mapping
         Name that the package gives when it is asked for -> the module that it comes from.
-    kept : Path, optional
+    file : Path, optional
         File in which :meth:`keep` writes what is known of the modules, for the next build: to read them all takes a
         second.
     """
@@ -144,22 +146,24 @@ class Library:
         self,
         folder: Path = PACKAGE,
         names: Mapping[str, str] = sense7.NAMES,
-        kept: Path | None = None,
+        file: Path | None = None,
     ):
-        self._folder, self._names, self._kept = folder, names, kept
+        self._folder = folder
+        self._names = names
+        self._file = file
         self._modules: dict[str, Module] = {}
         self._before: dict[str, dict] = {}  # digest of a module's text -> what was known of it
         self._now: dict[str, dict] = {}
         # Another version of this module may read them otherwise.
         self._reader = Path(__file__).read_bytes()
-        if kept is not None:
+        if file is not None:
             with contextlib.suppress(OSError, ValueError, TypeError):
-                self._before = dict(json.loads(kept.read_text(encoding="utf-8")))
+                self._before = dict(json.loads(file.read_text("utf-8")))
 
     def keep(self) -> None:
         """Write down what is known of the modules that were asked for."""
         if self._now != self._before:
-            write_whole(self._kept, json.dumps(self._now), replace=True)
+            write_whole(self._file, json.dumps(self._now), replace=True)
 
     def modules_of(self, notebook: TextNotebook) -> set[str]:
         """Modules that an execution of the notebook may import: those behind its cells, transitively."""
@@ -199,7 +203,9 @@ class Library:
         package, _, attribute = name.rpartition(".")
         if package == "sense7" and attribute in self._names:
             return f"{package}.{self._names[attribute]}"
-        return package if self._file_of(package) is not None else None
+        if self._file_of(package) is not None:
+            return package
+        return None
 
     def _file_of(self, module: str) -> Path | None:
         path = self._folder.parent.joinpath(*module.split("."))
@@ -212,7 +218,7 @@ class Library:
         """Parse a module, unless it was parsed before."""
         if module not in self._modules:
             text = self._file_of(module).read_bytes()
-            key = hashlib.sha256(self._reader + text).hexdigest()
+            key = digest_of(self._reader + text)
             entry = self._before.get(key) or asdict(read_module(text))
             self._now[key] = entry
             self._modules[module] = Module(**entry)
@@ -230,14 +236,15 @@ def read_module(text: bytes) -> Module:
     tree = ast.parse(text)
     imports = sorted(set(names_in(tree)))
     for node in _nodes(tree):
-        if isinstance(getattr(node, "body", None), list):
-            node.body = [statement for statement in node.body if not _is_text(statement)]
-    return Module(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), imports)
-
-
-def _is_text(statement: ast.AST) -> bool:
-    """Whether a statement is a constant that nothing reads, such as a docstring."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not isinstance(getattr(node, "body", None), list):
+            continue
+        statements = []
+        for statement in node.body:
+            # A constant that nothing reads, such as a docstring, changes nothing.
+            if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+                statements.append(statement)
+        node.body = statements
+    return Module(digest_of(ast.dump(tree).encode()), imports)
 
 
 def _nodes(tree: ast.AST) -> list[ast.AST]:
@@ -272,9 +279,10 @@ def names_in(tree: ast.AST) -> list[str]:
             for alias in node.names:
                 names.append(alias.name)
                 top = alias.name.partition(".")[0]
-                bound.setdefault(alias.asname or top, set()).add(
-                    alias.name if alias.asname else top
-                )
+                if alias.asname:
+                    bound.setdefault(alias.asname, set()).add(alias.name)
+                else:
+                    bound.setdefault(top, set()).add(top)
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             names += [f"{name}.{node.attr}" for name in bound.get(node.value.id, ())]

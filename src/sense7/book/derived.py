@@ -23,21 +23,25 @@ from sense7.book.extensions.values import (
     published_in_words,
     value_in_words,
 )
-from sense7.book.inputs import declared_configuration
+from sense7.book.inputs import Inputs, declared_configuration
 from sense7.book.notebooks import (
     DECLARED,
     DERIVED,
+    KERNEL,
     TextNotebook,
     cells_digest,
     find_notebooks,
+    installable_from,
     ipynb_text,
+    number_cells,
     plain_outputs,
     refuse_edited,
+    tags_of,
     to_ipynb,
 )
 from sense7.book.pages import banner
 from sense7.errors import BuildError
-from sense7.files import write_whole
+from sense7.files import read_json, write_whole
 
 _PICTURES = "pictures"
 """In a notebook's metadata: what drew its pictures."""
@@ -114,31 +118,22 @@ class Book:
 
 @dataclass(frozen=True)
 class Citation:
-    """A source: who wrote it, when, and where it is found."""
+    """A source, who wrote it and when, with a link to it: as it stands within parentheses, and in a sentence."""
 
-    authors: str
-    year: str
-    address: str
-
-    def in_parentheses(self) -> str:
-        """As it stands within parentheses."""
-        return self._linked(f"{self.authors}, {self.year}")
-
-    def in_text(self) -> str:
-        """As it stands in a sentence."""
-        return self._linked(f"{self.authors} ({self.year})")
-
-    def _linked(self, words: str) -> str:
-        return f"[{words}]({self.address})" if self.address else words
+    in_parentheses: str
+    in_text: str
 
 
 def read_citations(path: Path) -> dict[str, Citation]:
     """Read a BibTeX file: key -> source."""
     from pybtex.database import parse_file
+    from pybtex.richtext import Text
 
     citations = {}
     for key, entry in parse_file(str(path)).entries.items():
-        names = [_plain_tex(" ".join(person.last_names)) for person in entry.persons["author"]]
+        names = []
+        for person in entry.persons["author"]:
+            names.append(str(Text.from_latex(" ".join(person.last_names))))
         authors = " and ".join(names)
         if len(names) > 2:
             authors = f"{names[0]} et al."
@@ -149,14 +144,12 @@ def read_citations(path: Path) -> dict[str, Citation]:
             address = f"https://arxiv.org/abs/{entry.fields['eprint']}"
         # Parentheses would end the link.
         address = address.replace("(", "%28").replace(")", "%29")
-        citations[key] = Citation(authors, entry.fields["year"], address)
+        year = entry.fields["year"]
+        forms = [f"{authors}, {year}", f"{authors} ({year})"]
+        if address:
+            forms = [f"[{words}]({address})" for words in forms]
+        citations[key] = Citation(*forms)
     return citations
-
-
-def _plain_tex(text: str) -> str:
-    from pybtex.richtext import Text
-
-    return str(Text.from_latex(text))
 
 
 # --- prose -----------------------------------------------------------------------------------
@@ -175,23 +168,20 @@ def as_markdown(text: str) -> str:
 
 @dataclass
 class Prose:
-    """The prose of one notebook, from its text to plain Markdown; ``said`` are the reasons that it has given."""
+    """The prose of one notebook, from its text to plain Markdown; a reason is given once."""
 
     book: Book
     notebook: TextNotebook
-    said: set[str] = field(default_factory=set)
+    given_reasons: set[str] = field(default_factory=set)
 
     def plain(self, source: str) -> str:
         """Plain Markdown of a cell."""
         text = _TARGET.sub("", source)
         text = _DIRECTIVE.sub(self._directive, f"{text}\n")
-        text = _LINK.sub(self._link, text)
+        text = _LINK.sub(lambda match: self.book.addresses.of(match["address"]), text)
         text = _ROLE.sub(self._words_of_role, text)
         text = _REPEATED.sub(r"\1", text)
         return re.sub(r"\n{3,}", "\n\n", text).strip()
-
-    def _link(self, match: re.Match) -> str:
-        return self.book.addresses.of(match["address"])
 
     def _directive(self, match: re.Match) -> str:
         name = match["name"]
@@ -201,19 +191,16 @@ class Prose:
         if name == "planted":
             return body if self.book.edition.truth else ""
         if name == "picture":
-            return self._picture(*match["argument"].split())
+            page = match["argument"].split()[0].removeprefix("notebooks/")
+            titles = {notebook.name: title_of(notebook) for notebook in self.book.notebooks}
+            return f"(The figure: [{titles[page]}]({page}))"
         if name == "finding":
-            options = {found["name"]: found["value"] for found in _OPTION.finditer(f"{body}\n")}
+            options = {option["name"]: option["value"] for option in _OPTION.finditer(f"{body}\n")}
             return self._finding(match["argument"].split(), options, _OPTION.sub("", f"{body}\n"))
         raise BuildError(
             f"{self.notebook.path}: the directive {name} has no plain form for the .ipynb. "
             "Write the page without it, or give it one in book/derived.py."
         )
-
-    def _picture(self, page: str, name: str) -> str:
-        other = page.removeprefix("notebooks/")
-        titles = {notebook.name: title_of(notebook) for notebook in self.book.notebooks}
-        return f"(The figure: [{titles[other]}]({other}))"
 
     def _finding(self, claims: Sequence[str], options: Mapping, answer: str) -> str:
         edition = self.book.edition
@@ -222,10 +209,9 @@ class Prose:
             parts.append(f"**Question.** {options['claim']}")
         parts.append(answer.strip())
         for claim in claims:
-            lines = lines_of_claim(edition.claims[claim], edition.facts).items()
-            parts.append(
-                "- " + " ".join(f"**{name}:** {as_markdown(words)}" for name, words in lines)
-            )
+            lines = lines_of_claim(edition.claims[claim], edition.facts)
+            words = [f"**{name}:** {as_markdown(line)}" for name, line in lines.items()]
+            parts.append(f"- {' '.join(words)}")
         return "\n\n".join(parts)
 
     def _words_of_role(self, match: re.Match) -> str:
@@ -240,7 +226,7 @@ class Prose:
         try:
             if name == "value":
                 key, part = key_and_part(edition, text)
-                return as_markdown(value_in_words(edition, key, part, self.said))
+                return as_markdown(value_in_words(edition, key, part, self.given_reasons))
             if name == "published":
                 return as_markdown(published_in_words(edition, text))
             if name == "answer":
@@ -252,10 +238,10 @@ class Prose:
             if name == "term":
                 return text.partition("<")[0].strip()
             if name == "cite:p":
-                sources = [self.book.citations[key].in_parentheses() for key in text.split(",")]
+                sources = [self.book.citations[key].in_parentheses for key in text.split(",")]
                 return f"({'; '.join(sources)})"
             if name == "cite:t":
-                return " and ".join(self.book.citations[key].in_text() for key in text.split(","))
+                return " and ".join(self.book.citations[key].in_text for key in text.split(","))
         except KeyError:
             raise BuildError(
                 f"{self.notebook.path}: {name} {text!r}: the edition has nothing of this name."
@@ -269,7 +255,9 @@ class Prose:
 def title_of(notebook: TextNotebook) -> str:
     """Heading of a notebook's page."""
     heading = re.search(r"(?m)^# (.+)$", notebook.source)
-    return heading[1] if heading else notebook.name
+    if heading:
+        return heading[1]
+    return notebook.name
 
 
 def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
@@ -295,12 +283,12 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
             address = book.addresses.of(page.name)
             neighbours.append(f"{words} [{title_of(page)}]({address})")
     text = f"[{notebook.path.name}]({book.addresses.texts}{notebook.path.name})"
-    place = f"a page of [{book.title}]({book.addresses.checkout}README.md)"
+    where = f"a page of [{book.title}]({book.addresses.checkout}README.md)"
     if facts["name"] != "synthetic":
-        place = f"{place}, edition {as_markdown(facts['name'])}"
+        where += f", edition {as_markdown(facts['name'])}"
     if neighbours:
-        place = f"{place}; {', '.join(neighbours)}"
-    parts.append(f"**Where it stands:** {place}. It is made from {text}: edits belong there.")
+        where += f"; {', '.join(neighbours)}"
+    parts.append(f"**Where it stands:** {where}. It is made from {text}: edits belong there.")
     return "\n>\n".join(f"> {part}" for part in parts)
 
 
@@ -330,36 +318,37 @@ def derive(
         if cell["cell_type"] != "code":
             text = prose.plain("".join(cell["source"]))
             if not cells:
-                title, _, rest = text.partition("\n")
+                title, _, body = text.partition("\n")
                 data = {**notebook.defaults, **(settings or {})}.get("data", "")
                 preface = _preface(book, notebook, data)
-                text = f"{title}\n\n{preface}\n\n{rest.strip()}".strip()
+                text = f"{title}\n\n{preface}\n\n{body.strip()}".strip()
             if text:
                 cells.append(nbformat.v4.new_markdown_cell(text))
             continue
-        tags = cell["metadata"].get("tags", [])
         cells.append(_executed_cell(next(ran)))
-        if "parameters" in tags:
+        if "parameters" in tags_of(cell):
             if settings is not None:
                 lines = [f"{name} = {value!r}" for name, value in settings.items()]
                 cells[-1]["source"] = "\n".join(lines)
             cells.append(nbformat.v4.new_code_cell(_INSTALL.format(book.install_from)))
-    count = 0
-    for number, cell in enumerate(cells, 1):
-        cell["id"] = f"cell-{number:02d}"
-        if cell["cell_type"] == "code":
-            count += 1
-            cell["execution_count"] = count
-            for shown in cell["outputs"]:
-                if shown["output_type"] == "execute_result":
-                    shown["execution_count"] = count
+    number_cells(cells)
+    code_cells = [cell for cell in cells if cell["cell_type"] == "code"]
+    for count, cell in enumerate(code_cells, 1):
+        cell["execution_count"] = count
+        for output in cell["outputs"]:
+            if output["output_type"] == "execute_result":
+                output["execution_count"] = count
+    installed = installed_packages()
     node = nbformat.v4.new_notebook(cells=cells)
     node["nbformat_minor"] = 5
     node["metadata"] = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-        # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
-        DECLARED: {DERIVED: cells_digest(cells), _PICTURES: _libraries_of_pictures()},
+        **KERNEL,
+        DECLARED: {
+            # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
+            DERIVED: cells_digest(cells),
+            # The bytes of a picture depend on what draws.
+            _PICTURES: f"matplotlib {installed['matplotlib']}, pillow {installed['pillow']}",
+        },
     }
     nbformat.validate(node)
     return ipynb_text(node)
@@ -378,19 +367,36 @@ def derive_all(
     book = Book(Edition(edition), notebooks, root, title, addresses, install_from)
     derived = {}
     for notebook in notebooks:
-        path = edition / "notebooks" / f"{notebook.name}.ipynb"
-        executed = json.loads(path.read_text(encoding="utf-8"))
-        derived[notebook.name] = derive(
-            book, notebook, executed, (settings or {}).get(notebook.name)
-        )
+        executed = read_json(edition / "notebooks" / f"{notebook.name}.ipynb")
+        parameters = (settings or {}).get(notebook.name)
+        derived[notebook.name] = derive(book, notebook, executed, parameters)
     return derived
+
+
+def write_downloads(inputs: Inputs, edition: Path, facts: Mapping, config: Mapping) -> None:
+    """Write the notebooks that pages offer for download: a page's own source names folders that nobody else has."""
+    repository = config["repository"]
+    commit = facts["made"]["commit"]
+    data = facts["file"]
+    if facts["name"] in paper.DATA_SETS:
+        data = facts["name"]
+    settings = {}
+    for name, job in inputs.jobs.items():
+        values = {**job.notebook.defaults, **inputs.parameters, "data": data}
+        settings[name] = {key: values[key] for key in job.notebook.defaults}
+    addresses = Addresses.elsewhere(repository["url"], commit or repository["branch"])
+    install_from = installable_from(repository, commit)
+    derived = derive_all(inputs.project.sources, edition, addresses, install_from, settings)
+    for name, text in derived.items():
+        page = edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb"
+        if page.exists():  # the table of contents may leave out one
+            write_whole(page, text, replace=True)
 
 
 def cells_that_ran(executed: Mapping) -> Iterator[Mapping]:
     """Code cells of an executed notebook, without the one that papermill put in."""
     for cell in executed["cells"]:
-        injected = "injected-parameters" in cell["metadata"].get("tags", ())
-        if cell["cell_type"] == "code" and not injected:
+        if cell["cell_type"] == "code" and "injected-parameters" not in tags_of(cell):
             yield cell
 
 
@@ -399,12 +405,12 @@ def _executed_cell(cell: Mapping) -> dict:
     import nbformat
 
     source = "".join(cell["source"])
-    tags = cell["metadata"].get("tags", [])
+    tags = tags_of(cell)
     if "skip-execution" in tags:
         # The first line says why. Where the notebook is run again as a whole, it would end here.
         reason, *lines = source.splitlines()
         source = "\n".join([reason, *(f"# {line}".rstrip() for line in lines)])
-    outputs = [nbformat.from_dict(shown) for shown in plain_outputs(cell["outputs"])]
+    outputs = [nbformat.from_dict(output) for output in plain_outputs(cell["outputs"])]
     metadata = {"tags": list(tags)} if tags else {}
     return nbformat.v4.new_code_cell(source, outputs=outputs, metadata=metadata)
 
@@ -415,20 +421,17 @@ def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
     written = []
     for name, text in derived.items():
         path = folder / f"{name}.ipynb"
-        if not path.exists() or _is_stale(path.read_text(encoding="utf-8"), text):
-            write_whole(path, text, replace=True)
-            written.append(path)
+        present = path.read_text("utf-8") if path.exists() else ""
+        if present == text:
+            continue
+        if same_but_pictures(present, text):
+            # Pictures that other libraries drew are not compared.
+            drawn_by = json.loads(present)["metadata"][DECLARED].get(_PICTURES)
+            if drawn_by not in (None, json.loads(text)["metadata"][DECLARED].get(_PICTURES)):
+                continue
+        write_whole(path, text, replace=True)
+        written.append(path)
     return written
-
-
-def _is_stale(present: str, derived: str) -> bool:
-    """Whether a notebook is to be written again; pictures are compared with those of the same libraries alone."""
-    if not same_but_pictures(present, derived):
-        return True
-    libraries = [
-        json.loads(text)["metadata"][DECLARED].get(_PICTURES) for text in (present, derived)
-    ]
-    return libraries[0] in (None, libraries[1]) and present != derived
 
 
 def same_but_pictures(first: str, second: str) -> bool:
@@ -441,15 +444,9 @@ def _without_pictures(text: str) -> object:
         node = json.loads(text)
         node["metadata"][DECLARED].pop(_PICTURES, None)
         for cell in node["cells"]:
-            for shown in cell.get("outputs", ()):
-                if "image/png" in shown.get("data", {}):
-                    shown["data"]["image/png"] = ""
+            for output in cell.get("outputs", ()):
+                if "image/png" in output.get("data", {}):
+                    output["data"]["image/png"] = ""
     except (ValueError, LookupError, TypeError, AttributeError):
         return text
     return node
-
-
-def _libraries_of_pictures() -> str:
-    """Versions of what draws, on which the bytes of a picture depend."""
-    installed = installed_packages()
-    return ", ".join(f"{name} {installed[name]}" for name in ("matplotlib", "pillow"))

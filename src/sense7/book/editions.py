@@ -4,7 +4,6 @@ An edition's manifest has the digest of each of its files and the key of all tha
 damaged edition again; the ledger, the export and the site refuse it.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -14,8 +13,10 @@ from urllib.parse import quote
 from sense7 import paper
 from sense7.errors import UserError
 from sense7.files import (
+    digest_of,
     digest_of_file,
     one_line,
+    read_json,
     reason,
     replacing_folder,
     require_empty,
@@ -32,14 +33,10 @@ PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
 
 
-def _json(path: Path):
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def read_json(path: Path):
+def require_json(path: Path):
     """Content of one of an edition's JSON files; refused if it can't be read."""
     try:
-        return _json(path)
+        return read_json(path)
     except OSError as error:
         raise UserError(
             f"{path}: {reason(error)}. The edition is not whole: copy or build it again."
@@ -53,7 +50,7 @@ def read_json(path: Path):
 def read_facts(edition: Path) -> dict:
     """What an edition says of itself in edition.json; refused if it is of another version."""
     path = edition / "edition.json"
-    facts = read_json(path)
+    facts = require_json(path)
     if not isinstance(facts, dict) or "format" not in facts:
         raise UserError(
             f"{path}: not what a build writes, or written by a version of this project that gave none. Copy or build "
@@ -67,30 +64,33 @@ def read_facts(edition: Path) -> dict:
     return facts
 
 
-def edition_folder(place: Path, name: str) -> Path:
+def edition_folder(working_folder: Path, name: str) -> Path:
     """Where the edition of a name lies."""
-    return place / "_build" / "editions" / name
+    return working_folder / "_build" / "editions" / name
 
 
-def find_edition(place: Path, edition: str) -> Path:
+def find_edition(working_folder: Path, edition: str) -> Path:
     """Folder of an edition by its name or its path."""
-    named, given = edition_folder(place, edition), Path(edition).expanduser()
-    for folder in (
-        (given, named) if os.sep in edition else (named, given)
-    ):  # a name comes before a folder of this name
+    by_name = edition_folder(working_folder, edition)
+    by_path = Path(edition).expanduser()
+    folders = [by_name, by_path]  # a name comes before a folder of this name
+    if os.sep in edition:
+        folders.reverse()
+    for folder in folders:
         if (folder / "edition.json").is_file():
             return folder.absolute()
-    if named.is_dir() or given.is_dir():
+    if by_name.is_dir() or by_path.is_dir():
         raise UserError(
             f"{edition}: no edition.json there. Pages alone are no edition: give the whole folder of one, with data/, "
             "results/, notebooks/, html/ and ledger.json."
         )
-    present = sorted(path.parent.name for path in named.parent.glob("*/edition.json"))
+    present = sorted(path.parent.name for path in by_name.parent.glob("*/edition.json"))
+    names = ", ".join(present) or "none"
     hint = did_you_mean(
         edition, present, f"Build it: sense7 build {edition}, or give the path of its folder."
     )
     raise UserError(
-        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. {hint}"
+        f"{edition}: neither an edition (present: {names}) nor the folder of one. {hint}"
     )
 
 
@@ -102,7 +102,9 @@ def source_of(data: str, path: Path) -> str:
     >>> source_of("official", Path("/cache/official.xlsx")), source_of("mine.xlsx", Path("/home/a/../b/mine.xlsx"))
     ('official', '/home/b/mine.xlsx')
     """
-    return data if data in paper.DATA_SETS else os.path.abspath(path)  # noqa: PTH100 -- links stay links
+    if data in paper.DATA_SETS:
+        return data
+    return os.path.abspath(path)  # noqa: PTH100 -- links stay links
 
 
 def require_same_source(folder: Path, source: str, sha256: str) -> None:
@@ -111,15 +113,14 @@ def require_same_source(folder: Path, source: str, sha256: str) -> None:
     The same file with other content may replace it, and so may another file with the same content.
     """
     try:
-        known = _json(folder / "edition.json")["sha256"]
+        present = read_json(folder / "edition.json")["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # no finished edition is there to be replaced
-    if known != sha256 and read_manifest(folder).get("source", digest_of(source)) != digest_of(
-        source
-    ):
+    digest = digest_of_source(source)
+    if present != sha256 and read_manifest(folder).get("source", digest) != digest:
         raise UserError(
-            f"{folder.name}: an edition of this name exists, made from another workbook (sha256 {known[:12]}...), and "
-            f"was kept. Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or "
+            f"{folder.name}: an edition of this name exists, made from another workbook (sha256 {present[:12]}...), "
+            f"and was kept. Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or "
             f"remove {folder}"
         )
 
@@ -130,20 +131,20 @@ def list_editions(editions: Path) -> list[dict]:
     A script that assigns a variable, since a page opened from disk may load that and nothing else. It lies
     outside of every edition, so that these stay as they are when another one comes.
     """
-    entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
-    listed = [entry for entry in entries if entry]
-    text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
+    entries = [_entry(folder) for folder in sorted(editions.glob("[!.]*"))]
+    finished = [entry for entry in entries if entry]
+    text = f"window.sense7Editions = {json.dumps(finished, indent=1)};\n"
     path = editions / "editions.js"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+    if not path.is_file() or path.read_text("utf-8") != text:
         write_whole(path, text, replace=True)
-    return listed
+    return finished
 
 
-def _listed(folder: Path) -> dict | None:
+def _entry(folder: Path) -> dict | None:
     """An edition's name, what its data are, and its pages; None if it is not finished."""
     pages = folder / "html"
     try:
-        label = _json(folder / "edition.json")["label"]
+        label = read_json(folder / "edition.json")["label"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if not (pages / "index.html").is_file():
@@ -165,7 +166,7 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
             raise UserError(
                 f"{name}: not the name of an edition. Give names, such as synthetic, not paths."
             )
-        if _listed(editions / name) is None:
+        if _entry(editions / name) is None:
             raise UserError(
                 f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"'
             )
@@ -173,9 +174,13 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
         read_facts(editions / name)
     from jinja2 import Environment, PackageLoader  # Sphinx's
 
+    names = list(dict.fromkeys(names))
+    first = "official" if "official" in names else names[0]
+    templates = Environment(loader=PackageLoader(__package__, ""), autoescape=True)
+    templates.globals["paper"] = paper.NAME
     try:
         with replacing_folder(out) as site:
-            for name in dict.fromkeys(names):
+            for name in names:
                 for path, digest in listed_files(editions / name).items():
                     if path.split("/")[0] not in PUBLISHED:
                         continue
@@ -183,18 +188,13 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(listed_content(editions / name, path, digest))
             labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
-            template = Environment(
-                loader=PackageLoader(__package__, ""), autoescape=True
-            ).get_template("site.html")
-            order = list(dict.fromkeys(names))
-            first = "official" if "official" in order else order[0]
-            front = template.render(
-                editions=[(name, quote(name), labels[name]) for name in order], first=quote(first)
+            front = templates.get_template("site.html").render(
+                editions=[(name, quote(name), labels[name]) for name in names], first=quote(first)
             )
-            (site / "index.html").write_text(front, encoding="utf-8")
+            (site / "index.html").write_text(front, "utf-8")
             # What GitHub's Pages, and many other servers, show in the place of a page that is none.
-            missing = Path(__file__).with_name("missing.html").read_text(encoding="utf-8")
-            (site / "404.html").write_text(missing, encoding="utf-8")
+            missing = templates.get_template("missing.html").render()
+            (site / "404.html").write_text(missing, "utf-8")
             # Else GitHub's Pages leave out folders such as _static, where a branch is published.
             (site / ".nojekyll").touch()
     except OSError as error:
@@ -209,22 +209,22 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
 
 def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
     """Write the manifest of an edition, as its last file."""
-    content = {"key": key, "source": digest_of(source), "files": _contents(edition)}
+    content = {"key": key, "source": digest_of_source(source), "files": _contents(edition)}
     write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n", replace=True)
 
 
 def read_manifest(edition: Path) -> dict:
     """The key of what an edition was made from, the digest of its source, and its files; {} if it is not finished."""
     try:
-        content = _json(edition / MANIFEST)
+        content = read_json(edition / MANIFEST)
         return {"key": content["key"], "source": content["source"], "files": dict(content["files"])}
     except (OSError, ValueError, LookupError, TypeError):
         return {}
 
 
-def digest_of(source: str) -> str:
+def digest_of_source(source: str) -> str:
     """What stands for the path of a workbook, which is nobody's business."""
-    return hashlib.sha256(source.encode()).hexdigest()
+    return digest_of(source.encode())
 
 
 def listed_files(edition: Path) -> dict[str, str]:
@@ -235,31 +235,24 @@ def listed_files(edition: Path) -> dict[str, str]:
 def listed_content(edition: Path, path: str, digest: str) -> bytes:
     """Bytes of a file that the manifest lists, if it has that digest; links are not followed."""
     file = edition / path
-    if _is_inside(edition, file):
+    relative = file.relative_to(edition)
+    on_the_way = [edition / part for part in [*relative.parents][:-1]]
+    is_linked = any(path.is_symlink() for path in [file, *on_the_way])
+    if file.is_file() and not is_linked and ".." not in relative.parts:
         content = file.read_bytes()
-        if hashlib.sha256(content).hexdigest() == digest:
+        if digest_of(content) == digest:
             return content
     raise UserError(f"{file}: not the file that the build wrote. Build the edition again.")
 
 
-def _is_inside(edition: Path, file: Path) -> bool:
-    """Whether a path is that of an ordinary file of an edition, with no link on the way to it."""
-    relative = file.relative_to(edition)
-    on_the_way = [edition / part for part in [*relative.parents][:-1]]
-    is_linked = any(path.is_symlink() for path in [file, *on_the_way])
-    return file.is_file() and not is_linked and ".." not in relative.parts
-
-
 def require_no_links(edition: Path) -> None:
     """Refuse an edition that holds links, pipes or devices: they lead out of it, or never end."""
-    for folder, folders, files in os.walk(edition):
-        for name in sorted([*folders, *files]):
-            path = Path(folder, name)
-            if path.is_symlink() or not (path.is_dir() or path.is_file()):
-                raise UserError(
-                    f"{path}: a link or no ordinary file, which no build writes and which is not "
-                    "followed. Remove it, or put the file itself in its place."
-                )
+    for path in sorted(edition.rglob("*")):
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            raise UserError(
+                f"{path}: a link or no ordinary file, which no build writes and which is not "
+                "followed. Remove it, or put the file itself in its place."
+            )
 
 
 def set_aside(edition: Path, say: Callable[[str], object]) -> None:
@@ -267,56 +260,62 @@ def set_aside(edition: Path, say: Callable[[str], object]) -> None:
     listed = listed_files(edition)
     present = _contents(edition)
     differing = []
-    for folder, folders, files in os.walk(edition):
-        links = [name for name in folders if Path(folder, name).is_symlink()]
-        for name in [*files, *links]:
-            path = Path(folder, name).relative_to(edition).as_posix()
-            if path != MANIFEST and (path not in listed or listed[path] != present.get(path)):
-                differing.append(path)
+    for file in sorted(edition.rglob("*")):
+        path = file.relative_to(edition).as_posix()
+        is_folder = file.is_dir() and not file.is_symlink()
+        is_as_written = listed.get(path, "") == present.get(path)
+        if path != MANIFEST and not is_folder and not is_as_written:
+            differing.append(path)
     if not differing:
         return
-    kept = unused_path(edition.parent.parent / "kept" / edition.name)
+    folder_of_kept = unused_path(edition.parent.parent / "kept" / edition.name)
     for path in differing:
-        target = kept / path
+        target = folder_of_kept / path
         target.parent.mkdir(parents=True, exist_ok=True)
         (edition / path).replace(target)
-    say(f"kept in {kept}, since no build wrote them so: {shown(sorted(differing))}")
+    say(f"kept in {folder_of_kept}, since no build wrote them so: {shown(sorted(differing))}")
 
 
 def damage(edition: Path) -> list[str]:
     """What of an edition differs from its manifest: files that changed or are missing, and recorded values too many."""
-    if not (manifest := read_manifest(edition)):
+    manifest = read_manifest(edition)
+    if not manifest:
         return [f"{MANIFEST} is missing or can't be read"]
     listed, present = manifest["files"], _contents(edition)
-    differing = [path for path in listed if present.get(path) != listed[path]]
+    damaged = []
+    for path, digest in listed.items():
+        if path not in present:
+            damaged.append(f"{path} is missing")
+        elif present[path] != digest:
+            damaged.append(f"{path} changed")
     # Others may lie beside an edition's pages; recorded values would be read.
-    added = [path for path in present.keys() - listed.keys() if path.startswith("results/")]
-    return [
-        *(f"{path} {'changed' if path in present else 'is missing'}" for path in differing),
-        *(f"{path} was added" for path in added),
-    ]
+    for path in present.keys() - listed.keys():
+        if path.startswith("results/"):
+            damaged.append(f"{path} was added")
+    return damaged
 
 
 def require_whole(edition: Path) -> None:
     """Refuse an edition whose files are not those of its manifest, naming what differs."""
-    if wrong := damage(edition):
+    damaged = damage(edition)
+    if damaged:
         name = f'"{edition.name}"' if " " in edition.name else edition.name
-        raise UserError(f"{edition}: damaged ({shown(wrong)}). Repair it: sense7 build {name}")
+        raise UserError(f"{edition}: damaged ({shown(damaged)}). Repair it: sense7 build {name}")
 
 
-def shown(wrong: Sequence[str]) -> str:
+def shown(damaged: Sequence[str]) -> str:
     """The first three files of a damaged edition, and how many more there are."""
-    more = len(wrong) - 3
-    return ", ".join([*wrong[:3], *([f"and {more} more"] if more > 0 else [])])
+    names = list(damaged[:3])
+    if len(damaged) > len(names):
+        names.append(f"and {len(damaged) - len(names)} more")
+    return ", ".join(names)
 
 
 def _contents(edition: Path) -> dict[str, str]:
     """Path of every ordinary file of an edition but the manifest -> SHA-256; no link is followed."""
     digests = {}
-    for folder, _, names in os.walk(edition):
-        for name in names:
-            file = Path(folder, name)
-            path = file.relative_to(edition).as_posix()
-            if path != MANIFEST and file.is_file() and not file.is_symlink():
-                digests[path] = digest_of_file(file)
+    for file in edition.rglob("*"):
+        path = file.relative_to(edition).as_posix()
+        if path != MANIFEST and file.is_file() and not file.is_symlink():
+            digests[path] = digest_of_file(file)
     return dict(sorted(digests.items()))

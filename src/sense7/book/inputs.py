@@ -1,7 +1,6 @@
 """What an edition is made from: names to files, and the refusal of names that lead elsewhere or are taken."""
 
 import functools
-import hashlib
 import os
 import re
 import sys
@@ -14,9 +13,10 @@ import yaml
 from sense7 import paper
 from sense7.book.code import PACKAGE, Library, environment_of, versions
 from sense7.book.editions import edition_folder, require_same_source, source_of
-from sense7.book.jobs import SET_BY_BUILD, Job, digest_of, parameters_of, plan
+from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, cache_folder, commit_of, find_project
 from sense7.errors import BuildError, UserError
+from sense7.files import digest_of_file
 
 LONGEST_NAME = 100
 
@@ -27,7 +27,7 @@ _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 class Inputs:
     """What an edition is made from; what takes long to find is found when it is asked for.
 
-    ``given`` are a user's parameters, ``chosen`` is a user's folder of predictions.
+    ``parameters`` are a user's, and so is the folder of predictions that was ``chosen``.
     """
 
     project: Project
@@ -36,7 +36,7 @@ class Inputs:
     path: Path
     provenance: paper.Provenance
     options: paper.ReadingOptions
-    given: dict
+    parameters: dict
     chosen: Path | None
 
     @property
@@ -68,28 +68,25 @@ class Inputs:
     def key(self) -> str:
         """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
         root = self.project.sources
-        beside = [
-            path
-            for path in self.path.parent.resolve().iterdir()
-            if path.name.startswith(self.path.stem)
-        ]
         book = [root / name for name in _SOURCES]
+        beside = []
+        for path in self.path.parent.resolve().iterdir():
+            if path.name.startswith(self.path.stem):
+                beside.append(path)
         files = _files_in([PACKAGE, *book, *beside, self.predictions_folder, cache_folder()])
-        digests = {
-            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)
-        }
+        digests = {str(path): digest_of_file(path) for path in sorted(files)}
         asked_for = [
             self.name,
             self.source,
             self.provenance.to_dict(),
             self.options.to_dict(),
-            self.given,
+            self.parameters,
         ]
         # A folder that was chosen has to hold files.
         chosen = self.chosen and str(self.chosen.resolve())
         repository = configuration(root)["repository"]
-        made_by = [environment_of(root), sys.version, versions(), commit_of(root), repository]
-        return digest_of([digests, asked_for, chosen, made_by])
+        environment = [environment_of(root), sys.version, versions(), commit_of(root), repository]
+        return digest_of_values([digests, asked_for, chosen, environment])
 
     @functools.cached_property
     def predictions(self) -> list[Path]:
@@ -99,21 +96,21 @@ class Inputs:
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
         """What is to be executed, by name."""
-        parameters = parameters_of(self.given, self.provenance.file, bool(self.predictions))
-        library = Library(kept=self.project.place / "_build" / "modules.json")
+        parameters = parameters_of(self.parameters, self.provenance.file, bool(self.predictions))
+        library = Library(file=self.project.place / "_build" / "modules.json")
         workbook = self.options.digest(self.provenance.sha256)
         jobs = plan(self.project.sources, parameters, workbook, self.predictions, library)
         library.keep()
         return jobs
 
 
-def _files_in(places: Iterable[Path]) -> set[Path]:
+def _files_in(files_and_folders: Iterable[Path]) -> set[Path]:
     """Ordinary files, and those of folders, but for what is made of others: compiled modules, derived notebooks."""
     paths = set()
-    for place in places:
-        if not place.is_dir():
-            paths.add(place)
-        for folder, _, names in os.walk(place, followlinks=True):
+    for path in files_and_folders:
+        if not path.is_dir():
+            paths.add(path)
+        for folder, _, names in os.walk(path, followlinks=True):
             paths |= {Path(folder, name) for name in names}
     return {path for path in paths if path.is_file() and not path.name.endswith((".pyc", ".ipynb"))}
 
@@ -127,8 +124,9 @@ def resolve_inputs(
     options: paper.ReadingOptions | None = None,
 ) -> Inputs:
     """Find what an edition is made from; refuse data and name that are unfit, and a name that others took."""
-    project, given = find_project(), dict(parameters or {})
-    reserved = sorted(SET_BY_BUILD & given.keys())
+    project = find_project()
+    parameters = dict(parameters or {})
+    reserved = sorted(SET_BY_BUILD & parameters.keys())
     if reserved:
         raise UserError(
             f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
@@ -136,41 +134,39 @@ def resolve_inputs(
         )
     name = edition_name(name, data)
     path, provenance = paper.resolve(data)
-    require_same_source(
-        edition_folder(project.place, name), source_of(data, path), provenance.sha256
-    )
+    folder = Path(predictions).expanduser() if predictions else None
+    provenance = replace(provenance, name=name)
     options = options or paper.ReadingOptions.beside(path)
-    chosen = Path(predictions).expanduser() if predictions else None
-    return Inputs(project, name, data, path, replace(provenance, name=name), options, given, chosen)
+    inputs = Inputs(project, name, data, path, provenance, options, parameters, folder)
+    require_same_source(inputs.folder, inputs.source, provenance.sha256)
+    return inputs
 
 
 def edition_name(chosen: str | None, data: str) -> str:
     """Name of an edition: the one that a user chose, or that of the data; refused if it can't be one."""
-    name = _name_of(data) if chosen is None else chosen
+    argument = data
+    name = chosen
+    if chosen is not None:
+        argument = f"--name {chosen}"
+    elif Path(data).name in ("", ".."):
+        # A folder such as . or .. has its name in the folder above.
+        name = Path(data).expanduser().resolve().name or data
+    else:
+        name = Path(data).stem
     # Without case: some file systems do not distinguish Official from official.
     if name.casefold() in paper.DATA_SETS and name != data:
-        said = data if chosen is None else f"--name {name}"
         raise UserError(
-            f"{said}: an edition can't be called {name!r}, which is the name of another data set. "
+            f"{argument}: an edition can't be called {name!r}, which is the name of another data set. "
             f"Give another name: --name my-{name}"
         )
     if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
         # A shell takes it without quotes.
-        other = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+")
+        fit_name = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+") or "NAME"
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
-            f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"
+            f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {fit_name}"
         )
     return name
-
-
-def _name_of(data: str) -> str:
-    """Name of a data set, or of a file without folder and ending."""
-    if data in paper.DATA_SETS:
-        return data
-    # A folder such as . or .. has its name in the folder above.
-    name = "" if Path(data).name in ("", "..") else Path(data).stem
-    return name or Path(data).expanduser().resolve().name or data
 
 
 # --- the configuration of Jupyter Book ------------------------------------------------------
@@ -179,7 +175,7 @@ def _name_of(data: str) -> str:
 def declared_configuration(root: Path) -> dict:
     """Jupyter Book's configuration as the checkout's file has it, wherever it is read."""
     try:
-        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
         _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
     except (yaml.YAMLError, KeyError, TypeError) as error:
         raise BuildError(

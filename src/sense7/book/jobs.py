@@ -1,10 +1,9 @@
 """The jobs of an edition: its notebooks in their order, each with its parameters and the digest of all it rests on."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from sense7.book.code import Library, digest_files, environment_of, library_dige
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import commit_of
 from sense7.errors import UserError
+from sense7.files import digest_of
 from sense7.processes import FIXED
 
 SET_BY_BUILD = frozenset({"data", "predictions", "results"})
@@ -37,14 +37,14 @@ class Job(NamedTuple):
 Jobs = Mapping[str, Job]
 
 
-def digest_of(content: object) -> str:
+def digest_of_values(content: object) -> str:
     """SHA-256 of plain values."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+    return digest_of(json.dumps(content, sort_keys=True, default=str).encode())
 
 
-def parameters_of(given: Mapping, file: str, is_judged: bool) -> dict:
-    """Values for the notebooks' parameters, given the name of the workbook's file."""
-    parameters = {**given, "data": f"../data/{file}", "results": "../results"}
+def parameters_of(chosen: Mapping, file: str, is_judged: bool) -> dict:
+    """Values for the notebooks' parameters: those that a user chose, and those of the build itself."""
+    parameters = {**chosen, "data": f"../data/{file}", "results": "../results"}
     if is_judged:
         parameters["predictions"] = "../predictions"
     return parameters
@@ -63,16 +63,16 @@ def in_order(
         raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
     by_name = {notebook.name: notebook for notebook in notebooks}
     order = TopologicalSorter({notebook.name: notebook.needs for notebook in notebooks})
+    ordered = []
     try:
-        names = list(order.static_order())
+        for name in order.static_order():
+            notebook = by_name[name]
+            accepted = {key: parameters[key] for key in parameters if key in notebook.defaults}
+            ordered.append((notebook, accepted))
     except CycleError as error:
         raise UserError(
             f"notebooks need each other in a circle: {' -> '.join(error.args[1])}."
         ) from None
-    ordered = []
-    for notebook in (by_name[name] for name in names):
-        taken = {key: value for key, value in parameters.items() if key in notebook.defaults}
-        ordered.append((notebook, taken))
     return ordered
 
 
@@ -91,13 +91,15 @@ def plan(
     library = library or Library()
     common = [workbook, environment_of(root), sys.version, versions(), FIXED]
     jobs: dict[str, Job] = {}
-    for notebook, taken in in_order(find_notebooks(root), parameters):
+    for notebook, accepted in in_order(find_notebooks(root), parameters):
         beside = _beside(notebook, root, judged)
         modules = library.modules_of(notebook)
         code = {module: library.digest(module) for module in sorted(modules)}
         needed = [jobs[name].digest for name in notebook.needs]
-        digest = digest_of([notebook.name, notebook.code, taken, beside, code, common, needed])
-        jobs[notebook.name] = Job(notebook, taken, digest, beside, frozenset(modules))
+        digest = digest_of_values(
+            [notebook.name, notebook.code, accepted, beside, code, common, needed]
+        )
+        jobs[notebook.name] = Job(notebook, accepted, digest, beside, frozenset(modules))
     return jobs
 
 
@@ -105,8 +107,8 @@ def _beside(notebook: TextNotebook, root: Path, judged: Sequence[Path]) -> dict[
     """What a notebook looks at besides the workbook: name or path -> digest."""
     beside = {name: paper.fetched_digest(name) for name in notebook.sources}
     for name in notebook.stored:
-        path = root / name
-        beside[name] = digest_files([path] if path.exists() else [], root)
+        files = [path for path in [root / name] if path.exists()]
+        beside[name] = digest_files(files, root)
     for name in notebook.released:
         beside[paper.RELEASED[name].file] = paper.verified_digest(name)
     if judged and "predictions" in notebook.defaults:
@@ -149,39 +151,32 @@ class HowMade:
     @classmethod
     def of(cls, root: Path, jobs: Jobs, parameters: Mapping) -> "HowMade":
         """Record how an edition of these jobs is made, now and here."""
-        notebooks: dict[str, dict] = {}
-        needs: dict[str, list[str]] = {}
-        released: dict[str, list[str]] = {}
-        beside: dict[str, str] = {}
-        for name, job in sorted(jobs.items()):
-            notebooks[name] = {**job.notebook.defaults, **job.parameters}
-            notebooks[name].pop("results", None)
-            if job.notebook.needs:
-                needs[name] = list(job.notebook.needs)
-            if job.notebook.released_alone:
-                released[name] = list(job.notebook.released_alone)
-        for job in jobs.values():
-            beside |= job.beside
-        return cls(
+        how = cls(
             dict(parameters),
-            notebooks,
-            needs,
-            released,
-            beside,
+            {},
+            {},
+            {},
+            {},
             versions(),
             **commit_of(root),
             library=library_digest(),
         )
+        for name, job in sorted(jobs.items()):
+            how.notebooks[name] = {**job.notebook.defaults, **job.parameters}
+            how.notebooks[name].pop("results", None)
+            if job.notebook.needs:
+                how.needs[name] = list(job.notebook.needs)
+            if job.notebook.released_alone:
+                how.released[name] = list(job.notebook.released_alone)
+        for job in jobs.values():
+            how.beside.update(job.beside)
+        return how
 
     @classmethod
     def from_dict(cls, record: Mapping) -> "HowMade":
-        """Read what :meth:`to_dict` gave; TypeError or ValueError if it is no such record."""
-        made = cls(**record)
-        mappings = (made.parameters, made.notebooks, made.beside, made.versions)
+        """Read it as plain values; TypeError or ValueError if it is no such record."""
+        how = cls(**record)
+        mappings = (how.parameters, how.notebooks, how.beside, how.versions)
         if not all(isinstance(mapping, dict) for mapping in mappings):
             raise ValueError("how it was made is not said")
-        return made
-
-    def to_dict(self) -> dict:
-        """As plain values, for edition.json."""
-        return asdict(self)
+        return how

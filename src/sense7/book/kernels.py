@@ -21,14 +21,17 @@ from jupyter_client.kernelspec import KernelSpec
 from sense7.errors import UserError
 
 _LIBRARIES = (
-    *(
-        "ipykernel.kernelapp",
-        "ipykernel.ipkernel",
-        "ipykernel.debugger",
-        "IPython.core.completerlib",
-    ),
-    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg"),
-    *("pandas", "pandas.io.formats.html", "pandas.io.formats.csvs", "yaml"),
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "matplotlib.backends.backend_svg",
+    "pandas",
+    "pandas.io.formats.html",
+    "pandas.io.formats.csvs",
+    "yaml",
 )
 _LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 
@@ -39,10 +42,10 @@ def require_loopback() -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             socket.create_connection(server.getsockname(), timeout=10).close()
     except OSError as error:
+        why = error.strerror or error
         raise UserError(
             "no notebook can be executed: Jupyter talks to its kernels by 127.0.0.1, which is not reached "
-            f"({error.strerror or error}). Allow connections to it; in a container or sandbox without a network: "
-            "ip link set lo up"
+            f"({why}). Allow connections to it; in a container or sandbox without a network: ip link set lo up"
         ) from error
 
 
@@ -55,7 +58,7 @@ def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) ->
     from multiprocessing import forkserver, resource_tracker  # Windows has none
 
     forkserver.set_forkserver_preload([*_LIBRARIES, *sorted(modules)])
-    before = dict(os.environ)
+    environment_of_build = dict(os.environ)
     # No module of the folder that the build was started in takes the place of an installed one.
     of_server = {**environment, "PYTHONSAFEPATH": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     # In place of the build's own, which may hold the key of a judge: the system shows what a process began with.
@@ -68,14 +71,19 @@ def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) ->
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update(environment_of_build)
 
 
 def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
     """Turn a copy of the fork server into a kernel, which is killed when the build is gone."""
     os.setsid()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with_the_build, daemon=True).start()
+
+    def end_with_the_build() -> None:
+        multiprocessing.parent_process().join()
+        os.killpg(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=end_with_the_build, daemon=True).start()
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -85,11 +93,6 @@ def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -
     from ipykernel.kernelapp import launch_new_instance
 
     launch_new_instance()
-
-
-def _end_with_the_build() -> None:
-    multiprocessing.parent_process().join()
-    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 class _Forked:
@@ -134,14 +137,13 @@ def kernel_manager(
             return self.connection_info
 
     class Manager(AsyncKernelManager):
-        kernel_spec = KernelSpec(
-            argv=_LAUNCHER, display_name="Python 3", language="python"
-        )  # not one of the user's
+        # Not one of the user's.
+        kernel_spec = KernelSpec(argv=_LAUNCHER, display_name="Python 3", language="python")
 
         def __init__(self, **traits):
-            super().__init__(
-                **traits | {"connection_file": str(connection_file), "kernel_id": str(uuid.uuid4())}
-            )
+            traits["connection_file"] = str(connection_file)
+            traits["kernel_id"] = str(uuid.uuid4())
+            super().__init__(**traits)
             self.provisioner = Provisioner(
                 kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
             )

@@ -6,7 +6,6 @@ A notebook is MyST Markdown in ``notebooks/``. The names assigned in its cell ta
 
 import ast
 import copy
-import hashlib
 import json
 import math
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from sense7 import paper
 from sense7.errors import UserError
+from sense7.files import digest_of, read_json
 from sense7.outputs import OUTPUTS
 
 NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
@@ -35,6 +35,12 @@ DERIVED = "derived"
 LIMITS = {"seed": (0, 2**63 - 1), "draws": (100, 1_000_000), "confidence": (0.5, 0.999)}
 """Smallest and largest value of a parameter; texts that name something may not be empty."""
 
+
+KERNEL = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+"""Metadata of a notebook in Jupyter's format."""
 
 _KEPT = 100
 """Number of notebooks of which it is kept what their text says."""
@@ -61,7 +67,9 @@ class TextNotebook:
     @property
     def released_alone(self) -> tuple[str, ...]:
         """Tables of released ratings, where it rests on these and not on the edition's workbook."""
-        return () if "data" in self.defaults else self.released
+        if "data" in self.defaults:
+            return ()
+        return self.released
 
 
 def find_notebooks(root: Path) -> list[TextNotebook]:
@@ -71,16 +79,19 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
         raise UserError(
             f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout."
         )
-    known = {notebook.name for notebook in notebooks}
-    for path, needed in ((one.path, needed) for one in notebooks for needed in one.needs):
-        if needed not in known:
-            raise UserError(f"{path}: needs {needed!r}, which is no notebook. Fix its metadata.")
+    names = {notebook.name for notebook in notebooks}
+    for notebook in notebooks:
+        for needed in notebook.needs:
+            if needed not in names:
+                raise UserError(
+                    f"{notebook.path}: needs {needed!r}, which is no notebook. Fix its metadata."
+                )
     return notebooks
 
 
 def load_notebook(path: Path) -> TextNotebook:
     """Load one text notebook."""
-    source = path.read_text(encoding="utf-8")
+    source = path.read_text("utf-8")
     try:
         node = _parse(source)
         declared = node.metadata.get(DECLARED)
@@ -102,14 +113,15 @@ def load_notebook(path: Path) -> TextNotebook:
     lists = {
         name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")
     }
-    wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]
-    wrong += [one for value in lists.values() for one in value if not isinstance(one, str)]
-    wrong += [name for name in lists["released"] if name not in paper.RELEASED]
-    if wrong:
+    unexpected = [*settings, *(name for name in lists if not isinstance(lists[name], list))]
+    for names in lists.values():
+        unexpected += [name for name in names if not isinstance(name, str)]
+    unexpected += [name for name in lists["released"] if name not in paper.RELEASED]
+    if unexpected:
         raise UserError(
-            f"{path}: {DECLARED}: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it."
+            f"{path}: {DECLARED}: in the notebook's metadata: {unexpected[0]!r} is not expected. Fix it."
         )
-    cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
+    cells = [cell for cell in node.cells if "parameters" in tags_of(cell)]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
     defaults = {}
@@ -121,19 +133,19 @@ def load_notebook(path: Path) -> TextNotebook:
         raise UserError(
             f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it."
         ) from None
-    if problems := unfit_parameters(defaults, defaults):
+    problems = unfit_parameters(defaults, defaults)
+    if problems:
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
     code = json.dumps(
         [(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"],
         sort_keys=True,
     )
-    return TextNotebook(
-        path, source, code, defaults, **{name: tuple(value) for name, value in lists.items()}
-    )
+    declarations = {name: tuple(names) for name, names in lists.items()}
+    return TextNotebook(path, source, code, defaults, **declarations)
 
 
-def unfit_parameters(defaults: Mapping, given: Mapping) -> list[str]:
-    """Say what is wrong with given parameters: a line for each that is unknown, or of the wrong type or range.
+def unfit_parameters(defaults: Mapping, parameters: Mapping) -> list[str]:
+    """Say what is wrong with parameters: a line for each that is unknown, or of the wrong type or range.
 
     Examples
     --------
@@ -141,17 +153,21 @@ def unfit_parameters(defaults: Mapping, given: Mapping) -> list[str]:
     ['draws = 2000.0: not a whole number, such as 10000']
     """
     problems = []
-    if unknown := sorted(set(given) - set(defaults)):
+    unknown = sorted(set(parameters) - set(defaults))
+    if unknown:
         problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(defaults))})")
-    kinds = {int: "a whole number", float: "a number", str: "a text"}
-    for name in sorted(set(given) & set(defaults)):
-        value, kind = given[name], type(defaults[name])
+    types_in_words = {int: "a whole number", float: "a number", str: "a text"}
+    for name in sorted(set(parameters) & set(defaults)):
+        value = parameters[name]
+        type_of_default = type(defaults[name])
+        fitting_types = {type_of_default} & types_in_words.keys()
+        if type_of_default is float:
+            fitting_types.add(int)
         low, high = LIMITS.get(name, (-math.inf, math.inf))
-        if type(value) not in ((int, float) if kind is float else (kind,)) or kind not in kinds:
-            problems.append(
-                f"{name} = {value!r}: not {kinds.get(kind, kind.__name__)}, such as {defaults[name]!r}"
-            )
-        elif kind is not str and not low <= value <= high:
+        if type(value) not in fitting_types:
+            words = types_in_words.get(type_of_default, type_of_default.__name__)
+            problems.append(f"{name} = {value!r}: not {words}, such as {defaults[name]!r}")
+        elif type_of_default is not str and not low <= value <= high:
             problems.append(f"{name} = {value!r}: not from {low} to {high}")
         elif name == "data" and not value:
             problems.append(f"{name} = {value!r}: may not be empty")
@@ -174,7 +190,8 @@ def installable_from(repository: Mapping, commit: str | None = None) -> str:
     >>> installable_from({"url": "https://example.org/me/book", "branch": "main"})
     'git+https://example.org/me/book@main'
     """
-    return f"git+{repository['url']}@{commit or repository['branch']}"
+    revision = commit or repository["branch"]
+    return f"git+{repository['url']}@{revision}"
 
 
 def to_ipynb(notebook: TextNotebook) -> str:
@@ -182,15 +199,22 @@ def to_ipynb(notebook: TextNotebook) -> str:
     import nbformat
 
     node = copy.deepcopy(_parse(notebook.source))
-    node.metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
+    node.metadata = dict(KERNEL)
     node.nbformat, node.nbformat_minor = 4, 5
-    for number, cell in enumerate(node.cells, 1):
-        cell["id"] = f"cell-{number:02d}"
+    number_cells(node.cells)
     nbformat.validate(node)
     return ipynb_text(node)
+
+
+def number_cells(cells: Iterable[dict]) -> None:
+    """Name cells by their order, so that equal notebooks are equal."""
+    for number, cell in enumerate(cells, 1):
+        cell["id"] = f"cell-{number:02d}"
+
+
+def tags_of(cell: Mapping) -> list[str]:
+    """Tags of a cell."""
+    return cell["metadata"].get("tags", [])
 
 
 def ipynb_text(node: Mapping) -> str:
@@ -201,12 +225,12 @@ def ipynb_text(node: Mapping) -> str:
 def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
     """Outputs of a build's kernel as any other kernel gives them."""
     plain = []
-    for shown in outputs:
-        listed = shown.get("data", {}).get(OUTPUTS)
-        if listed is None:
-            plain.append(copy.deepcopy(dict(shown)))
+    for output in outputs:
+        parts = output.get("data", {}).get(OUTPUTS)
+        if parts is None:
+            plain.append(copy.deepcopy(dict(output)))
             continue
-        plain += [{"output_type": "display_data", **copy.deepcopy(part)} for part in listed]
+        plain += [{"output_type": "display_data", **copy.deepcopy(part)} for part in parts]
     return plain
 
 
@@ -217,7 +241,7 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
     """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them why."""
     node = json.loads(text)
     for cell in node["cells"]:
-        if BY_HAND not in cell["metadata"].get("tags", ()):
+        if BY_HAND not in tags_of(cell):
             continue
         lacks, reasons = [], {}
         for need in cell["metadata"].get("needs", ()):
@@ -237,8 +261,10 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
             elif not paper.has_answers(path.resolve(), frame, column):
                 lacks.append(f"no {column.replace('_', ' ')} ({frame})")
         if lacks or reasons:
-            cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
-            why = f"the data have {', '.join(lacks)}" if lacks else "; ".join(reasons)
+            tags_of(cell).extend(["skip-execution", "nbval-skip"])
+            why = "; ".join(reasons)
+            if lacks:
+                why = f"the data have {', '.join(lacks)}"
             cell["source"] = f"# Not run here: {why}.\n{cell['source']}"
     return ipynb_text(node)
 
@@ -251,7 +277,7 @@ def refuse_edited(texts: Iterable[Path]) -> None:
     for text in texts:
         path = text.with_suffix(".ipynb")
         try:
-            node = json.loads(path.read_text(encoding="utf-8"))
+            node = read_json(path)
             derived = node["metadata"].get(DECLARED, {}).get(DERIVED)
             edited = derived != cells_digest(node["cells"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -270,4 +296,4 @@ def refuse_edited(texts: Iterable[Path]) -> None:
 def cells_digest(cells: Sequence[Mapping]) -> str:
     """Digest of what the cells of a notebook say, without what they gave."""
     content = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    return digest_of(json.dumps(content).encode())[:16]

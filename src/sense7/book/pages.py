@@ -8,7 +8,6 @@ are those that a first build makes; a test compares them to the byte.
 
 import contextlib
 import copy
-import hashlib
 import html
 import json
 import os
@@ -23,13 +22,12 @@ from urllib.parse import quote
 import yaml
 from jinja2 import Environment, PackageLoader
 
-import sense7
 from sense7 import paper
 from sense7.book.assets import share_assets
-from sense7.book.code import digest_files, environment_of
+from sense7.book.code import PACKAGE, digest_files, environment_of
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
-from sense7.files import disk_trouble, write_whole
+from sense7.files import digest_of, disk_trouble, read_json, write_whole
 from sense7.outputs import OUTPUTS
 from sense7.processes import KILLED, NO_MEMORY, without_keys
 
@@ -55,8 +53,8 @@ os.chdir(sys.argv[2])
 sys.argv[0] = "jupyter-book"
 sys.modules["jupyter_book.cli.main"].main()
 """
-_PACKAGE = Path(sense7.__file__).parent
 TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
+TEMPLATES.globals["paper"] = paper.NAME
 _PROVENANCE = TEMPLATES.get_template("provenance.html").module
 _MAKERS = ("book", "figures", "simulate/parameters.py")
 """What makes pages, besides the modules of the top level; pages name what else they depend on."""
@@ -69,46 +67,44 @@ _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)"
 
 
 def make_pages(
-    root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book, page_files
+    root: Path, edition: Path, facts: Mapping, config: dict, folder: Path, jupyter_book, page_files
 ) -> None:
     """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
 
-    ``jupyter_book`` is what :func:`jupyter_book_waiting` gives; ``page_files`` gives the files of the
-    page that is made from data without a notebook.
+    ``folder`` is the edition's below ``_build/pages``; ``jupyter_book`` is what :func:`jupyter_book_waiting` gives;
+    ``page_files`` gives the files of the page that is made from data without a notebook.
 
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
     # Without the commit and the library, which are put in afterwards: no page is made again for another one.
-    made = {
-        key: one
-        for key, one in facts["made"].items()
-        if key not in {"changed", "commit", "library"}
-    }
-    steady = facts | {"made": made}
-    content = _sources(root, edition, steady)
-    frame = _frame(root, content, steady, config)
-    mark = kept / "frame"
-    if not mark.exists() or mark.read_text(encoding="utf-8") != frame:
-        shutil.rmtree(kept, ignore_errors=True)
+    of_code = {"changed", "commit", "library"}
+    how_made = {name: value for name, value in facts["made"].items() if name not in of_code}
+    steady_facts = {**facts, "made": how_made}
+    content = _sources(root, edition, steady_facts)
+    frame = frame_digest(root, content, steady_facts, config)
+    mark = folder / "frame"
+    if not mark.exists() or mark.read_text("utf-8") != frame:
+        shutil.rmtree(folder, ignore_errors=True)
     mark.unlink(missing_ok=True)
-    content["stage/_config.yml"] = _configuration(config, facts, kept / "edition")
+    content["stage/_config.yml"] = _configuration(config, facts, folder / "edition")
     # What changed, and only that: which pages that concerns, the extension `changed` says.
     for part in ("edition", "stage"):
-        for path in [path for path in (kept / part).rglob("*") if path.is_file()]:
-            if path.relative_to(kept).as_posix() not in content:
+        for path in list((folder / part).rglob("*")):
+            if path.is_file() and path.relative_to(folder).as_posix() not in content:
                 path.unlink()
     for name, text in content.items():
-        path = kept / name
+        path = folder / name
         if not path.exists() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
             os.utime(path, (_OLD, _OLD))
     # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
-    for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
+    html_folder = folder / "pages" / "_build" / "html"
+    for style in (html_folder / "_static").glob("mystnb.*.css"):
         style.unlink()
     files = jupyter_book(page_files)
-    pages = Path(shutil.copytree(kept / "pages" / "_build" / "html", edition / "html"))
-    mark.write_text(frame, encoding="utf-8")
+    pages = Path(shutil.copytree(html_folder, edition / "html"))
+    mark.write_text(frame, "utf-8")
     if (pages / f"{paper.FILES_OF_PAGE}.html").exists():
         for name, text in files.items():
             write_whole(pages / name, text, replace=True)
@@ -121,29 +117,25 @@ def make_pages(
 
 
 @contextlib.contextmanager
-def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[Callable], object]]:
+def jupyter_book_waiting(config: Mapping, folder: Path) -> Iterator[Callable[[Callable], object]]:
     """Have a process import what makes pages, until a function is called that makes them; nothing of it is left.
 
     Meanwhile the function calls what it is given, and gives what that gives.
     """
-    options, extensions = (
-        ["-W", "-n", "--keep-going", "--quiet"],
-        config["sphinx"]["config"]["extensions"],
-    )
-    arguments = ["build", str(kept / "stage"), "--path-output", str(kept / "pages"), *options]
-    modules = " ".join(
-        ["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext", *extensions]
-    )
-    environment = without_keys() | {
-        "NO_COLOR": "1",
-        "PYTHONWARNINGS": "ignore",
-        "PYTHONHASHSEED": "0",
-    }
-    environment.pop(
-        "SOURCE_DATE_EPOCH", None
-    )  # Sphinx would write its year where _config.yml gives another
-    with subprocess.Popen(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
-        [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments, modules],
+    modules = ["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext"]
+    modules += config["sphinx"]["config"]["extensions"]
+    # -P: no module of the working directory is taken.
+    command = [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK]
+    command += ["build", str(folder / "stage"), "--path-output", str(folder / "pages")]
+    command += ["-W", "-n", "--keep-going", "--quiet", " ".join(modules)]
+    environment = without_keys()
+    environment["NO_COLOR"] = "1"
+    environment["PYTHONWARNINGS"] = "ignore"
+    environment["PYTHONHASHSEED"] = "0"
+    # Sphinx would write its year where _config.yml gives another.
+    environment.pop("SOURCE_DATE_EPOCH", None)
+    with subprocess.Popen(  # noqa: S603 -- our own words
+        command,
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -154,9 +146,10 @@ def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[Call
         def run(meanwhile: Callable) -> object:
             with contextlib.suppress(BrokenPipeError):  # what it died of is in what it wrote
                 process.stdin.write(b"\n")
-            done, log = meanwhile(), process.stdout.read().decode("utf-8", "replace")
-            _require_pages(re.sub(r"\x1b\[[0-9;]*m", "", log), process.wait(), kept)
-            return done
+            result = meanwhile()
+            log = process.stdout.read().decode("utf-8", "replace")
+            _require_pages(re.sub(r"\x1b\[[0-9;]*m", "", log), process.wait(), folder)
+            return result
 
         try:
             yield run
@@ -164,20 +157,23 @@ def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[Call
             process.kill()
 
 
-def _require_pages(log: str, code: int, kept: Path) -> None:
+def _require_pages(log: str, code: int, folder: Path) -> None:
     """Refuse pages that Jupyter Book complained of."""
-    lines = log.strip().replace(f"{kept / 'stage'}{os.sep}", "").splitlines()
+    lines = log.strip().replace(f"{folder / 'stage'}{os.sep}", "").splitlines()
     problems = [line for line in lines if re.search(r"WARNING|ERROR", line)]
+    is_made = (folder / "pages" / "_build" / "html" / "index.html").exists()
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if code or problems or not (kept / "pages" / "_build" / "html" / "index.html").exists():
-        if (full := disk_trouble(log)) is not None:
-            raise full
-        if code == KILLED:
-            raise BuildError(f"the pages could not be made: Jupyter Book was killed. {NO_MEMORY}")
-        raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
-        raise BuildError(
-            "\n  ".join(["the pages could not be made:", *(problems or [*raised, *lines[-15:]])])
-        )
+    if is_made and not code and not problems:
+        return
+    full_disk = disk_trouble(log)
+    if full_disk is not None:
+        raise full_disk
+    if code == KILLED:
+        raise BuildError(f"the pages could not be made: Jupyter Book was killed. {NO_MEMORY}")
+    if not problems:
+        problems = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
+        problems += lines[-15:]
+    raise BuildError("\n  ".join(["the pages could not be made:", *problems]))
 
 
 def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
@@ -187,23 +183,21 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
     paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / EXPECTED]
     paths.append(edition / EXAMPLE)
-    content |= {
-        f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()
-    }
+    for path in paths:
+        if path.exists():
+            content[f"edition/{path.relative_to(edition)}"] = path.read_bytes()
     content["edition/edition.json"] = json.dumps(facts, indent=1, sort_keys=True).encode()
     for path in (edition / "notebooks").glob("*.ipynb"):
-        node = json.loads(path.read_text(encoding="utf-8"))
+        node = read_json(path)
         for cell in node["cells"]:
-            for shown in cell.get("outputs", ()):
-                shown.get("data", {}).pop(OUTPUTS, None)  # what notebooks show elsewhere
+            for output in cell.get("outputs", ()):
+                output.get("data", {}).pop(OUTPUTS, None)  # what notebooks show elsewhere
             tags = cell["metadata"].setdefault("tags", [])
             sets_up = "import sense7 as s7" in "".join(cell["source"]) and not cell.get("outputs")
-            if cell["cell_type"] == "code" and (
-                sets_up or {"parameters", "injected-parameters"} & set(tags)
-            ):
-                tags.append(
-                    "remove-cell"
-                )  # where files lie and how they are loaded: the notebook has it
+            has_parameters = bool({"parameters", "injected-parameters"} & set(tags))
+            if cell["cell_type"] == "code" and (sets_up or has_parameters):
+                # Where files lie and how they are loaded: the notebook has it.
+                tags.append("remove-cell")
         content[f"stage/notebooks/{path.name}"] = json.dumps(node, ensure_ascii=False).encode()
     return content
 
@@ -220,60 +214,54 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = REVISION
     sphinx["sense7_edition"] = str(edition)
-    address = _published_address(facts["name"])
-    if address:
+    # Where GitHub's Pages show an edition that is built on GitHub Actions.
+    owner, _, repository = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
+    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    if repository and server == "https://github.com":
+        site = f"https://{owner.lower()}.github.io/{repository}"
+        address = f"{site}/editions/{quote(facts['name'])}/html/"
         sphinx["html_baseurl"] = sphinx["ogp_site_url"] = address
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
-    own = {"defer": "defer", "data-edition": facts["name"]}
-    sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", own]]
+    attributes = {"defer": "defer", "data-edition": facts["name"]}
+    sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", attributes]]
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
 
 
-def _published_address(name: str) -> str:
-    """Where GitHub's Pages show an edition that is built on GitHub Actions; "" elsewhere."""
-    owner, _, repository = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
-    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
-    if not repository or server != "https://github.com":
-        return ""
-    return f"https://{owner.lower()}.github.io/{repository}/editions/{quote(name)}/html/"
-
-
-def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
+def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
     """SHA-256 of all that more than one page depends on."""
-    made_by = [
-        path for name in _MAKERS for path in (_PACKAGE / name, *(_PACKAGE / name).rglob("*"))
-    ]
-    code = [*_PACKAGE.glob("*"), *made_by]
+    code = [*PACKAGE.glob("*")]
+    for name in _MAKERS:
+        code += [PACKAGE / name, *(PACKAGE / name).rglob("*")]
+    code = [path for path in code if path.is_file() and path.suffix != ".pyc"]
     parts = {
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
         "packages": environment_of(root),
-        "code": digest_files(
-            [path for path in code if path.is_file() and path.suffix != ".pyc"], _PACKAGE
-        ),
+        "code": digest_files(code, PACKAGE),
     }
     for name, content in sources.items():
+        if name == "edition/edition.json" or name.startswith("edition/notebooks/"):
+            continue
         if name.startswith("edition/results/"):
             # Where a value stands; what it is concerns the pages that show it.
-            parts[name] = [
-                [value["key"], value["notebook"], value["cell"]] for value in json.loads(content)
-            ]
+            values = json.loads(content)
+            parts[name] = [[value["key"], value["notebook"], value["cell"]] for value in values]
         elif name == "edition/ledger.json":
-            rows = json.loads(content)
-            parts[name] = [
-                [row["id"], row["tuned"], (row["computed"] or {}).get("key")] for row in rows
-            ]
+            parts[name] = []
+            for row in json.loads(content):
+                key = row["computed"]["key"] if row["computed"] else None
+                parts[name].append([row["id"], row["tuned"], key])
         elif name.startswith("stage/notebooks"):
-            cells = [
-                cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "markdown"
-            ]
-            lines = (line for cell in cells for line in "".join(cell["source"]).splitlines())
-            parts[name] = [line for line in lines if _SEEN_ELSEWHERE.match(line)]
-        elif name != "edition/edition.json" and not name.startswith("edition/notebooks/"):
-            parts[name] = hashlib.sha256(content).hexdigest()
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+            parts[name] = []
+            for cell in json.loads(content)["cells"]:
+                if cell["cell_type"] == "markdown":
+                    lines = "".join(cell["source"]).splitlines()
+                    parts[name] += [line for line in lines if _SEEN_ELSEWHERE.match(line)]
+        else:
+            parts[name] = digest_of(content)
+    return digest_of(json.dumps(parts, sort_keys=True).encode())
 
 
 # --- what every page says of its data, and of how it was made ----------------------------
@@ -307,24 +295,24 @@ def shows(facts: Mapping) -> str:
 
 def describe(facts: Mapping, page: str = "") -> str:
     """What a page, named without ending, says of how it was made, as HTML; all that comes from outside is escaped."""
-    made, parameters, tables = facts["made"], facts["parameters"], []
+    how = facts["made"]
+    parameters, tables = facts["parameters"], []
     notebook = page.removeprefix("notebooks/")
-    if page != notebook and notebook in made["notebooks"]:
-        given = made["notebooks"][notebook]
-        parameters = ", ".join(f"{key} = {value!r}" for key, value in given.items()) or "none"
-        tables = [paper.RELEASED[name] for name in made.get("released", {}).get(notebook, ())]
-    return _PROVENANCE.made(
-        facts, parameters, tables, describe_code(made) if "commit" in made else CODE
-    )
+    if page != notebook and notebook in how["notebooks"]:
+        settings = [f"{name} = {value!r}" for name, value in how["notebooks"][notebook].items()]
+        parameters = ", ".join(settings) or "none"
+        tables = [paper.RELEASED[name] for name in how.get("released", {}).get(notebook, ())]
+    code = describe_code(how) if "commit" in how else CODE
+    return _PROVENANCE.made(facts, parameters, tables, code)
 
 
-def describe_code(made: Mapping) -> str:
+def describe_code(how: Mapping) -> str:
     """Which commit and library made an edition, in words.
 
     >>> describe_code({"commit": "1a2b", "changed": True, "library": "3c4d"})
     'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
     """
-    changed = ", with changes that are not committed" if made["changed"] else ""
-    return (
-        f"commit {made['commit'] or 'not known'}{changed}; library SHA-256 {made['library'][:12]}"
-    )
+    commit = how["commit"] or "not known"
+    if how["changed"]:
+        commit += ", with changes that are not committed"
+    return f"commit {commit}; library SHA-256 {how['library'][:12]}"

@@ -8,6 +8,7 @@ what other tasks gave is kept.
 import contextlib
 import functools
 import logging
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -34,9 +35,8 @@ class Cluster:
                 "--scheduler: clusters are reached by dask.distributed, which is not installed. "
                 'Run: python -m pip install "distributed>=2024.8"'
             ) from None
-        logging.getLogger("distributed").setLevel(
-            logging.CRITICAL
-        )  # what matters is in the exceptions
+        # What matters is in the exceptions.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
             self._client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
@@ -45,18 +45,21 @@ class Cluster:
                 "and on each machine: dask worker ADDRESS"
             ) from None
         try:
-            if not (threads := self._client.nthreads()):
+            threads = self._client.nthreads()
+            if not threads:
                 raise UserError(
                     f"--scheduler {address}: it has no worker. Start some: dask worker {address}"
                 )
             self.workers = sum(threads.values())
-            own = _what_runs(shared)
-            for worker, other in self._client.run(_what_runs, shared, on_error="return").items():
-                if other != own:
+            expected = _versions_and_view(shared)
+            of_workers = self._client.run(_versions_and_view, shared, on_error="return")
+            for worker, versions_and_view in of_workers.items():
+                if versions_and_view != expected:
+                    files = shared or "its files"
                     raise UserError(
                         f"--scheduler {address}: the worker {worker} has another library, Python or packages than this "
-                        f"process, or does not see {shared or 'its files'}. Start it again, in an environment of the "
-                        "same lock, with the checkout at the same path on a folder that all machines share."
+                        f"process, or does not see {files}. Start it again, in an environment of the same lock, with "
+                        "the checkout at the same path on a folder that all machines share."
                     )
         except BaseException:
             self.close()
@@ -84,10 +87,9 @@ class Cluster:
 
         # Sent to each worker once: it may hold much that all calls take.
         sent = self._client.scatter([function], broadcast=True, hash=False)[0]
+        calls = self._client.map(_called, list(items), function=sent, pure=False)
         try:
-            return self._client.gather(
-                self._client.map(_called, list(items), function=sent, pure=False)
-            )
+            return self._client.gather(calls)
         except KilledWorker as error:
             raise UserError(
                 f"--scheduler: every worker that took up a part died of it ({one_line(error)}), probably for want of "
@@ -106,7 +108,8 @@ def _called(item, function: Callable):
 
 
 @functools.cache  # of a worker what it began with, not what became of its files since
-def _what_runs(shared: Path | None) -> tuple:
+def _versions_and_view(shared: Path | None) -> tuple:
+    """What a process computes with, and whether it sees a folder."""
     return (
         library_digest(),
         sys.version,
@@ -121,17 +124,19 @@ def mapping(address: str | None, workers: int | None = None) -> Iterator[Callabl
     if address is not None:
         with contextlib.closing(Cluster(address)) as cluster:
             yield cluster.map
-    elif (workers := workers or os.cpu_count() or 1) == 1:
+        return
+    workers = workers or os.cpu_count() or 1
+    if workers == 1:
         yield map
-    else:
-        try:
-            with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-                # Several at a time, with which the function is sent once: it may hold much that all of them take.
-                yield lambda function, items: pool.map(
-                    function, items, chunksize=-(-len(items) // (4 * workers))
-                )
-        except BrokenProcessPool:
-            raise UserError(
-                f"one of {workers} worker processes was ended from outside, probably by the system for want of memory. "
-                "Nothing was written; run it with fewer at once, such as --jobs 1, or on a machine with more memory."
-            ) from None
+        return
+    try:
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            # Several at a time, with which the function is sent once: it may hold much that all of them take.
+            yield lambda function, items: pool.map(
+                function, items, chunksize=math.ceil(len(items) / (4 * workers))
+            )
+    except BrokenProcessPool:
+        raise UserError(
+            f"one of {workers} worker processes was ended from outside, probably by the system for want of memory. "
+            "Nothing was written; run it with fewer at once, such as --jobs 1, or on a machine with more memory."
+        ) from None

@@ -23,9 +23,9 @@ from sense7.book.build import copy_files
 from sense7.book.editions import (
     damage,
     find_edition,
+    listed_files,
     read_facts,
-    read_json,
-    read_manifest,
+    require_json,
     require_no_links,
 )
 from sense7.book.jobs import SET_BY_BUILD, HowMade, parameters_of, plan
@@ -45,16 +45,22 @@ where their steps end. What is left is far below the digits that pages show. Num
 differ by a thousandth of it.
 """
 
-EQUAL, NEAR, DIFFERENT = "equal", "within the tolerance", "different"
+EQUAL = "equal"
+NEAR = "within the tolerance"
+DIFFERENT = "different"
+
+VALUES = "recorded values"
+LEDGER = "ledger"
+FILES = "files"
 
 
 class Difference(NamedTuple):
-    """One thing that an edition shows otherwise than it was recomputed."""
+    """What an edition shows otherwise than it was recomputed: in which part, in which file or row, under which name."""
 
-    kind: str
+    part: str
     where: str
-    what: str
-    shown: str
+    name: str
+    in_edition: str
     recomputed: str
 
 
@@ -72,12 +78,15 @@ def verify_edition(
     project: Project, edition: str, *, workers: int | None = None, say: Callable = silent
 ) -> Comparison:
     """Recompute an edition and compare."""
-    folder, root = find_edition(project.place, edition), project.sources
+    folder = find_edition(project.place, edition)
+    root = project.sources
     require_no_links(folder)
     facts = read_facts(folder)
     try:
         then = HowMade.from_dict(facts["made"])
-        file, sha256, kind = facts["file"], facts["sha256"], facts["kind"]
+        file = facts["file"]
+        sha256 = facts["sha256"]
+        kind_of_data = facts["kind"]
         if Path(file).name != file or SET_BY_BUILD & then.parameters.keys():
             raise ValueError("its workbook lies elsewhere")
         judged = paper.predictions_in(folder / "predictions")
@@ -92,6 +101,52 @@ def verify_edition(
     path, origin = paper.resolve(path)
     jobs = plan(root, parameters, paper.ReadingOptions.beside(path).digest(sha256), judged)
     now = HowMade.of(root, jobs, then.parameters)
+    _require_same_inputs(then, now)
+    study = paper.open_study(path, parameters)
+    provenance = study.provenance
+    if (provenance.sha256, provenance.kind) != (sha256, kind_of_data):
+        raise UserError(
+            f"{path}: not the workbook that the edition was made of (edition.json: {kind_of_data}, sha256 "
+            f"{sha256[:12]}..., found {provenance.kind}, {provenance.sha256[:12]}...). Restore it, with the record "
+            "beside it, or build the edition again."
+        )
+    truth = paper.read_truth(folder / "data" / "truth.json", study)
+    claims = load_claims(root / "data" / "claims.yml")
+    try:
+        with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
+            again = Path(scratch) / "edition"
+            origin = replace(origin, kind=provenance.kind, file=file)
+            paper.copy_for_edition(path, origin, again / "data")
+            copy_files(judged, again / "predictions")
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
+            write_ledger(root, again, claims, provenance, truth, jobs)
+            in_edition, recomputed = _contents(folder), _contents(again)
+    except OSError as error:
+        raise UserError(
+            f"{error.filename or folder}: {reason(error)}. Is the disk full?"
+        ) from error
+    damaged = []
+    if (folder / MANIFEST).exists():  # a published edition has none
+        damaged = damage(folder)
+    undamaged = max(len(listed_files(folder)) - len(damaged), 0)
+    differences = [Difference(FILES, path, "", "", "") for path in damaged]
+    counts = {}
+    for part in (VALUES, LEDGER):
+        counts[part] = Counter()
+        for name in dict.fromkeys([*in_edition[part], *recomputed[part]]):
+            shown_value = in_edition[part].get(name, "absent")
+            value = recomputed[part].get(name, "absent")
+            state = compare(shown_value, value)
+            counts[part][state] += 1
+            if state == DIFFERENT:
+                where, _, field = name.partition(" ")
+                differences.append(Difference(part, where, field, str(shown_value), str(value)))
+    counts[FILES] = Counter({EQUAL: undamaged, DIFFERENT: len(damaged)})
+    return Comparison(folder, provenance.label, counts, differences, _notes(then, now))
+
+
+def _require_same_inputs(then: HowMade, now: HowMade) -> None:
+    """Refuse what the notebooks rest on besides the workbook, where it is not here as it was then."""
     for name in sorted(then.beside.keys() | now.beside.keys()):
         if then.beside.get(name, "") != now.beside.get(name, ""):
             raise UserError(
@@ -99,63 +154,21 @@ def verify_edition(
                 f"fetch {name} --again; hide one: SENSE7_CACHE=EMPTY_FOLDER sense7 verify ...), or build the edition "
                 "again."
             )
-    study = paper.open_study(path, parameters)
-    provenance = study.provenance
-    if (provenance.sha256, provenance.kind) != (sha256, kind):
-        raise UserError(
-            f"{path}: not the workbook that the edition was made of (edition.json: {kind}, sha256 {sha256[:12]}..., "
-            f"found {provenance.kind}, {provenance.sha256[:12]}...). Restore it, with the record beside it, or build "
-            "the edition again."
-        )
-    truth = paper.read_truth(folder / "data" / "truth.json", study)
-    try:
-        with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
-            again = Path(scratch) / "edition"
-            paper.copy_for_edition(
-                path, replace(origin, kind=provenance.kind, file=file), again / "data"
-            )
-            copy_files(judged, again / "predictions")
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
-            write_ledger(
-                root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs
-            )
-            kinds = {
-                "recorded values": (_values(folder), _values(again)),
-                "ledger": (
-                    _flat(read_json(folder / "ledger.json")),
-                    _flat(read_json(again / "ledger.json")),
-                ),
-            }
-    except OSError as error:
-        raise UserError(
-            f"{error.filename or folder}: {reason(error)}. Is the disk full?"
-        ) from error
-    damaged = damage(folder) if (folder / MANIFEST).exists() else []  # a published edition has none
-    whole = len(read_manifest(folder).get("files", ())) - len(damaged)
-    counts = {kind: Counter() for kind in kinds} | {
-        "files": Counter({EQUAL: max(whole, 0), DIFFERENT: len(damaged)})
-    }
-    differences = [Difference("files", path, "", "", "") for path in damaged]
-    for kind, (shown, recomputed) in kinds.items():
-        for name in dict.fromkeys([*shown, *recomputed]):
-            pair = [parts.get(name, "absent") for parts in (shown, recomputed)]
-            counts[kind][state := compare(*pair)] += 1
-            if state == DIFFERENT:
-                where, _, what = name.partition(" ")
-                differences.append(Difference(kind, where, what, *map(str, pair)))
-    # In what code and machine differ, from which differences may come.
-    notes = [
-        f"{name}: {then.versions.get(name, 'not known')} then, {version} here"
-        for name, version in now.versions.items()
-        if then.versions.get(name) != version
-    ]
+
+
+def _notes(then: HowMade, now: HowMade) -> list[str]:
+    """In what code and machine differ, from which differences may come."""
+    notes = []
+    for name, version in now.versions.items():
+        if then.versions.get(name) != version:
+            notes.append(f"{name}: {then.versions.get(name, 'not known')} then, {version} here")
     if then.library != now.library:
         commit = then.commit or "not known"
         notes.append(f"the library is not the one that made the edition (commit then {commit})")
-    return Comparison(folder, provenance.label, counts, differences, notes)
+    return notes
 
 
-def compare(shown, recomputed) -> str:
+def compare(in_edition, recomputed) -> str:
     """Compare two plain values: numbers within the tolerance, all else exactly.
 
     Examples
@@ -163,31 +176,36 @@ def compare(shown, recomputed) -> str:
     >>> compare(0.5, 0.5), compare(0.5, 0.5 + 1e-9), compare(0.5, 0.5001), compare("a", "b"), compare(1, True)
     ('equal', 'within the tolerance', 'different', 'different', 'different')
     """
-    if type(shown) is type(recomputed) and shown == recomputed:
+    pair = (in_edition, recomputed)
+    if type(in_edition) is type(recomputed) and in_edition == recomputed:
         return EQUAL
-    are_numbers = all(
-        isinstance(one, int | float) and not isinstance(one, bool) for one in (shown, recomputed)
-    )
-    near = are_numbers and math.isclose(
-        shown, recomputed, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000
-    )
-    return NEAR if near else DIFFERENT
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in pair):
+        return DIFFERENT
+    if math.isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000):
+        return NEAR
+    return DIFFERENT
 
 
-def _values(folder: Path) -> dict[str, object]:
-    return {
-        f"{path.stem} {name}": leaf
-        for path in sorted((folder / "results").glob("*.json"))
-        for name, leaf in _flat(read_json(path)).items()
-    }
+def _contents(folder: Path) -> dict[str, dict[str, object]]:
+    """Part of an edition -> its plain values, by file or row, and path within that."""
+    values = {}
+    for path in sorted((folder / "results").glob("*.json")):
+        for name, value in _by_path(require_json(path)).items():
+            values[f"{path.stem} {name}"] = value
+    return {VALUES: values, LEDGER: _by_path(require_json(folder / "ledger.json"))}
 
 
-def _flat(content, name: str = "") -> dict[str, object]:
+def _by_path(content, path: str = "") -> dict[str, object]:
     """Plain values of a structure by their paths; rows of a list go by their key or id."""
-    if not (isinstance(content, dict | list) and content):
-        return {name: json.dumps(content) if isinstance(content, dict | list) else content}
-    found = {}
-    for key, value in content.items() if isinstance(content, dict) else enumerate(content, 1):
-        known = value.get("key", value.get("id", key)) if isinstance(value, dict) else key
-        found |= _flat(value, f"{name}.{known}" if name else str(known))
-    return found
+    if not isinstance(content, dict | list):
+        return {path: content}
+    if not content:
+        return {path: json.dumps(content)}
+    entries = content.items() if isinstance(content, dict) else enumerate(content, 1)
+    values = {}
+    for position, value in entries:
+        name = position
+        if isinstance(value, dict):
+            name = value.get("key", value.get("id", position))
+        values.update(_by_path(value, f"{path}.{name}" if path else str(name)))
+    return values

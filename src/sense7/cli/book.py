@@ -187,7 +187,7 @@ def run(
     from sense7.record import format_value
 
     with building("Running a notebook"):
-        from sense7.book.execute import rerun
+        from sense7.book.rerun import rerun
 
         executed = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
     if not quiet:

@@ -10,9 +10,9 @@ from docutils import nodes
 
 import sense7
 from sense7.book.extensions.page import (
-    _fold_sections,
-    _gather_code,
     find_picture,
+    fold_sections,
+    gather_code,
 )
 
 SOURCE = "# Page\n\nText.\n"
@@ -79,7 +79,7 @@ def code(text, *classes):
 
 def test_code_by_hand_stands_open_and_other_code_in_a_fold():
     tree = nodes.section("", nodes.title("", "A"), code("1"), code("2", "tag_by-hand"))
-    _gather_code(None, tree)
+    gather_code(None, tree)
     assert [one.astext() for one in tree.findall(nodes.literal_block)] == ["2", "1"]
     fold = next(tree.findall(nodes.raw))
     assert fold.astext().startswith("<details")
@@ -91,7 +91,7 @@ def test_more_analyses_are_one_fold():
         "", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"]
     )
     tree = nodes.section("", nodes.title("", "A"), more)
-    _fold_sections(None, tree)
+    fold_sections(None, tree)
     assert more[1].astext().startswith('<details class="sense7-more">')
     assert more[-1].astext() == "</details>"
 

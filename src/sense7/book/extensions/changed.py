@@ -7,31 +7,34 @@ program kept the time of an older file. The build gives all files one old time, 
 import hashlib
 from pathlib import Path
 
+from sense7.book.extensions import METADATA
+from sense7.files import digest_of_file
+
 
 def _digests(env) -> dict[str, str]:
     """Digest of each page's own file and of those that it shows: page -> digest."""
     of_files: dict[Path, str] = {}
     of_pages = {}
     for page in env.found_docs:
-        shown = [Path(env.srcdir, name) for name in sorted(env.dependencies.get(page, ()))]
+        dependencies = [Path(env.srcdir, name) for name in sorted(env.dependencies.get(page, ()))]
         total = hashlib.sha256()
-        for path in [Path(env.doc2path(page)), *shown]:
+        for path in [Path(env.doc2path(page)), *dependencies]:
             if path not in of_files:
-                of_files[path] = (
-                    hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-                )
+                of_files[path] = ""
+                if path.is_file():
+                    of_files[path] = digest_of_file(path)
             total.update(of_files[path].encode())
         of_pages[page] = total.hexdigest()
     return of_pages
 
 
-def _outdated(app, env, added, changed, removed) -> list[str]:
+def outdated(app, env, added, changed, removed) -> list[str]:
     """Pages that were made from something else."""
-    before, now = getattr(env, "sense7_digests", {}), _digests(env)
-    return [page for page in before if page in now and now[page] != before[page]]
+    last, now = getattr(env, "sense7_digests", {}), _digests(env)
+    return [page for page in last if page in now and now[page] != last[page]]
 
 
-def _keep(app, env) -> list[str]:
+def keep_digests(app, env) -> list[str]:
     """Keep the digests with what Sphinx keeps, when all pages are read."""
     env.sense7_digests = _digests(env)
     return []
@@ -39,6 +42,6 @@ def _keep(app, env) -> list[str]:
 
 def setup(app):
     """Say which pages are read again, and keep what they were made from."""
-    app.connect("env-get-outdated", _outdated)
-    app.connect("env-updated", _keep)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("env-get-outdated", outdated)
+    app.connect("env-updated", keep_digests)
+    return METADATA

@@ -2,9 +2,9 @@
 
 A Sphinx extension with directives that read the folder of the edition:
 
-- ``ledger``: the table of every claim about SENSE-7 beside what this edition computed; with the argument
+- ``ledger``: the table of every claim about the paper beside what this edition computed; with the argument
   ``other works`` of every claim about another work beside what its released numbers give;
-- ``ledger-picture``: one row per claim about SENSE-7, with this edition's value and interval beside the published
+- ``ledger-picture``: one row per claim about the paper, with this edition's value and interval beside the published
   value. Each row is a link to the cell that computed the value, and a reader filters rows by their state. Published
   figures share one axis: the value as a multiple of the published one. Claims of an effect have an axis each, with
   the value that the claim excludes in its middle;
@@ -34,14 +34,16 @@ from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7 import paper
+from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import Edition, fold, looked_up, paragraph, raw
 from sense7.book.pages import TEMPLATES
-from sense7.claims import TUNED, State
+from sense7.claims import CHECK, TUNED, State
 from sense7.record import format_number, format_value
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
 
+TEMPLATES.globals["tuned_words"] = TUNED
 _SHOWN = TEMPLATES.get_template("claims.html").module
 
 MARKS = {
@@ -74,25 +76,19 @@ _GROUPS = {
 
 def shown_row(row: Mapping, facts: Mapping) -> dict:
     """A row of the ledger, with what the templates show of it."""
-    claim, computed, other = row["published"], row["computed"], row["elsewhere"]
-    places = positions(row)
+    claim = row["published"]
+    computed = row["computed"]
+    elsewhere = row["elsewhere"]
     state = State(row["rule"]["state"])
-    is_number = computed and computed["estimate"] is not None
-    group = "figures"
-    if not places:
-        group = "others"
-    elif _excluded_value(claim) is not None:
-        group = "in-words"
-    return row | {
+    shown = {
+        **row,
         "anchor": f"claim-{row['id'].replace('_', '-')}",
-        "words": claim["title"]
-        if claim["value"] is None
-        else f"{claim['title']}: {claim['shown']}",
-        "value": format_value(computed) if computed else "-",
-        "number": format_number(computed["estimate"], computed["unit"]) if is_number else "",
-        "n": f"{computed['n']:,}" if computed and computed["n"] else "",
-        "simulated": bool(computed)
-        and (computed["method"] or "").startswith(paper.SIMULATED_WORDS),
+        "words": claim["title"],
+        "of": "" if claim["of"] == paper.NAME else f"; {claim['of']}",
+        "value": "-",
+        "number": "",
+        "n": "",
+        "simulated": False,
         "asks": row["rule"]["asks"] or "There is no rule.",
         "reason": _sentence((claim["compare"] or {}).get("reason")),
         "here": _answer(row, state, facts),
@@ -100,26 +96,38 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
         "power_words": _power(row),
         "slug": _slug(state),
         "sign": MARKS[state],
-        "checked": row["check"] and ("passed" if row["check"]["passed"] else "not-passed"),
-        "tuned_words": TUNED,
-        "other": other and format_value(other["value"]),
-        "other_outcome": other and MET[other["passed"]],
-        "places": places,
-        "group": group,
+        "places": positions(row),
+        "group": "figures",
     }
+    if claim["value"] is not None:
+        shown["words"] += f": {claim['shown']}"
+    if computed:
+        shown["value"] = format_value(computed)
+        shown["simulated"] = (computed["method"] or "").startswith(paper.SIMULATED_WORDS)
+    if computed and computed["estimate"] is not None:
+        shown["number"] = format_number(computed["estimate"], computed["unit"])
+    if computed and computed["n"]:
+        shown["n"] = f"{computed['n']:,}"
+    if elsewhere:
+        shown["other"] = format_value(elsewhere["value"])
+        shown["other_outcome"] = MET[elsewhere["passed"]]
+    if not shown["places"]:
+        shown["group"] = "others"
+    elif _excluded_value(claim) is not None:
+        shown["group"] = "in-words"
+    return shown
 
 
 def lines_of_claim(row: Mapping, facts: Mapping) -> dict[str, str]:
     """What a box says of a claim, where no page shows it as HTML: one line for each of claim, answer and power."""
-    shown = shown_row(row, facts)
-    claim = row["published"]
-    of = "" if claim["of"] == "SENSE-7" else f"; {claim['of']}"
-    answer = f"{row['rule']['state']} {shown['here']}"
-    if shown["here"][:1].isupper():
-        answer = f"{row['rule']['state']}. {shown['here']}"
-    lines = {"Claim": f"{shown['words']} ({claim['source']}{of}).", "Answer": answer.strip()}
-    if shown["power_words"]:
-        lines["Power"] = f"{shown['power_words']} {shown['effect_words']}".strip()
+    row = shown_row(row, facts)
+    answer = f"{row['rule']['state']} {row['here']}"
+    if row["here"][:1].isupper():
+        answer = f"{row['rule']['state']}. {row['here']}"
+    claim = f"{row['words']} ({row['published']['source']}{row['of']})."
+    lines = {"Claim": claim, "Answer": answer.strip()}
+    if row["power_words"]:
+        lines["Power"] = f"{row['power_words']} {row['effect_words']}".strip()
     return lines
 
 
@@ -138,16 +146,16 @@ def _answer(row: Mapping, state: State, facts: Mapping) -> str:
     """What stands beside the state of a claim in its box."""
     why = row["rule"]["why"]
     if state in (State.MET, State.NOT_MET):
-        simulated = paper.KINDS[facts["kind"]].has_truth and not row["published"]["release"]
-        data = "by simulated data." if simulated else "by these data."
-        return f"{data} {_sentence(why)}".strip()
+        data = "simulated data" if _is_of_simulated_data(row, facts) else "these data"
+        return f"by {data}. {_sentence(why)}".strip()
+    words = _sentence(why)
     computed = row["computed"]
     if state is State.WAITING and computed and computed["estimate"] is not None:
+        words += f" Computed here: {format_value(computed)} (n = {computed['n']:,})."
         asks = row["rule"]["asks"]
-        tolerance = f" Decision rule: {asks[0].lower()}{asks[1:]}" if asks else ""
-        value = f"{format_value(computed)} (n = {computed['n']:,})"
-        return f"{_sentence(why)} Computed here: {value}.{tolerance}".strip()
-    return _sentence(why)
+        if asks:
+            words += f" Decision rule: {asks[0].lower()}{asks[1:]}"
+    return words.strip()
 
 
 def _effect(row: Mapping) -> str:
@@ -166,8 +174,8 @@ def _power(row: Mapping) -> str:
             f"{rule['power']:.0%}; false positives {rule['null']:.1%} "
             "(simulated studies of this size)."
         ]
-        for others in rule["also"]:
-            words.append(f"Met by {others['share']:.0%} of studies {others['like']}.")
+        for studies in rule["also"]:
+            words.append(f"Met by {studies['share']:.0%} of studies {studies['like']}.")
         return " ".join(words)
     if row["published"]["no_effect"] and rule["passed"] is not None:
         return "not known, since no studies like this one were simulated."
@@ -188,24 +196,24 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
     (50.0, 50.0, 25.0, 100.0)
     """
     claim, computed = row["published"], row["computed"]
-    if (
-        computed is None
-        or not isinstance(computed["estimate"], int | float)
-        or claim["kind"] == "check"
-    ):
+    if computed is None or claim["kind"] == CHECK:
         return None
-    numbers = [computed["estimate"], computed["low"], computed["high"]]
-    numbers = [numbers[0] if number is None else number for number in numbers]
+    estimate, low, high = (computed[name] for name in ("estimate", "low", "high"))
+    if not isinstance(estimate, int | float):
+        return None
+    numbers = [estimate, estimate, estimate]
+    if low is not None:
+        numbers = [estimate, low, high]
     excluded = _excluded_value(claim)
     if excluded is not None:
         reach = 2.1 * max(abs(number - excluded) for number in numbers) or 1
-        places = [0.5 + (number - excluded) / reach for number in (excluded, *numbers)]
+        shares = [0.5 + (number - excluded) / reach for number in (excluded, *numbers)]
     elif claim["value"] is not None:
-        places = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
+        shares = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
     else:
         return None
     reference, estimate, low, high = (
-        round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place)
+        round(100 * min(max(share, 0), 1), 1) for share in shares if math.isfinite(share)
     )
     return reference, estimate, low, high
 
@@ -219,65 +227,55 @@ def _excluded_value(claim: Mapping) -> float | None:
 
 
 class LedgerDirective(SphinxDirective):
-    """The table of claims: about SENSE-7, or about other works."""
+    """The table of claims: about the paper, or about other works."""
 
     optional_arguments = 1
     final_argument_whitespace = True
 
     def run(self):
-        others = self.arguments == ["other works"]
-        if self.arguments and not others:
+        title = f"Every claim about {paper.NAME}, beside what this edition computed"
+        column = "This edition"
+        is_of_other_works = self.arguments == ["other works"]
+        if is_of_other_works:
+            title = (
+                "Every claim about other works, compared with the numbers that the work released"
+            )
+            column = "Released numbers give"
+        elif self.arguments:
             raise self.error(
                 f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing."
             )
-        edition = looked_up(self.env, "ledger.json", "edition.json")
-        rows = [row for row in edition.ledger if bool(row["published"]["release"]) == others]
-        title = (
-            "compared with the numbers that the work released"
-            if others
-            else "beside what this edition computed"
-        )
-        title = f"Every claim about {'other works' if others else paper.NAME}, {title}"
-        computed = "Released numbers give" if others else "This edition"
-        return [
-            raw(
-                _SHOWN.table(
-                    title,
-                    computed,
-                    [shown_row(row, edition.facts) for row in rows],
-                    any(row["check"] for row in rows),
-                )
-            )
-        ]
+        rows = _shown_rows(looked_up(self.env, "ledger.json", "edition.json"), is_of_other_works)
+        return [raw(_SHOWN.table(title, column, rows, any(row["check"] for row in rows)))]
+
+
+def _shown_rows(edition: Edition, is_of_other_works: bool) -> list[dict]:
+    """Rows of the ledger about other works, or about the paper."""
+    rows = []
+    for row in edition.ledger:
+        if bool(row["published"]["release"]) == is_of_other_works:
+            rows.append(shown_row(row, edition.facts))
+    return rows
 
 
 class LedgerPictureDirective(SphinxDirective):
-    """One row per claim about SENSE-7, filtered by state."""
+    """One row per claim about the paper, filtered by state."""
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
-        rows = [
-            shown_row(row, edition.facts)
-            for row in edition.ledger
-            if not row["published"]["release"]
-        ]
-        groups = [
-            (title, kind, [row for row in rows if row["group"] == kind])
-            for kind, title in _GROUPS.items()
-        ]
+        rows = _shown_rows(edition, is_of_other_works=False)
+        groups = []
+        for group, title in _GROUPS.items():
+            of_group = [row for row in rows if row["group"] == group]
+            if of_group:
+                groups.append((title, group, of_group))
         counts = Counter(row["rule"]["state"] for row in rows)
-        keys = [
-            (_slug(state), MARKS[state], str(state), counts[state])
-            for state in State
-            if counts[state]
-        ]
-        return [
-            raw(
-                _SHOWN.picture(
-                    [one for one in groups if one[-1]], keys, sum(row["tuned"] for row in rows)
-                )
-            )
-        ]
+        keys = []
+        for state in State:
+            if counts[state]:
+                keys.append((_slug(state), MARKS[state], str(state), counts[state]))
+        tuned = sum(row["tuned"] for row in rows)
+        return [raw(_SHOWN.picture(groups, keys, tuned))]
 
 
 class ClaimsMapDirective(SphinxDirective):
@@ -299,7 +297,8 @@ class FindingDirective(SphinxDirective):
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
         claims = self.arguments[0].split() if self.arguments else []
-        if unknown := [name for name in claims if name not in edition.claims]:
+        unknown = [name for name in claims if name not in edition.claims]
+        if unknown:
             raise self.error(f"finding: the ledger has no claim {', '.join(unknown)}.")
         if not self.content or not (claims or "claim" in self.options):
             raise self.error(
@@ -314,13 +313,15 @@ class FindingDirective(SphinxDirective):
         rows = [edition.claims[name] for name in claims]
         boxes = [raw(_SHOWN.box(shown_row(row, edition.facts))) for row in rows]
         box += boxes[:SHOWN_AT_ONCE]
-        if folded := boxes[SHOWN_AT_ONCE:]:
+        folded = boxes[SHOWN_AT_ONCE:]
+        if folded:
             box += fold(count_of(len(folded), "further claim"), *folded)
-        if tuned := edition.tuned_on(self.env.docname):
+        tuned = edition.tuned_on(self.env.docname)
+        if tuned:
             were = "was" if len(tuned) == 1 else "were"
-            said = f"{count_of(len(tuned), 'simulated value')} here {were} {TUNED}; "
-            said += "agreement is no evidence."
-            box += paragraph(said, classes=["sense7-tuned-note"])
+            values = count_of(len(tuned), "simulated value")
+            note = f"{values} here {were} {TUNED}; agreement is no evidence."
+            box += paragraph(note, classes=["sense7-tuned-note"])
         if not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
         return [answer, box]
@@ -334,10 +335,19 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
 def answer_in_words(edition: Edition, claim: str) -> str:
     """Whether these data pass the rule of a claim; KeyError if the ledger has no such claim."""
     row = edition.claims[claim]
-    simulated = paper.KINDS[edition.facts["kind"]].has_truth and not row["published"]["release"]
-    yes = "Yes, in these simulated data" if simulated else "Yes, in these data"
-    said = {True: yes, False: "Not shown", None: "Can't be decided"}
-    return said[row["rule"]["passed"]]
+    passed = row["rule"]["passed"]
+    if passed is None:
+        return "Can't be decided"
+    if not passed:
+        return "Not shown"
+    if _is_of_simulated_data(row, edition.facts):
+        return "Yes, in these simulated data"
+    return "Yes, in these data"
+
+
+def _is_of_simulated_data(row: Mapping, facts: Mapping) -> bool:
+    """Whether a claim is judged by simulated data, not by what another work released."""
+    return paper.KINDS[facts["kind"]].has_truth and not row["published"]["release"]
 
 
 class AnswerRole(SphinxRole):
@@ -350,8 +360,8 @@ class AnswerRole(SphinxRole):
                 f"answer: the ledger has no claim {self.text}.", line=self.lineno
             )
             return [], [message]
-        said = answer_in_words(edition, self.text)
-        return [nodes.strong(text=said, support_smartquotes=False)], []
+        words = answer_in_words(edition, self.text)
+        return [nodes.strong(text=words, support_smartquotes=False)], []
 
 
 def setup(app):
@@ -361,4 +371,4 @@ def setup(app):
     app.add_directive("claims-map", ClaimsMapDirective)
     app.add_directive("finding", FindingDirective)
     app.add_role("answer", AnswerRole())
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return METADATA

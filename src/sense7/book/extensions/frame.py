@@ -13,6 +13,7 @@ from docutils import nodes
 from sphinx.search.en import SearchEnglish
 
 from sense7 import paper
+from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import edition_of
 from sense7.book.pages import banner, describe, label
 
@@ -37,7 +38,7 @@ _LEFT_OUT = re.compile(
 """What the layout has already, what only the index of the search needs, and addresses that are none."""
 
 
-def _finish_page(app, page, template, context, doctree) -> None:
+def finish_page(app, page, template, context, doctree) -> None:
     """Say what data a page shows and how it was made, and load the scripts that it uses."""
     facts = edition_of(app).facts
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
@@ -46,8 +47,9 @@ def _finish_page(app, page, template, context, doctree) -> None:
     context["theme_announcement"] = banner(facts, dataset_page, released=released)
     context["theme_extra_footer"] = describe(facts, page)
     context["data_label"] = label(facts, released=released)
-    simulated = paper.KINDS[facts["kind"]].has_truth and not released
-    context["data_kind"] = "simulated" if simulated else "real"
+    context["data_kind"] = "real"
+    if paper.KINDS[facts["kind"]].has_truth and not released:
+        context["data_kind"] = "simulated"
     context["metatags"] = _LEFT_OUT.sub("", context.get("metatags", ""))
     body = context.get("body", "")
     for script, mark in SCRIPTS.items():
@@ -68,10 +70,12 @@ def _finish_page(app, page, template, context, doctree) -> None:
 def _keywords(app) -> dict[str, list[str]]:
     """Page -> what it is about, in phrases; {} in a book without such a list."""
     path = Path(app.srcdir, KEYWORDS)
-    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not path.exists():
+        return {}
+    return yaml.safe_load(path.read_text("utf-8"))
 
 
-def _add_keywords(app, tree) -> None:
+def add_keywords(app, tree) -> None:
     """Have a page found by what it is about."""
     phrases = _keywords(app).get(app.env.docname)
     if phrases:
@@ -90,6 +94,6 @@ class Questions(SearchEnglish):
 def setup(app):
     """Have pages finished before they are written."""
     app.add_search_language(Questions)
-    app.connect("doctree-read", _add_keywords)
-    app.connect("html-page-context", _finish_page, priority=900)  # after others have added theirs
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-read", add_keywords)
+    app.connect("html-page-context", finish_page, priority=900)  # after others have added theirs
+    return METADATA

@@ -8,7 +8,6 @@ A Sphinx extension with directives that read the folder of the edition:
 - ``rated-conversation``: one conversation as a table of its ratings, one column for each answer.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -16,9 +15,11 @@ from typing import ClassVar
 from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective
 
+from sense7.book.extensions import METADATA
 from sense7.book.extensions.finding import shown_row
 from sense7.book.extensions.values import edition_of, looked_up, raw
 from sense7.book.pages import EXAMPLE, TEMPLATES, label
+from sense7.files import read_json
 from sense7.record import format_number
 
 __all__ = ["setup"]
@@ -29,7 +30,7 @@ _STEP = 0.1
 """Ends of an axis are multiples of it."""
 
 
-def axis(value: Mapping, others: Sequence[Mapping]) -> dict | None:
+def axis(value: Mapping, values: Sequence[Mapping]) -> dict | None:
     """Where zero, a value and its interval lie on the axis of all values of its unit, in percent of its width.
 
     Examples
@@ -41,9 +42,10 @@ def axis(value: Mapping, others: Sequence[Mapping]) -> dict | None:
     """
     if value["low"] is None:
         return None
-    alike = [
-        other for other in others if other["unit"] == value["unit"] and other["low"] is not None
-    ]
+    alike = []
+    for other in values:
+        if other["unit"] == value["unit"] and other["low"] is not None:
+            alike.append(other)
     lowest = min(other["low"] for other in alike)
     highest = max(other["high"] for other in alike)
     first = _STEP * min(math.floor(lowest / _STEP), 0)
@@ -78,19 +80,15 @@ class ClaimCardDirective(SphinxDirective):
                 raise self.error(f"claim-card: no released ratings bear on {row['id']}.")
             value = elsewhere["value"]
             source = f"real ratings of {elsewhere['study']}"
-        scale = axis(value, _values_in_words(edition.ledger))
+        # Values that decide claims without a published figure: this edition's, and those of other studies.
+        values = []
+        for other in edition.ledger:
+            if other["published"]["value"] is None and other["computed"]:
+                values.append(other["computed"])
+                if other["elsewhere"]:
+                    values.append(other["elsewhere"]["value"])
+        scale = axis(value, values)
         return [raw(_SHOWN.card(shown_row(row, edition.facts), scale, source, elsewhere))]
-
-
-def _values_in_words(ledger: Sequence[Mapping]) -> list[Mapping]:
-    """Values that decide claims without a published figure: this edition's, and those of other studies."""
-    values = []
-    for row in ledger:
-        if row["published"]["value"] is None and row["computed"]:
-            values.append(row["computed"])
-            if row["elsewhere"]:
-                values.append(row["elsewhere"]["value"])
-    return values
 
 
 class RatedConversationDirective(SphinxDirective):
@@ -102,12 +100,11 @@ class RatedConversationDirective(SphinxDirective):
         self.env.note_dependency(str(file))
         if not file.exists():
             return []
-        example = json.loads(file.read_text(encoding="utf-8"))
-        return [raw(_SHOWN.conversation(example, label(edition.facts)))]
+        return [raw(_SHOWN.conversation(read_json(file), label(edition.facts)))]
 
 
 def setup(app):
     """Register the directives with Sphinx."""
     app.add_directive("claim-card", ClaimCardDirective)
     app.add_directive("rated-conversation", RatedConversationDirective)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return METADATA

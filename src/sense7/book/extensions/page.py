@@ -20,7 +20,6 @@ no network.
 import ast
 import importlib
 import inspect
-import json
 import pkgutil
 import re
 import shlex
@@ -36,22 +35,24 @@ from sphinx.util.docutils import SphinxDirective
 
 import sense7
 from sense7 import paper
+from sense7.book.extensions import METADATA
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
+from sense7.files import read_json
 
 __all__ = ["setup"]
 
 # --- how to run it again, and all its values -------------------------------------------
 
 
-def _add_rerun(app, tree) -> None:
+def add_rerun(app, tree) -> None:
     """End a notebook's page with the command that runs it again, and with every value that it recorded, folded."""
     page = app.env.docname
     name = page.removeprefix("notebooks/")
     if name == page:
         return
     edition = looked_up(app.env, "edition.json", f"results/{name}.json")
-    known = paper.KINDS[edition.facts["kind"]].is_named
+    facts = edition.facts
     section = nodes.section(
         "", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"]
     )
@@ -61,19 +62,20 @@ def _add_rerun(app, tree) -> None:
     section += paragraph(
         "All code, set-up included: ", download, ". In a checkout (elsewhere without .venv/bin/):"
     )
-    has_data = "data" in edition.facts["made"]["notebooks"].get(name, ())
-    parameters = ["-p", f"data={edition.facts['name' if known else 'file']}"] if has_data else []
-    command = shlex.join(
-        [".venv/bin/sense7", "run", name, *parameters]
-    )  # a file may be called anything
+    words = [".venv/bin/sense7", "run", name]
+    if "data" in facts["made"]["notebooks"].get(name, ()):
+        data = facts["name"] if paper.KINDS[facts["kind"]].is_named else facts["file"]
+        words += ["-p", f"data={data}"]
+    command = shlex.join(words)  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
-    if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
+    keys = [key for key, value in edition.values.items() if value["notebook"] == name]
+    if keys:
+        summary = f"All values of this page ({len(keys):,})"
         classes = "sense7-fold sense7-not-on-paper"
-        section += fold(
-            f"All values of this page ({len(keys):,})", values_table(edition, keys), classes=classes
-        )
-    sections = [*tree.findall(nodes.section)]
-    next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
+        section += fold(summary, values_table(edition, keys), classes=classes)
+    sections = list(tree.findall(nodes.section))
+    further_analyses = [part for part in sections if MORE in part["ids"]]
+    (further_analyses or sections)[0].append(section)
 
 
 MORE = "more-analyses"
@@ -86,43 +88,39 @@ FOLDED = {
 _SENTENCE = re.compile(r'\s*<p class="[^"]*"><em>.*</em></p>\s*', re.DOTALL)
 
 
-def _gather_code(app, tree) -> None:
+def gather_code(app, tree) -> None:
     """Put the code of each section, in its order, into one fold at the end of what the section itself says."""
     for section in [tree, *tree.findall(nodes.section)]:
-        cells = [child for child in section.children if _is(child, "cell_code")]
-        cells = [cell for cell in cells if "tag_by-hand" not in cell["classes"]]
-        sources = [
-            part for cell in cells for part in cell.children if _is(part, "cell_code_source")
-        ]
+        sources = []
+        for cell in section.children:
+            if _is(cell, "cell_code") and "tag_by-hand" not in cell["classes"]:
+                sources += [part for part in cell.children if _is(part, "cell_code_source")]
         if not sources:
             continue
         for source in sources:
             source.parent.remove(source)
-        below = (
-            number
-            for number, child in enumerate(section.children)
-            if isinstance(child, nodes.section)
-        )
-        place = next(below, len(section.children))
-        section[place:place] = fold("Code", *sources, classes="sense7-code")
+        end = section.first_child_matching_class(nodes.section)
+        if end is None:
+            end = len(section.children)
+        section[end:end] = fold("Code", *sources, classes="sense7-code")
 
 
 def _is(node: nodes.Node, element: str) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == element
 
 
-def _say_once(app, tree) -> None:
+def say_once(app, tree) -> None:
     """Leave out of a page the sentences that it has said before in the place of a result."""
-    said = set()
+    sentences = set()
     for node in list(tree.findall(nodes.raw)):
         text = node.astext()
         if _SENTENCE.fullmatch(text):
-            if text in said:
+            if text in sentences:
                 node.parent.remove(node)
-            said.add(text)
+            sentences.add(text)
 
 
-def _fold_sections(app, tree) -> None:
+def fold_sections(app, tree) -> None:
     """Make one closed fold of what stands below the heading of each folded section."""
     for section in tree.findall(nodes.section):
         for name in FOLDED.keys() & set(section["ids"]):
@@ -152,21 +150,18 @@ def find_picture(node: dict, name: str) -> str | None:
     >>> find_picture({"cells": [mentioned]}, "levels") is None
     True
     """
-    sentences = []
+    sentence = None
     for cell in node["cells"]:
         is_maker = cell.get("outputs") is not None and name in _named_in("".join(cell["source"]))
         shown_by_cell = []
         for output in cell.get("outputs", ()):
-            shown = "".join(output.get("data", {}).get("text/html", ""))
-            if f'data-name="{name}"' in shown:
-                return shown
-            if shown:
-                shown_by_cell.append(shown)
-        if is_maker:
-            sentences.append("".join(shown_by_cell) or NOT_DRAWN)
-    if not sentences:
-        return None
-    return sentences[0]
+            markup = "".join(output.get("data", {}).get("text/html", ""))
+            if f'data-name="{name}"' in markup:
+                return markup
+            shown_by_cell.append(markup)
+        if is_maker and sentence is None:
+            sentence = "".join(shown_by_cell) or NOT_DRAWN
+    return sentence
 
 
 def _named_in(code: str) -> set[str]:
@@ -191,12 +186,14 @@ class PictureDirective(SphinxDirective):
         path = Path(self.config.sense7_edition) / f"{page}.ipynb"
         # With the notebook, the page that shows it is read again.
         self.env.note_dependency(str(path))
-        if not path.exists():
+        markup = None
+        if path.exists():
+            markup = find_picture(read_json(path), name)
+        if markup is None:
             raise self.error(f"{page} has no figure {name!r}")
-        shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name)
-        if shown is None:
-            raise self.error(f"{page} has no figure {name!r}")
-        content = paragraph(shown) if shown == NOT_DRAWN else raw(shown)
+        content = raw(markup)
+        if markup == NOT_DRAWN:
+            content = paragraph(markup)
         # Made by figures and tables of this library, which escape all texts of a workbook.
         return [nodes.container("", content, classes=["sense7-picture"])]
 
@@ -238,7 +235,12 @@ class FunctionsDirective(SphinxDirective):
     def run(self):
         lines, holder = [], nodes.Element()
         for name in self.arguments[0].split():
-            for module in _modules_named(name):
+            package = name.removesuffix(".*")
+            modules = [name]
+            if package != name:
+                folder = importlib.import_module(f"sense7.{package}").__path__
+                modules = [f"{package}.{module.name}" for module in pkgutil.iter_modules(folder)]
+            for module in modules:
                 code = importlib.import_module(f"sense7.{module}")
                 self.env.note_dependency(code.__file__)
                 lines += [f"## {module}", "", *_entries(code), ""]
@@ -248,42 +250,36 @@ class FunctionsDirective(SphinxDirective):
         return holder.children
 
 
-def _modules_named(name: str) -> list[str]:
-    """The module of that name, or all modules of a package."""
-    if not name.endswith(".*"):
-        return [name]
-    package = name.removesuffix(".*")
-    folder = importlib.import_module(f"sense7.{package}").__path__
-    return [f"{package}.{module.name}" for module in pkgutil.iter_modules(folder)]
-
-
 def _entries(module) -> Iterator[str]:
     """Functions of a module or package, and classes that ``s7`` gives by their own name, as items of a list."""
-    own = [
-        name
-        for name, one in vars(module).items()
-        if getattr(one, "__module__", "") == module.__name__
-    ]
-    for name in getattr(
-        module, "__all__", sorted(name for name in own if not name.startswith("_"))
-    ):
-        thing = getattr(module, name)
-        if inspect.isroutine(thing) or (inspect.isclass(thing) and name in sense7.__all__):
-            first = " ".join((inspect.getdoc(thing) or "").split("\n\n", 1)[0].split())
-            first = re.split(r"(?<=[.!?]) (?=[A-Z])", first)[0]
-            first = re.sub(r"^Return (.)", lambda match: match[1].upper(), first)
-            said = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace(
-                "``", "`"
-            )
-            try:
-                given = inspect.signature(thing).parameters.values()
-                needed = ", ".join([one.name for one in given if one.default is one.empty])
-            except ValueError:
-                needed = "..."
-            yield f"- `{name}({needed})`: {said}"
+    names = getattr(module, "__all__", None)
+    if names is None:
+        names = []
+        for name, definition in sorted(vars(module).items()):
+            if getattr(definition, "__module__", "") == module.__name__ and name[0] != "_":
+                names.append(name)
+    for name in names:
+        definition = getattr(module, name)
+        is_public_class = inspect.isclass(definition) and name in sense7.__all__
+        if not (inspect.isroutine(definition) or is_public_class):
+            continue
+        words = " ".join((inspect.getdoc(definition) or "").split("\n\n", 1)[0].split())
+        sentence = re.split(r"(?<=[.!?]) (?=[A-Z])", words)[0]
+        sentence = re.sub(r"^Return (.)", lambda match: match[1].upper(), sentence)
+        sentence = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", sentence)
+        sentence = sentence.replace("``", "`")
+        needed = []
+        try:
+            for parameter in inspect.signature(definition).parameters.values():
+                if parameter.default is parameter.empty:
+                    needed.append(parameter.name)
+        except ValueError:
+            needed = ["..."]
+        yield f"- `{name}({', '.join(needed)})`: {sentence}"
 
 
-def _write_formulas(app) -> None:
+def write_formulas(app) -> None:
+    """Have formulas written as MathML on pages."""
     if app.builder.format == "html":  # LaTeX has formulas of its own
         app.add_transform(_MathML)
 
@@ -291,11 +287,11 @@ def _write_formulas(app) -> None:
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
-    for priority, change in enumerate((_gather_code, _say_once, _add_rerun, _fold_sections), 600):
+    for priority, change in enumerate((gather_code, say_once, add_rerun, fold_sections), 600):
         app.connect("doctree-read", change, priority=priority)
     app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
-    app.connect("builder-inited", _write_formulas)
+    app.connect("builder-inited", write_formulas)
     # Jupyter Book sets it for sphinx-comments, which _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return METADATA

@@ -8,16 +8,17 @@ A Sphinx extension:
   ``data/reference.json``, which ``make reference`` measures.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import Edition, edition_of, marks, raw
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, ExpectedValue
+from sense7.files import read_json
 from sense7.record import format_number, format_value
 
 __all__ = ["setup"]
@@ -25,27 +26,32 @@ __all__ = ["setup"]
 _TABLES = TEMPLATES.get_template("tables.html").module
 
 
-def compared(found: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
+def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
     """Whether a recorded value differs from the expected one, and how the two compare, in words.
 
     Examples
     --------
-    >>> found = {"estimate": 0.88, "low": 0.85, "high": 0.9}
-    >>> compared(found, ExpectedValue(0.84)), compared(found, ExpectedValue(0.877, sd=0.01))
+    >>> value = {"estimate": 0.88, "low": 0.85, "high": 0.9}
+    >>> compared(value, ExpectedValue(0.84)), compared(value, ExpectedValue(0.877, sd=0.01))
     ((True, 'outside the interval'), (False, 'inside the interval; 0.3 standard errors above'))
     """
-    value, low, high = found["estimate"], found["low"], found["high"]
-    if isinstance(value, str) or isinstance(truth.value, str) or (truth.is_fixed and low is None):
-        return value != truth.value, "the same" if value == truth.value else "not the same"
-    parts = low is not None and not low <= truth.value <= high
-    words = [] if low is None else [f"{'outside' if parts else 'inside'} the interval"]
-    z = truth.distance(found) if truth.sd else None
+    estimate, low, high = (value[name] for name in ("estimate", "low", "high"))
+    is_named = isinstance(estimate, str) or isinstance(truth.value, str)
+    if is_named or (truth.is_fixed and low is None):
+        differs = estimate != truth.value
+        return differs, "not the same" if differs else "the same"
+    differs = low is not None and not low <= truth.value <= high
+    words = []
+    if low is not None:
+        words.append("outside the interval" if differs else "inside the interval")
+    z = truth.distance(value) if truth.sd else None
     if z is not None:
-        parts |= abs(z) > BEYOND
-        words.append(f"{abs(z):.1f} standard errors {'above' if z > 0 else 'below'}")
-    return parts, "; ".join(
-        words
-    ) or "no interval, and its spread over simulated studies is not known"
+        differs |= abs(z) > BEYOND
+        side = "above" if z > 0 else "below"
+        words.append(f"{abs(z):.1f} standard errors {side}")
+    if not words:
+        words.append("no interval, and its spread over simulated studies is not known")
+    return differs, "; ".join(words)
 
 
 def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
@@ -53,13 +59,14 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
     rows = []
     for key in keys:
         value, truth = edition.values[key], edition.expected.get(key)
-        parts, words = (
-            compared(value, truth) if truth and value["estimate"] is not None else (False, "-")
-        )
-        row = {"value": value, "truth": truth, "parts": parts, "words": words}
+        row = {"value": value, "truth": truth, "parts": False, "words": "-", "n": ""}
         row["shown"] = format_value(value) + marks(edition, key)
-        row["n"] = "" if value["n"] is None else f"{value['n']:,}"
-        row["expected"] = format_number(truth.value, value["unit"]) if truth else ""
+        if value["n"] is not None:
+            row["n"] = f"{value['n']:,}"
+        if truth:
+            row["expected"] = format_number(truth.value, value["unit"])
+        if truth and value["estimate"] is not None:
+            row["parts"], row["words"] = compared(value, truth)
         rows.append(row)
     return raw(_TABLES.values(rows, any(row["truth"] for row in rows)))
 
@@ -70,7 +77,9 @@ class PlantedDirective(SphinxDirective):
     has_content = True
 
     def run(self):
-        return self.parse_content_to_nodes() if edition_of(self.env).truth else []
+        if edition_of(self.env).truth:
+            return self.parse_content_to_nodes()
+        return []
 
 
 class ReferenceValues(SphinxDirective):
@@ -79,11 +88,11 @@ class ReferenceValues(SphinxDirective):
     def run(self):
         file = data_file("reference.json")
         self.env.note_dependency(str(file))
-        return [raw(_TABLES.reference(json.loads(file.read_text(encoding="utf-8"))))]
+        return [raw(_TABLES.reference(read_json(file)))]
 
 
 def setup(app):
     """Register the directives with Sphinx."""
     app.add_directive("planted", PlantedDirective)
     app.add_directive("reference-values", ReferenceValues)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return METADATA

@@ -13,7 +13,6 @@ as text: nothing that a workbook holds is markup.
 """
 
 import html
-import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -24,10 +23,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from sense7 import paper
+from sense7.book.extensions import METADATA
 from sense7.book.pages import shows
 from sense7.claims import CALIBRATED
 from sense7.expected import FILE as EXPECTED
 from sense7.expected import ExpectedValue
+from sense7.files import read_json
 from sense7.record import called, format_number, format_value, read_values
 
 __all__ = ["setup"]
@@ -43,24 +44,26 @@ class Edition:
     def __init__(self, folder: Path):
         def read(name: str):
             path = folder / name
-            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            if not path.exists():
+                return {}
+            return read_json(path)
 
-        self.folder, self.values = folder, read_values(folder / "results")
-        self.ledger, self.facts, self.truth = (
-            read("ledger.json"),
-            read("edition.json"),
-            read("data/truth.json"),
-        )
+        self.folder = folder
+        self.values = read_values(folder / "results")
+        self.ledger = read("ledger.json")
+        self.facts = read("edition.json")
+        self.truth = read("data/truth.json")
         simulated = read(f"data/{EXPECTED}").get("values", {})
         self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
         # What the truth calls tuned; a claim may rest on it under another name.
-        self.tuned = {
-            entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")
-        } & self.values.keys()
-        self.tuned |= {
-            row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]
-        }
+        self.tuned = set()
+        for entry in self.truth.get("planted", ()):
+            if entry.get("tuned") and entry["key"] in self.values:
+                self.tuned.add(entry["key"])
+        for row in self.ledger:
+            if row["tuned"] and row["computed"]:
+                self.tuned.add(row["computed"]["key"])
 
     def tuned_on(self, page: str) -> list[str]:
         """Tuned values on a notebook's page: those that it records, and those of the notebooks that it needs."""
@@ -90,36 +93,36 @@ def marks(edition: Edition, key: str) -> str:
 
     Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
     """
-    words = [paper.SIMULATED_WORDS] * (edition.values[key]["method"] or "").startswith(
-        paper.SIMULATED_WORDS
-    )
-    words += [CALIBRATED] * (key in edition.tuned)
-    return f" ({', '.join(words)})" if words else ""
+    words = []
+    if (edition.values[key]["method"] or "").startswith(paper.SIMULATED_WORDS):
+        words.append(paper.SIMULATED_WORDS)
+    if key in edition.tuned:
+        words.append(CALIBRATED)
+    if not words:
+        return ""
+    return f" ({', '.join(words)})"
 
 
 class Explained(nodes.inline):
     """A text with a note, which is seen while a pointer or the keyboard is on it, or a finger has touched it."""
 
 
-def _visit_explained(writer, node: Explained) -> None:
-    if _is_in_link(node):  # which is reached by itself
-        writer.body.append("<span>")
-        return
+def visit_explained(writer, node: Explained) -> None:
+    """Begin the element of a text with a note."""
+    ancestor = node.parent
+    while ancestor is not None:
+        if isinstance(ancestor, nodes.reference):  # a link is reached by itself
+            writer.body.append("<span>")
+            return
+        ancestor = ancestor.parent
     classes = " ".join(node["classes"])
     note = html.escape(node["explanation"])
     writer.body.append(f'<span class="{classes}" tabindex="0" aria-description="{note}">')
 
 
-def _depart_explained(writer, node: Explained) -> None:
+def depart_explained(writer, node: Explained) -> None:
+    """End it."""
     writer.body.append("</span>")
-
-
-def _is_in_link(node: nodes.Node) -> bool:
-    while node is not None:
-        if isinstance(node, nodes.reference):
-            return True
-        node = node.parent
-    return False
 
 
 class TextRole(SphinxRole):
@@ -149,11 +152,9 @@ def published_in_words(edition: Edition, text: str) -> str:
         return published["source"]
     if part:
         raise KeyError(text)
-    return published["title"] if published["value"] is None else published["shown"]
-
-
-def _published(env, text: str) -> tuple[str, str]:
-    return published_in_words(looked_up(env, "ledger.json"), text), ""
+    if published["value"] is None:
+        return published["title"]
+    return published["shown"]
 
 
 def fact_in_words(edition: Edition, name: str) -> str:
@@ -163,49 +164,62 @@ def fact_in_words(edition: Edition, name: str) -> str:
     return str(edition.facts[name])
 
 
-def _fact(env, name: str) -> tuple[str, str]:
-    return fact_in_words(looked_up(env, "edition.json"), name), ""
-
-
 def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
     """Key of a recorded value, and the part of it that is to be shown; KeyError if there is none of this name."""
-    key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
+    if text in edition.values:
+        return text, ""
+    key, _, part = text.rpartition(".")
     if key not in edition.values or part not in ("", "estimate", "n", "points", "expected"):
         raise KeyError(text)
     return key, part
 
 
 def value_in_words(
-    edition: Edition, key: str, part: str, said: set[str], *, is_marked: bool = True
+    edition: Edition, key: str, part: str, given_reasons: set[str], *, is_marked: bool = True
 ) -> str:
-    """A recorded value, or a part of it, as a sentence shows it; a reason that is in ``said`` is not given again."""
+    """A recorded value, or a part of it, as a sentence shows it; a reason is given once."""
     value, truth = edition.values[key], edition.expected.get(key)
     if value["estimate"] is None:
-        if value["reason"] in said:
+        if value["reason"] in given_reasons:
             return NOT_AVAILABLE
-        said.add(value["reason"])
+        given_reasons.add(value["reason"])
+    if part == "expected" and not truth:
+        return "no value that is known here"
     if part == "expected":
-        return format_number(truth.value, value["unit"]) if truth else "no value that is known here"
-    return format_value(value, part) + marks(edition, key) * (is_marked and part != "n")
+        return format_number(truth.value, value["unit"])
+    words = format_value(value, part)
+    if is_marked and part != "n":
+        words += marks(edition, key)
+    return words
 
 
-def _value(env, text: str) -> tuple[str, str]:
+def lookup_published(env, text: str) -> tuple[str, str]:
+    """What was published of a claim."""
+    return published_in_words(looked_up(env, "ledger.json"), text), ""
+
+
+def lookup_fact(env, text: str) -> tuple[str, str]:
+    """A fact about the edition."""
+    return fact_in_words(looked_up(env, "edition.json"), text), ""
+
+
+def lookup_value(env, text: str) -> tuple[str, str]:
     """A recorded value, or a part of it, as a sentence shows it; n and method, for which it has no room."""
     edition = edition_of(env)
     key, part = key_and_part(edition, text)
     value = edition.values[key]
     looked_up(env, f"results/{value['notebook']}.json")
-    said = env.temp_data.setdefault("sense7-reasons", set())  # a page gives a reason once
-    is_repeated = value["estimate"] is None and value["reason"] in said
+    given_reasons = env.temp_data.setdefault("sense7-reasons", set())  # of this page
+    is_missing = value["estimate"] is None
+    is_repeated = value["reason"] in given_reasons
     # The front page says in a sentence of its own how many values are tuned.
     is_marked = env.docname != env.config.root_doc
-    words = value_in_words(edition, key, part, said, is_marked=is_marked)
-    if value["estimate"] is None and not is_repeated:
+    words = value_in_words(edition, key, part, given_reasons, is_marked=is_marked)
+    if is_missing and is_repeated:
+        return words, f"{value['reason']}; computed by {called(value)}"
+    if is_missing:
         return words, ""
-    explanation = (
-        value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
-    )
-    return words, f"{explanation}; computed by {called(value)}"
+    return words, f"n = {value['n']:,}; {value['method']}; computed by {called(value)}"
 
 
 def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
@@ -225,25 +239,25 @@ def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.No
     return [raw(f"<details{mark}><summary>{summary}</summary>"), *content, raw("</details>")]
 
 
-_AS_TEXT = (lambda writer, node: None, lambda writer, node: None)
-"""Elsewhere than on pages the text stands alone."""
+def no_element(writer, node: Explained) -> None:
+    """Elsewhere than on pages the text stands alone."""
 
 
-def _anchor_cells(app, tree) -> None:
+def anchor_cells(app, tree) -> None:
     """Give every code cell an anchor by its execution count, for links from the ledger."""
     for node in tree.findall(nodes.container):
         if node.get("nb_element") == "cell_code" and node.get("exec_count"):
             node["ids"].append(f"cell-{node['exec_count']}")
 
 
-def _keep_entries_of_search(app, exception) -> None:
+def keep_entries_of_search(app, exception) -> None:
     """Keep the entries of the index for the next build: Sphinx collects them after it has written what it keeps."""
     if exception is None:
         with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
             pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
 
 
-def _require_edition(app, config) -> None:
+def require_edition(app, config) -> None:
     """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
     if not config.sense7_edition:
         raise SystemExit(
@@ -253,17 +267,18 @@ def _require_edition(app, config) -> None:
 
 def setup(app):
     """Register roles and anchors with Sphinx."""
-    app.connect("config-inited", _require_edition)
+    app.connect("config-inited", require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
-    for name, lookup in (("value", _value), ("published", _published), ("edition", _fact)):
-        app.add_role(name, TextRole(lookup))
+    app.add_role("value", TextRole(lookup_value))
+    app.add_role("published", TextRole(lookup_published))
+    app.add_role("edition", TextRole(lookup_fact))
     app.add_node(
         Explained,
         override=False,
-        html=(_visit_explained, _depart_explained),
-        latex=_AS_TEXT,
-        text=_AS_TEXT,
+        html=(visit_explained, depart_explained),
+        latex=(no_element, no_element),
+        text=(no_element, no_element),
     )
-    app.connect("doctree-read", _anchor_cells)
-    app.connect("build-finished", _keep_entries_of_search)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-read", anchor_cells)
+    app.connect("build-finished", keep_entries_of_search)
+    return METADATA
