@@ -127,6 +127,7 @@ def is_names(function: str, parameter: str, value: object) -> object:
 def is_frame(*columns: str, numeric: Iterable[str] = (), optional: bool = False) -> Check:
     """Give a check that an argument is a DataFrame with some columns, those in ``numeric`` of numbers."""
     numeric = tuple(numeric)
+    are_numbers = is_numbers("numbers in the columns of ratings")
 
     def check(function: str, parameter: str, value: object) -> object:
         import pandas as pd
@@ -141,9 +142,7 @@ def is_frame(*columns: str, numeric: Iterable[str] = (), optional: bool = False)
                 f"{function} wants a DataFrame as {parameter}; it lacks the columns {', '.join(lacking)}."
             )
         if numeric:
-            is_numbers("numbers in the columns of ratings")(
-                function, parameter, value[list(numeric)]
-            )
+            are_numbers(function, parameter, value[list(numeric)])
         return value
 
     return check

@@ -348,15 +348,14 @@ class ParticipantBootstrap:
         """Return the statistic in every draw."""
         sums = sums_by_participant(values, self.codes(participants), len(self.names))
         flat = sums.reshape(len(sums), -1)
-
-        def of_weights(weights: np.ndarray) -> np.ndarray:
-            drawn = weights @ flat
-            return statistic(drawn.reshape(len(drawn), *sums.shape[1:]))
-
+        # Measured: of tables that do not leave the cache, statistics of many sums take less than half the time.
         width = max(1, flat.shape[1])
+        parts = []
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Measured: of tables that do not leave the cache, statistics of many sums take less than half the time.
-            return self.in_every_draw(of_weights, width, most=_IN_CACHE // width)
+            for draws in pieces(self.draws, max(width, len(self.names)), _IN_CACHE // width):
+                drawn = self.weights(draws) @ flat
+                parts.append(statistic(drawn.reshape(len(drawn), *sums.shape[1:])))
+        return np.concatenate(parts)
 
     def in_every_draw(
         self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None

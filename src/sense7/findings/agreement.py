@@ -97,7 +97,8 @@ def kappa_of(
 
     def kappa() -> np.ndarray:
         _require_rated(all_turns, ("overall", name))
-        need(len(rated), f"no turn has {'both' if turns is all_turns else 'all'} ratings")
+        ratings = "both" if turns is all_turns else "all"
+        need(len(rated), f"no turn has {ratings} ratings")
         tables = _tables_of_levels(rated, name)
         return resampled(
             bootstrap, lambda sums: weighted_kappa(sums, weights), tables, rated["participant"]
@@ -337,41 +338,41 @@ def parts_and_shares(
         share_keys = {name: f"{recorded_as}_share_{name}" for name in ratings}
         r2_key = {TOTAL: f"{recorded_as}_r2"}
 
-    def number(name: str, found: dict, kind: str, method: str, undefined: str, key: str) -> Number:
+    def number(name: str, by_name: dict, keys: dict, **declared) -> Number:
         def estimate() -> Estimate:
             if name != TOTAL:
                 need(ratings[name].notna().any(), "never rated in this data set")
             need(not reason, reason)
-            need(name in found, "does not vary in the units used")
-            return found[name]
+            need(name in by_name, "does not vary in the units used")
+            return by_name[name]
 
+        lacking = ""
+        if name == TOTAL:
+            lacking = lacking_items(units.ratings, units.note)
         return Number(
             label=name,
             statistic=estimate,
-            unit=f"share of {kind}",
-            method=f"{method}, {described}",
             rows=units.ratings.index,
-            key=key,
-            undefined=undefined,
-            note=lacking_items(units.ratings, units.note) if name == TOTAL and units.note else "",
+            key=keys.get(name, ""),
+            note=lacking,
+            **declared,
         )
 
-    parts = dict(zip([*items, TOTAL], estimates[: len(items) + 1], strict=False))
-    shares = dict(zip(items, estimates[len(items) + 1 :], strict=False))
-    of_variance = ("variance", "LMG", "the outcome does not vary")
-    of_explained = ("explained variance", "LMG divided by R squared", "nothing is explained")
-    return (
-        tabulate(
-            "dimension",
-            [number(name, parts, *of_variance, r2_key.get(name, "")) for name in [*ratings, TOTAL]],
-            bootstrap,
-        ),
-        tabulate(
-            "dimension",
-            [number(name, shares, *of_explained, share_keys.get(name, "")) for name in ratings],
-            bootstrap,
-        ),
-    )
+    lmg = dict(zip([*items, TOTAL], estimates[: len(items) + 1], strict=False))
+    of_lmg = {
+        "unit": "share of variance",
+        "method": f"LMG, {described}",
+        "undefined": "the outcome does not vary",
+    }
+    parts = [number(name, lmg, r2_key, **of_lmg) for name in [*ratings, TOTAL]]
+    divided = dict(zip(items, estimates[len(items) + 1 :], strict=False))
+    of_divided = {
+        "unit": "share of explained variance",
+        "method": f"LMG divided by R squared, {described}",
+        "undefined": "nothing is explained",
+    }
+    shares = [number(name, divided, share_keys, **of_divided) for name in ratings]
+    return tabulate("dimension", parts, bootstrap), tabulate("dimension", shares, bootstrap)
 
 
 @dataclass(frozen=True)

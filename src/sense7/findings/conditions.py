@@ -170,16 +170,16 @@ def condition_design(study: Study) -> Design:
         return Design("between participants", "no participant has two conversations", len(met))
     met_several = conditions_met > 1
     met_all = conditions_met == len(study.conditions)
-    kind = "mixed"
+    design = "mixed"
     if met_several.mean() >= 0.9:
-        kind = "within participants"
+        design = "within participants"
     elif met_several.mean() <= 0.1:
-        kind = "between participants"
+        design = "between participants"
     words = (
         f"{met_several.sum():,} of {count_of(len(conditions_met), 'participant')} with several conversations "
         f"met several conditions, and {met_all.sum():,} met all {len(study.conditions)}"
     )
-    return Design(kind, words, len(met))
+    return Design(design, words, len(met))
 
 
 @finding
@@ -608,17 +608,14 @@ def _f_test(sums: NestedSums, fit: Nested, conditions: int, n: int) -> dict:
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
     """Return the p values of a table of estimates in words: p, n, method, and a note where there is none."""
-    shown = pd.DataFrame(
-        {
-            "p": tests["estimate"].map(p_in_words),
-            "n": tests["n"],
-            "method": tests["method"],
-            "note": tests["reason"],
-        }
-    )
-    if not shown["note"].any():
-        shown = shown.drop(columns="note")
-    return shown
+    columns = {
+        "p": tests["estimate"].map(p_in_words),
+        "n": tests["n"],
+        "method": tests["method"],
+    }
+    if tests["reason"].any():
+        columns["note"] = tests["reason"]
+    return pd.DataFrame(columns)
 
 
 @finding
@@ -880,7 +877,7 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         "interaction": "condition_by_dimension_p",
         "largest deviation": "condition_by_dimension_largest",
     }
-    named = {
+    name_of_largest = {
         "n": int(largest["n"]),
         "unit": "dimension, condition",
         "method": "largest deviation in size",
@@ -888,7 +885,7 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         "estimate": where,
         "reason": reason,
     }
-    return DimensionByCondition(estimate_table(tests, "test", keys), named, table)
+    return DimensionByCondition(estimate_table(tests, "test", keys), name_of_largest, table)
 
 
 FEWEST_IN_A_CONDITION = 5

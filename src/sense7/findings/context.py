@@ -187,7 +187,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         key="context_share",
         undefined="too few conversations of the same participant to compare, "
         "or their ratings do not vary",
-        interval=f"{fewer_draws.description}, moved to the estimate",
+        interval=f"{fewer_draws.describe()}, moved to the estimate",
     )
     return tabulate("context", [number], fewer_draws)
 

@@ -162,41 +162,39 @@ _KEYED = {"key", "estimate"}
 """Names that recorded rows have, as columns of a frame or in a mapping."""
 
 
-def _with_function(result: object, named: Callable[[str], ComputedBy]) -> object:
+def _with_function(result: object, computed_by: Callable[[str], ComputedBy]) -> object:
     """What a finding returned, with the function in each row that has a key."""
     if isinstance(result, pd.DataFrame):
         if not set(result) >= _KEYED:
             return result
         earlier = result.get("computed_by", [None] * len(result))
-        functions = [
-            _function_of(key, before, named)
-            for key, before in zip(result["key"], earlier, strict=True)
-        ]
+        rows = zip(result["key"], earlier, strict=True)
+        functions = [_function_of(key, function, computed_by) for key, function in rows]
         return result.assign(computed_by=pd.Series(functions, index=result.index, dtype=object))
     if isinstance(result, Mapping):
         if set(result) >= _KEYED:
-            function = _function_of(result["key"], result.get("computed_by"), named)
+            function = _function_of(result["key"], result.get("computed_by"), computed_by)
             return {**result, "computed_by": function}
-        return {name: _with_function(part, named) for name, part in result.items()}
+        return {name: _with_function(part, computed_by) for name, part in result.items()}
     if is_dataclass(result):
         parts = {}
         for field in fields(result):
-            parts[field.name] = _with_function(getattr(result, field.name), named)
+            parts[field.name] = _with_function(getattr(result, field.name), computed_by)
         return replace(result, **parts)
     if type(result) in (list, tuple):
-        return type(result)(_with_function(part, named) for part in result)
+        return type(result)(_with_function(part, computed_by) for part in result)
     return result
 
 
 def _function_of(
-    key: str, earlier: ComputedBy | None, named: Callable[[str], ComputedBy]
+    key: str, earlier: ComputedBy | None, computed_by: Callable[[str], ComputedBy]
 ) -> ComputedBy | None:
     """Which function returned a row under its key: an earlier one, unless the row has another key since."""
     if not key:
         return None
     if isinstance(earlier, ComputedBy) and earlier.key == key:
         return earlier
-    return named(key)
+    return computed_by(key)
 
 
 def keyed_rows(result: object) -> Iterator[dict]:

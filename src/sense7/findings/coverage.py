@@ -239,13 +239,13 @@ def rules_before_and_after() -> pd.DataFrame:
     Power is the share of simulated studies with the effect, false positives the share of those without it. A claim
     that no rule decides any more has no power.
     """
-    earlier = parse_yaml(data_file("earlier_rules.yml").read_text(encoding="utf-8"))
+    earlier_rules = parse_yaml(data_file("earlier_rules.yml").read_text(encoding="utf-8"))
     claims = parse_yaml(data_file("claims.yml").read_text(encoding="utf-8"))
     claim_of = {claim["id"]: claim for claim in claims}
     rates = json.loads(data_file("claims_power.json").read_text(encoding="utf-8"))["claims"]
     rows = []
-    for before in earlier:
-        claim = claim_of[before["claim"]]
+    for earlier in earlier_rules:
+        claim = claim_of[earlier["claim"]]
         now = "none: no rule can decide it"
         power = false_positives = ""
         if claim["key"]:
@@ -254,17 +254,17 @@ def rules_before_and_after() -> pd.DataFrame:
             false_positives = _passed_of(rates[claim["id"]]["null"])
         row = {
             "claim": claim["short"],
-            "earlier rule": before["rule"],
-            "power, earlier": _passed_of(before["with_effect"]),
-            "false positives, earlier": _passed_of(before["without_effect"]),
+            "earlier rule": earlier["rule"],
+            "power, earlier": _passed_of(earlier["with_effect"]),
+            "false positives, earlier": _passed_of(earlier["without_effect"]),
             "rule": now,
             "power": power,
             "false positives": false_positives,
             "power, more studies": "",
             "false positives, more studies": "",
-            "why changed": before["why"],
+            "why changed": earlier["why"],
         }
-        more = before.get("more_studies")
+        more = earlier.get("more_studies")
         if more:
             row["power, more studies"] = _passed_of(more["with_effect"])
             row["false positives, more studies"] = _passed_of(more["without_effect"])

@@ -235,9 +235,9 @@ def flow(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     >>> flow(load("synthetic"))["n"].iloc[:2].tolist()
     [109, 672]
     """
-    shown = study.turns_put_to_rating
-    never_shown = len(study.turns) - len(shown)
-    cells = shown[[f"{name}_state" for name in study.asked]]
+    shown_for_rating = study.turns_put_to_rating
+    never_shown = len(study.turns) - len(shown_for_rating)
+    cells = shown_for_rating[[f"{name}_state" for name in study.asked]]
     number_of = {state: int((cells == state).to_numpy().sum()) for state in WITHOUT_LEVEL}
     with_level = int((cells == RATED).to_numpy().sum())
     has_truth = _truth(study, truth).notna()
@@ -259,7 +259,7 @@ def flow(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         "participants": (study.conversations["participant"].nunique(), ""),
         "conversations": (len(study.conversations), ""),
         "turns of the assistant": (len(study.turns), ""),
-        "turns shown for rating": (len(shown), turns_left_out),
+        "turns shown for rating": (len(shown_for_rating), turns_left_out),
         f"ratings with a level ({len(study.asked)} asked per turn)": (
             with_level,
             ", ".join(answers_left_out),
@@ -306,12 +306,12 @@ def described_parts(study: Study) -> dict:
     people = pd.Index(study.conversations["participant"].unique())
     characteristics = characteristic_columns(study.participants, people)
     is_characteristic = ~characteristics["reason"].isin(NO_CHARACTERISTICS)
-    held = {
+    has_answers = {
         "ratings of turns": filled.isin(RATING_NAMES).any(),
         "characteristics of the users": (characteristics["answers"] > 0)[is_characteristic].any(),
         "details of the context": filled.isin(CONTEXT).any(),
     }
-    absent = [part for part, is_held in held.items() if not is_held]
+    absent = [part for part, is_answered in has_answers.items() if not is_answered]
     answer = "yes"
     reason = ""
     if absent:
@@ -320,7 +320,7 @@ def described_parts(study: Study) -> dict:
     return {
         "key": "described_parts_are_held",
         "estimate": answer,
-        "n": len(held),
+        "n": len(has_answers),
         "unit": "answer",
         "method": "columns of the workbook with at least one answer",
         "reason": reason,

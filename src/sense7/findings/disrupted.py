@@ -761,16 +761,16 @@ def unmet_expectations(
     if frame is None:
         frame = expectation_conversations(study)
     unmet = int(frame["unmet"].sum())
-    others = len(frame) - unmet
+    met = len(frame) - unmet
 
     def number(label: str, held_equal: list[str], key: str) -> Number:
         def loss() -> Estimate:
             need_expectations(study, frame)
             few = (
                 f"{count_of(unmet, 'conversation')} with an unmet expectation and "
-                f"{count_of(others, 'other')}: too few"
+                f"{count_of(met, 'other')}: too few"
             )
-            need(min(unmet, others) >= FEWEST, few)
+            need(min(unmet, met) >= FEWEST, few)
             return _loss_in_model(frame, ["unmet", *held_equal], bootstrap.confidence)
 
         regressors = ", ".join(["unmet", *held_equal])

@@ -255,10 +255,10 @@ def short_conversation(study: Study) -> pd.DataFrame:
     """
     name = example_conversation(study)
     messages = _messages_with_ratings(study)
-    shown = messages[messages["conversation"] == name].sort_values("position")
-    who = np.where(shown["answers"], "assistant", "user")
-    shown = shown.assign(who=who, text=shown["content"]).set_index("position")
-    return shown[["who", "text", *study.asked]]
+    of_conversation = messages[messages["conversation"] == name].sort_values("position")
+    who = np.where(of_conversation["answers"], "assistant", "user")
+    of_conversation = of_conversation.assign(who=who, text=of_conversation["content"])
+    return of_conversation.set_index("position")[["who", "text", *study.asked]]
 
 
 def _why_none(study: Study, name: str, end: str, candidates: int) -> str:

@@ -111,20 +111,24 @@ NEVER_RATED = "no conversation of this data set has ground truth"
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations with ground truth that have each label 1..5; n counts conversations."""
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    known, label = study.conversations[np.isfinite(truth)], labels(truth[np.isfinite(truth)])
-    how = (
-        "share of conversations",
-        "conversations with the label by conversations with ground truth",
-    )
+    rated = study.conversations[np.isfinite(truth)]
+    label = labels(truth[np.isfinite(truth)])
 
-    def shares(level: int):
-        need(len(known), NEVER_RATED)
-        return share(bootstrap, label == level, np.ones(len(known)), known["participant"])
+    def share_with(level: int) -> np.ndarray:
+        need(len(rated), NEVER_RATED)
+        return share(bootstrap, label == level, np.ones(len(rated)), rated["participant"])
 
-    numbers = [
-        Number(level, partial(shares, level), *how, known, f"ground_truth_label_{level}")
-        for level in range(1, len(LEVELS) + 1)
-    ]
+    numbers = []
+    for level in range(1, len(LEVELS) + 1):
+        number = Number(
+            label=level,
+            statistic=partial(share_with, level),
+            unit="share of conversations",
+            method="conversations with the label by conversations with ground truth",
+            rows=rated,
+            key=f"ground_truth_label_{level}",
+        )
+        numbers.append(number)
     return tabulate("label", numbers, bootstrap)
 
 
@@ -146,20 +150,22 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     """
     conversations = study.conversations.set_index("conversation")
     turns = study.turns.sort_values("turn", kind="stable")
-    of, seven = turns["conversation"], turns[list(DIMENSION_NAMES)]
-    turn_means = seven.mean(axis=1)
-    asked = study.rated_dimensions
-    complete = turn_means.where(seven[asked].notna().all(axis=1) & bool(asked))
-    post = conversations[[f"post_{name}" for name in DIMENSION_NAMES]]
-    ratings = seven.notna().sum(axis=1).groupby(of).sum()
+    conversation = turns["conversation"]
+    ratings = turns[list(DIMENSION_NAMES)]
+    turn_means = ratings.mean(axis=1)
+    dimensions = study.rated_dimensions
+    is_complete = ratings[dimensions].notna().all(axis=1) & bool(dimensions)
+    post_task = conversations[[f"post_{name}" for name in DIMENSION_NAMES]]
+    number_of_ratings = ratings.notna().sum(axis=1).groupby(conversation).sum()
+    sum_of_ratings = ratings.sum(axis=1).groupby(conversation).sum()
     scores = {
-        "all ratings pooled": seven.sum(axis=1).groupby(of).sum() / ratings.where(ratings > 0),
-        "by dimension, then over dimensions": seven.groupby(of).mean().mean(axis=1),
-        "complete turns only": complete.groupby(of).mean(),
-        "median of the turns": turn_means.groupby(of).median(),
-        "last rated turn": turn_means.groupby(of).last(),
-        "overall ratings": turns["overall"].groupby(of).mean(),
-        "ratings after the conversation": post.mean(axis=1),
+        "all ratings pooled": sum_of_ratings / number_of_ratings.where(number_of_ratings > 0),
+        "by dimension, then over dimensions": ratings.groupby(conversation).mean().mean(axis=1),
+        "complete turns only": turn_means.where(is_complete).groupby(conversation).mean(),
+        "median of the turns": turn_means.groupby(conversation).median(),
+        "last rated turn": turn_means.groupby(conversation).last(),
+        "overall ratings": turns["overall"].groupby(conversation).mean(),
+        "ratings after the conversation": post_task.mean(axis=1),
     }
     frame = pd.DataFrame(
         {name: values.reindex(conversations.index) for name, values in scores.items()}
@@ -178,26 +184,34 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     frame = other_ground_truths(study)
     repeated = why_no_judgment_of_the_whole(study)
 
-    def changed(name: str, other: np.ndarray, both: np.ndarray):
-        need(name != "ratings after the conversation" or not repeated, repeated)
-        if not both.any():
-            given = name != "overall ratings" or study.turns["overall"].notna().any()
-            need(given, "the overall rating was never given in this data set")
-            rated = name != "ratings after the conversation" or np.isfinite(other).any()
-            need(rated, "post-task empathy was never rated in this data set")
+    def number(name: str, ending: str) -> Number:
+        values = frame[name].to_numpy()
+        has_both = np.isfinite(truth) & np.isfinite(values)
+        rows = study.conversations[has_both]
+
+        def share_changed() -> np.ndarray:
+            if name == "ratings after the conversation":
+                need(not repeated, repeated)
+                was_rated = np.isfinite(values).any()
+                need(was_rated, "post-task empathy was never rated in this data set")
+            if name == "overall ratings":
+                was_rated = study.turns["overall"].notna().any()
+                need(was_rated, "the overall rating was never given in this data set")
             need(np.isfinite(truth).any(), NEVER_RATED)
-            need(name != "complete turns only", "no turn rates every dimension")
-            need(False, "no conversation has both")
-        people = study.conversations["participant"][both]
-        return share(
-            bootstrap, labels(truth[both]) != labels(other[both]), np.ones(len(people)), people
+            if name == "complete turns only":
+                need(len(rows), "no turn rates every dimension")
+            need(len(rows), "no conversation has both")
+            is_changed = labels(truth[has_both]) != labels(values[has_both])
+            return share(bootstrap, is_changed, np.ones(len(rows)), rows["participant"])
+
+        return Number(
+            label=name,
+            statistic=share_changed,
+            unit="share of conversations",
+            method=f"conversations whose label differs under: {name}",
+            rows=rows,
+            key=f"ground_truth_changed_{ending}",
         )
 
-    numbers = []
-    for name, ending in CHOICES.items():
-        other = frame[name].to_numpy()
-        both = np.isfinite(truth) & np.isfinite(other)
-        how = "share of conversations", f"conversations whose label differs under: {name}"
-        statistic, rows = partial(changed, name, other, both), study.conversations[both]
-        numbers.append(Number(name, statistic, *how, rows, f"ground_truth_changed_{ending}"))
+    numbers = [number(name, ending) for name, ending in CHOICES.items()]
     return tabulate("instead of the authors' convention", numbers, bootstrap)

@@ -50,9 +50,9 @@ def named_dimension(text: object) -> str | None:
     """
     if not isinstance(text, str):
         return None
-    named = normalise_name(text)
+    name = normalise_name(text)
     for dimension in DIMENSIONS:
-        if named in (normalise_name(dimension.name), normalise_name(dimension.title)):
+        if name in (normalise_name(dimension.name), normalise_name(dimension.title)):
             return dimension.name
     return None
 

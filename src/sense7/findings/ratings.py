@@ -1,6 +1,7 @@
 """How the ratings are spread, and how often each dimension is rated at all."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -108,11 +109,11 @@ def _share_rated(
     key: str,
 ) -> Number:
     """The share of turns in which a rating has a level, of those whose answer can be read."""
-    asked = name in study.asked
-    readable = turns[turns[f"{name}_state"] != UNREADABLE] if asked else turns[:0]
+    is_asked = name in study.asked
+    readable = turns[turns[f"{name}_state"] != UNREADABLE] if is_asked else turns[:0]
 
     def rated_share() -> np.ndarray:
-        need(asked, NEVER_ASKED)
+        need(is_asked, NEVER_ASKED)
         return _share(bootstrap, readable[f"{name}_state"] == RATED, readable["participant"])
 
     return Number(
@@ -143,43 +144,41 @@ def applicability_of_first_turn(
         Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to
         rating), unit, method, reason; keys for Relational.
     """
-    asked = name in study.asked
+    is_asked = name in study.asked
     turns = study.turns_put_to_rating
-    readable = turns[turns[f"{name}_state"] != UNREADABLE] if asked else turns[:0]
-    rated = readable[f"{name}_state"] == RATED
+    readable = turns[turns[f"{name}_state"] != UNREADABLE] if is_asked else turns[:0]
+    is_rated = readable[f"{name}_state"] == RATED
     is_first = readable["turn"] == 1
+    keys = _FIRST_TURN if name == "Relational" else {}
 
     def share_among(chosen: pd.Series) -> np.ndarray:
-        need(asked, NEVER_ASKED)
-        return share(bootstrap, rated & chosen, chosen, readable["participant"])
+        need(is_asked, NEVER_ASKED)
+        return share(bootstrap, is_rated & chosen, chosen, readable["participant"])
 
+    def later_minus_first() -> np.ndarray:
+        return share_among(~is_first) - share_among(is_first)
+
+    def number(label: str, statistic, rows: pd.DataFrame, absent: str) -> Number:
+        return Number(
+            label=label,
+            statistic=statistic,
+            unit="share of turns",
+            method="rated turns by turns shown for rating",
+            rows=rows,
+            key=keys.get(label, ""),
+            undefined=f"{absent} shown for rating",
+        )
+
+    first = partial(share_among, is_first)
+    later = partial(share_among, ~is_first)
     numbers = [
-        ("first turn", lambda: share_among(is_first), readable[is_first], "no first turn was"),
-        ("later turns", lambda: share_among(~is_first), readable[~is_first], "no later turn was"),
-        (
-            "later minus first",
-            lambda: share_among(~is_first) - share_among(is_first),
-            readable,
-            "no first turn, or no later one, was",
+        number("first turn", first, readable[is_first], "no first turn was"),
+        number("later turns", later, readable[~is_first], "no later turn was"),
+        number(
+            "later minus first", later_minus_first, readable, "no first turn, or no later one, was"
         ),
     ]
-    keys = _FIRST_TURN if name == "Relational" else {}
-    return tabulate(
-        "turns",
-        [
-            Number(
-                label=label,
-                statistic=statistic,
-                unit="share of turns",
-                method="rated turns by turns shown for rating",
-                rows=rows,
-                key=keys.get(label, ""),
-                undefined=f"{nothing} shown for rating",
-            )
-            for label, statistic, rows, nothing in numbers
-        ],
-        bootstrap,
-    )
+    return tabulate("turns", numbers, bootstrap)
 
 
 @finding

@@ -319,29 +319,29 @@ def correlations(
     """
 
     def number(a: str, b: str) -> Number:
-        both = ratings[[a, b]].dropna()
+        rows = ratings[[a, b]].dropna()
 
         def statistic() -> np.ndarray:
             never = [name for name in (a, b) if not ratings[name].notna().any()]
             need(not never, f"never rated: {', '.join(never)}")
-            need(len(both) >= FEWEST_UNITS, "fewer than three units rate both")
-            constant = [name for name in (a, b) if not varies(both[name])]
+            need(len(rows) >= FEWEST_UNITS, "fewer than three units rate both")
+            constant = [name for name in (a, b) if not varies(rows[name])]
             need(not constant, f"does not vary: {', '.join(constant)}")
-            return resampled(bootstrap, pearson_from_sums, terms_of_a_pair(both), both.index)
+            return resampled(bootstrap, pearson_from_sums, terms_of_a_pair(rows), rows.index)
 
         key = f"correlation_{recorded_as}_{a}_{b}" if recorded_as else ""
         method = "Pearson correlation of the units that rate both"
-        return Number(f"{a} with {b}", statistic, "Pearson correlation", method, both.index, key)
+        return Number(f"{a} with {b}", statistic, "Pearson correlation", method, rows.index, key)
 
     return tabulate(
         "pair", [number(*pair) for pair in itertools.combinations(ratings, 2)], bootstrap
     )
 
 
-def terms_of_a_pair(both: pd.DataFrame) -> np.ndarray:
+def terms_of_a_pair(pairs: pd.DataFrame) -> np.ndarray:
     """Terms of each unit whose sums give a correlation: 1, x, y, xx, yy, xy."""
-    x, y = both.to_numpy(dtype=float).T - 3
-    return np.column_stack([np.ones(len(both)), x, y, x * x, y * y, x * y])
+    x, y = pairs.to_numpy(dtype=float).T - 3
+    return np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
 
 
 def pearson_from_sums(sums: np.ndarray) -> np.ndarray:

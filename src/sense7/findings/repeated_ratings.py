@@ -30,11 +30,12 @@ def repeated_ratings(study: Study) -> pd.DataFrame:
     """
     dimensions = list(DIMENSION_NAMES)
     conversations = study.conversations.set_index("conversation")
-    after = conversations[[f"post_{name}" for name in dimensions]].astype(float)
-    after.columns = dimensions
+    post_task = conversations[[f"post_{name}" for name in dimensions]].astype(float)
+    post_task.columns = dimensions
     turns = study.turns.sort_values("turn", kind="stable").groupby("conversation")[dimensions]
-    has_both = after.notna() & turns.count().reindex(after.index, fill_value=0).gt(0)
-    compared = after.where(has_both)
+    number_of_ratings = turns.count().reindex(post_task.index, fill_value=0)
+    has_both = post_task.notna() & number_of_ratings.gt(0)
+    compared = post_task.where(has_both)
     table = pd.DataFrame(
         {
             "participant": conversations["participant"],
@@ -45,8 +46,9 @@ def repeated_ratings(study: Study) -> pd.DataFrame:
         }
     )
     for summary in SUMMARIES_OF_TURNS:
-        difference = (after - turns.agg(summary).astype(float).reindex(after.index)).abs()
-        table[summary] = (difference.lt(1e-9) | ~has_both).all(axis=1)
+        of_turns = turns.agg(summary).astype(float).reindex(post_task.index)
+        is_equal = (post_task - of_turns).abs().lt(1e-9)
+        table[summary] = (is_equal | ~has_both).all(axis=1)
     return table[table["levels"] > 0]
 
 

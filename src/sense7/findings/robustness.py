@@ -474,16 +474,16 @@ def expectation_loss(study: Study) -> Compute:
     """Loss when high desired empathy met low ratings, beyond both by themselves."""
     conversations = study.conversations
     empathy = OUTCOMES["empathy"]
-    asked = [name for name in empathy if conversations[name].notna().any()]
-    is_complete = conversations[asked].notna().all(axis=1)
+    answered = [name for name in empathy if conversations[name].notna().any()]
+    is_complete = conversations[answered].notna().all(axis=1)
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         turns = kept(study, study.turns, choice["exclusions"])
         rating = "dimensions" if choice["turns rated by"] == RATINGS[0] else "overall"
-        after = conversations.copy()
+        post_task = conversations.copy()
         if choice["missing"] == COMPLETE[1]:
-            after.loc[~is_complete, empathy] = np.nan
-        other = replace(study, turns=turns, conversations=after)
+            post_task.loc[~is_complete, empathy] = np.nan
+        other = replace(study, turns=turns, conversations=post_task)
         low_below = CUTS[choice["low is below"]]
         frame = expectation_conversations(other, low_below, rating)
         return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
@@ -652,8 +652,8 @@ def empathy_satisfaction(study: Study) -> Compute:
 
 def _mean_of_asked(study: Study, names: Sequence[str], skip_missing: bool) -> np.ndarray:
     """Mean over those of the questions that somebody answered, of each conversation."""
-    asked = [name for name in names if study.conversations[name].notna().any()]
-    answers = study.conversations[asked].astype(float)
+    answered = [name for name in names if study.conversations[name].notna().any()]
+    answers = study.conversations[answered].astype(float)
     return answers.mean(axis=1, skipna=skip_missing).to_numpy(dtype=float)
 
 
