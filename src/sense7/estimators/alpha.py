@@ -68,14 +68,6 @@ def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
     return alpha_from_covariances(covariances_from_sums(sums))
 
 
-def _prepared(ratings: pd.DataFrame | np.ndarray, missing: str) -> np.ndarray:
-    MISSING("the interval of alpha", "missing", missing)
-    values = np.asarray(ratings, dtype=float)
-    if missing == "listwise":
-        return values[np.isfinite(values).all(axis=1)]
-    return values
-
-
 @checked(
     ratings=is_numbers("a DataFrame or an array with items in columns", dimensions=2),
     missing=MISSING,
@@ -111,7 +103,9 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     >>> round(cronbach_alpha(ratings), 4)
     0.9333
     """
-    values = _prepared(ratings, missing)
+    values = np.asarray(ratings, dtype=float)
+    if missing == "listwise":
+        values = values[np.isfinite(values).all(axis=1)]
     return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
 
 
@@ -185,6 +179,7 @@ def alpha_row(
     -----
     R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
+    MISSING("the interval of alpha", "missing", missing)
     if interval not in INTERVALS:
         raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
     for name, column in ratings.items():
@@ -212,7 +207,7 @@ def alpha_row(
             method=f"Cronbach's alpha, {missing}, {count_of(items, 'item')}",
             reason=f"{number} of these dimensions was rated in this data set; alpha needs two",
         )
-    moments, people = moments_by_participant(_prepared(used, missing), used.index)
+    moments, people = moments_by_participant(used.to_numpy(dtype=float), used.index)
     row = alpha_row_of_moments(
         moments, people, units, bootstrap, missing=missing, interval=interval
     )

@@ -42,9 +42,9 @@ from sense7.findings.core import (
     NotComputable,
     Number,
     finding,
+    mean_of_rows,
     need,
     resampled,
-    share,
     tabulate,
 )
 from sense7.findings.measures import conversation_ratings, need_prompt, turn_rating, turn_ratings
@@ -216,7 +216,7 @@ def condition_means(
             need(study.conditions, NO_CONDITION)
             need(len(frame), f"no conversation with a condition has a {words} in this data set")
             need(len(rows), f"no conversation of this condition has a {words}")
-            return share(bootstrap, rows["y"], np.ones(len(rows)), rows["participant"])
+            return mean_of_rows(bootstrap, rows["y"], rows["participant"])
 
         return Number(
             label=name,
@@ -1109,7 +1109,7 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
         def mean() -> np.ndarray:
             need(len(turns), f"{MEAN} of a turn was never given in this data set")
             need(len(rows), "no such turn was rated")
-            return share(bootstrap, rows["y"], np.ones(len(rows)), rows["participant"])
+            return mean_of_rows(bootstrap, rows["y"], rows["participant"])
 
         return Number(
             label=turn,

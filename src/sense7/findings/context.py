@@ -16,7 +16,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, need, resampled, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, need_prompt
 from sense7.study import Study
@@ -114,7 +114,7 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         def mean_departure() -> np.ndarray:
             need(not no_topics, no_topics)
             need(anybody_has_two, "no participant has two conversations to compare")
-            return share(bootstrap, rows["departure"], np.ones(len(rows)), rows["participant"])
+            return mean_of_rows(bootstrap, rows["departure"], rows["participant"])
 
         return Number(
             label=topic,
@@ -345,7 +345,7 @@ def _mean_gap(
         reason = no_gap(study, expected_and_experienced(study))
         need(not reason, reason)
         need(len(frame), "topic was not given in this data set")
-        return share(bootstrap, frame["gap"], np.ones(len(frame)), frame["participant"])
+        return mean_of_rows(bootstrap, frame["gap"], frame["participant"])
 
     return Number(
         label=label,

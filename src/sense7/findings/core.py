@@ -231,6 +231,11 @@ def share(bootstrap: ParticipantBootstrap, counted, among, participants) -> np.n
     return resampled(bootstrap, ratio, np.column_stack([counted, among]), participants)
 
 
+def mean_of_rows(bootstrap: ParticipantBootstrap, values, participants) -> np.ndarray:
+    """Return the mean of a column over its rows, or the share of rows that are true, as `resampled` does."""
+    return share(bootstrap, values, np.ones(len(values)), participants)
+
+
 def widened(bootstrap: ParticipantBootstrap, comparisons: int) -> ParticipantBootstrap:
     """Return the same resamples with intervals for so many comparisons together (Bonferroni)."""
     return replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / max(1, comparisons))

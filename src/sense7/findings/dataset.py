@@ -11,7 +11,7 @@ from scipy import sparse
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, need, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -383,7 +383,7 @@ def ground_truth_mean(
     participants = study.conversations.loc[has_truth, "participant"]
 
     def mean() -> np.ndarray:
-        return share(bootstrap, truth[has_truth], np.ones(has_truth.sum()), participants)
+        return mean_of_rows(bootstrap, truth[has_truth], participants)
 
     number = Number(
         label="ground truth",
@@ -769,8 +769,7 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         is_disturbed = messages[disturbance]
         disturbed = messages.loc[is_disturbed, "conversation"]
         has_one = conversations["conversation"].isin(disturbed)
-        ones = np.ones(len(conversations))
-        return share(bootstrap, has_one, ones, conversations["participant"])
+        return mean_of_rows(bootstrap, has_one, conversations["participant"])
 
     numbers = []
     for disturbance, (key, label) in _DISTURBED.items():

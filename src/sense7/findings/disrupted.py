@@ -7,6 +7,7 @@ too. What an arbitrary order shows is known exactly: the mean over all orders of
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -594,28 +595,33 @@ def continuity_losses(
         cross = next_turn.cross_products([CONTINUITY])
         return resampled(bootstrap, coefficient(0), cross, next_turn.turns["participant"])
 
+    def coefficients(sums: np.ndarray) -> np.ndarray:
+        with_constant, _, _ = least_squares(sums)
+        return with_constant[..., :-1]
+
     def together(losses: Losses, rating: str) -> np.ndarray:
         """Coefficients of Relational and of the others that failed: (1 + draws, dimensions)."""
         need_failures(losses, rating)
         need(losses.others, "no other dimension failed often enough")
         cross = losses.cross_products([CONTINUITY, *losses.others])
-        without_constant = slice(None, -1)
-        return resampled(
-            bootstrap,
-            lambda sums: least_squares(sums)[0][..., without_constant],
-            cross,
-            losses.turns["participant"],
-        )
+        return resampled(bootstrap, coefficients, cross, losses.turns["participant"])
+
+    @cache
+    def in_next_turn() -> np.ndarray:
+        return together(next_turn, rating or "dimensions")
 
     def of_relational() -> np.ndarray:
-        return together(next_turn, rating or "dimensions")[:, 0]
+        return in_next_turn()[:, 0]
 
     def mean_of_others() -> np.ndarray:
-        return together(next_turn, rating or "dimensions")[:, 1:].mean(axis=1)
+        return in_next_turn()[:, 1:].mean(axis=1)
+
+    def contrast_of_next_turn() -> np.ndarray:
+        return of_relational() - mean_of_others()
 
     def contrast_of_same_turn() -> np.ndarray:
-        coefficients = together(same_turn, rating or "overall")
-        return coefficients[:, 0] - coefficients[:, 1:].mean(axis=1)
+        in_same_turn = together(same_turn, rating or "overall")
+        return in_same_turn[:, 0] - in_same_turn[:, 1:].mean(axis=1)
 
     def number(
         label: str, statistic: Callable, rows: pd.DataFrame, key: str, regressors: str
@@ -643,7 +649,7 @@ def continuity_losses(
         ),
         number(
             CONTRAST,
-            lambda: of_relational() - mean_of_others(),
+            contrast_of_next_turn,
             next_turn.failures,
             "continuity_contrast_next_turn",
             of_all,

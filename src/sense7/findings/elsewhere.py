@@ -36,7 +36,7 @@ from sense7.estimators.bootstrap import (
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, reading
 from sense7.findings.context import context_shares
-from sense7.findings.core import Number, Resamples, finding, resampled, share, tabulate
+from sense7.findings.core import Number, Resamples, finding, mean_of_rows, resampled, tabulate
 from sense7.findings.individualized import (
     participant_icc,
     relations,
@@ -331,10 +331,13 @@ def felt_heard_tables(
 
     def mean_of_group(source: str, label: str) -> Number:
         group = groups[source, label]
-        ones = np.ones(len(group))
+
+        def mean() -> np.ndarray:
+            return mean_of_rows(bootstrap, group["mean of six"], group["participant"])
+
         return Number(
             label=LABELS[label],
-            statistic=lambda: share(bootstrap, group["mean of six"], ones, group["participant"]),
+            statistic=mean,
             unit=POINTS,
             method="mean over people, mean of six",
             rows=group,
@@ -370,10 +373,9 @@ def felt_heard_tables(
 
     feelings = table.set_index("participant")[list(FEELINGS)]
     is_highest = (feelings == 7).all(axis=1).to_numpy()
-    ones = np.ones(len(table))
     ceiling = Number(
         label="highest rating to all six",
-        statistic=lambda: share(bootstrap, is_highest, ones, table["participant"]),
+        statistic=lambda: mean_of_rows(bootstrap, is_highest, table["participant"]),
         unit="share of people",
         method="share of people who gave the highest rating to all six feelings",
         rows=table,

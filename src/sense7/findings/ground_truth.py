@@ -8,7 +8,7 @@ import pandas as pd
 from sense7.arguments import checked, is_frame, is_names
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -116,7 +116,7 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
     def share_with(level: int) -> np.ndarray:
         need(len(rated), NEVER_RATED)
-        return share(bootstrap, label == level, np.ones(len(rated)), rated["participant"])
+        return mean_of_rows(bootstrap, label == level, rated["participant"])
 
     numbers = []
     for level in range(1, len(LEVELS) + 1):
@@ -202,7 +202,7 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
                 need(len(rows), "no turn rates every dimension")
             need(len(rows), "no conversation has both")
             is_changed = labels(truth[has_both]) != labels(values[has_both])
-            return share(bootstrap, is_changed, np.ones(len(rows)), rows["participant"])
+            return mean_of_rows(bootstrap, is_changed, rows["participant"])
 
         return Number(
             label=name,

@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -98,9 +98,8 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         def share_that_names_it() -> np.ndarray:
             need(study.participants is not None, NO_SHEET)
             need(column is not None, NO_CHOICES)
-            everybody = np.ones(len(choices))
             names_it = choices["dimension"] == name
-            return share(resampled_people, names_it, everybody, choices["participant"])
+            return mean_of_rows(resampled_people, names_it, choices["participant"])
 
         return Number(
             label=name,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import under_keys
-from sense7.findings.core import Number, finding, need, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -46,13 +46,6 @@ _NO_LEVEL = (NOT_RATED, ABSENT, UNREADABLE)
 NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
 UNDEFINED = "no answer can be read"
-
-
-def _share(
-    bootstrap: ParticipantBootstrap, counted: pd.Series, participants: pd.Series
-) -> np.ndarray:
-    """Share of rows that count, in all rows and in every resample."""
-    return share(bootstrap, counted, np.ones(len(counted)), participants)
 
 
 def _require_rated(study: Study, name: str) -> None:
@@ -114,7 +107,8 @@ def _share_rated(
 
     def rated_share() -> np.ndarray:
         need(is_asked, NEVER_ASKED)
-        return _share(bootstrap, readable[f"{name}_state"] == RATED, readable["participant"])
+        is_rated = readable[f"{name}_state"] == RATED
+        return mean_of_rows(bootstrap, is_rated, readable["participant"])
 
     return Number(
         label=name,
@@ -224,7 +218,7 @@ def _share_very_poor(
 
     def very_poor_share() -> np.ndarray:
         _require_rated(study, name)
-        return _share(bootstrap, labels(turns[name]) == 1, turns["participant"])
+        return mean_of_rows(bootstrap, labels(turns[name]) == 1, turns["participant"])
 
     return Number(
         label=name,
@@ -343,7 +337,7 @@ def _mean_level(study: Study, bootstrap: ParticipantBootstrap, name: str) -> Num
 
     def mean_level() -> np.ndarray:
         _require_rated(study, name)
-        return share(bootstrap, rated[name], np.ones(len(rated)), rated["participant"])
+        return mean_of_rows(bootstrap, rated[name], rated["participant"])
 
     return Number(
         label=name,

@@ -61,7 +61,7 @@ from sense7.estimators.factor import (
     reduced_correlations,
 )
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, resampled, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -277,7 +277,7 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
         def statistic() -> np.ndarray:
             need(len(complete), f"no turn has {RATINGS_OF_A_LINE} ratings")
             need(len(is_counted), "no turn has one level throughout")
-            return share(bootstrap, is_counted, np.ones(len(is_counted)), is_counted.index)
+            return mean_of_rows(bootstrap, is_counted, is_counted.index)
 
         method = f"turns with at least {RATINGS_OF_A_LINE} ratings of dimensions, all of one level"
         return Number(label, statistic, unit, method, is_counted.index, key)

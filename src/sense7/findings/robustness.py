@@ -24,7 +24,7 @@ from sense7.estimators.ranks import spearman_row
 from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
-from sense7.findings.core import Number, finding, need, resampled, share
+from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, share
 from sense7.findings.disrupted import (
     LOW_BELOW,
     PLAIN_LOSS,
@@ -580,7 +580,7 @@ def relational_applicability(study: Study) -> Compute:
             all_turns = groups.size().to_numpy(dtype=float)
             people = turns.groupby("conversation", sort=False)["participant"].first()
             if choice["averaging"] == AVERAGING[1]:
-                return share(bootstrap, applied_turns / all_turns, np.ones(len(people)), people)
+                return mean_of_rows(bootstrap, applied_turns / all_turns, people)
             return share(bootstrap, applied_turns, all_turns, people)
 
         number = Number(

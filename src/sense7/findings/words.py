@@ -15,7 +15,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, share, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -116,7 +116,7 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         need(frame["comment"].notna().any(), NO_COMMENTS)
         need(len(turns), "no turn was rated so")
         has_comment = turns["comment"].notna()
-        return share(bootstrap, has_comment, np.ones(len(turns)), turns["participant"])
+        return mean_of_rows(bootstrap, has_comment, turns["participant"])
 
     def number(label: str, turns: pd.DataFrame, key: str) -> Number:
         return Number(
@@ -601,8 +601,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
 
     def mean_echo() -> np.ndarray:
         need(len(with_echo), "no turn has a text and a user's message before it")
-        ones = np.ones(len(with_echo))
-        return share(bootstrap, with_echo["echo"], ones, with_echo["participant"])
+        return mean_of_rows(bootstrap, with_echo["echo"], with_echo["participant"])
 
     def within_conversations(frame: pd.DataFrame, columns: list[str], words: str) -> dict:
         complete = frame[frame[columns].notna().all(axis=1)]
