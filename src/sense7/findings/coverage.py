@@ -39,7 +39,7 @@ COVERAGE = "coverage.json"
 """File in ``data/`` with the stored result of ``evidence/coverage/run.py``."""
 
 
-def wilson_row(count: int, n: int, *, unit: str, method: str, confidence: float = 0.95) -> dict:
+def wilson_row(count: int, n: int, *, unit: str, method: str) -> dict:
     r"""Share of independent trials with Wilson's interval, as a row of estimates.
 
     .. math:: \frac{\hat p + z^2 / 2n \pm z \sqrt{\hat p (1 - \hat p) / n + z^2 / 4n^2}}{1 + z^2 / n}
@@ -56,17 +56,17 @@ def wilson_row(count: int, n: int, *, unit: str, method: str, confidence: float 
     """
     if n == 0:
         return estimate_row(n=0, unit=unit, method=method, reason="it was defined in no study")
-    limits = stats.binomtest(count, n).proportion_ci(confidence, method="wilson")
-    method = f"{method}; {confidence:.0%} Wilson interval, studies are independent"
+    limits = stats.binomtest(count, n).proportion_ci(NOMINAL, method="wilson")
+    method = f"{method}; {NOMINAL:.0%} Wilson interval, studies are independent"
     return estimate_row(count / n, limits.low, limits.high, n=n, unit=unit, method=method)
 
 
-def _stored(path: str | Path | None) -> dict:
+def _stored(path: str | Path | None = None) -> dict:
     """The stored result of the simulation."""
     return json.loads(Path(path or data_file(COVERAGE)).read_text(encoding="utf-8"))
 
 
-def _entries(design: str, kind: str, path: str | Path | None) -> list[dict]:
+def _entries(design: str, kind: str, path: str | Path | None = None) -> list[dict]:
     """Stored results of one design and kind, as :func:`coverage_table` explains them."""
     chosen = []
     for entry in _stored(path)["results"]:
@@ -80,9 +80,9 @@ def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
     return (table["low"] > NOMINAL) | (table["high"] < NOMINAL)
 
 
-def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
+def coverage_settings() -> pd.DataFrame:
     """Settings of the stored simulation of coverage: one row per setting, one column per part, values as text."""
-    stored = _stored(path)
+    stored = _stored()
     columns = {}
     for part, settings in stored["parts"].items():
         columns[f"{part} statistics"] = {
@@ -162,7 +162,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
 
-def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame:
+def coverage_truths(design: str) -> pd.DataFrame:
     """True values of the statistics in the simulated studies, and how they were computed.
 
     Returns
@@ -176,7 +176,7 @@ def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame
             "mean estimate": entry["mean"],
             "computed by": entry["truth_by"],
         }
-        for entry in _entries(design, "participants", path)
+        for entry in _entries(design, "participants")
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
@@ -284,28 +284,28 @@ ENOUGH = 0.9
 """Coverage from which on a contrast has an interval."""
 
 
-def few_people_coverage(path: str | Path | None = None) -> pd.DataFrame:
+def few_people_coverage() -> pd.DataFrame:
     """Return the coverage of contrasts by number of people in the smaller condition, the lowest of three situations.
 
     One row per contrast, one column per number of people tried: the lowest share of studies whose 95% interval
     holds the truth where the other condition has many people, has as many, or the same people. An empty text where no
     study gave an interval. The last column is the number that :func:`fewest_people` gives.
     """
-    shares = _rising_shares(path)
+    shares = _rising_shares()
     lowest = shares.pivot_table(
         index="contrast", columns="people", values="share", aggfunc="min", sort=False
     )
     table = lowest.map(lambda share: "" if np.isnan(share) else f"{share:.0%}")
-    return table.assign(needed=pd.Series(fewest_people(path)))
+    return table.assign(needed=pd.Series(fewest_people()))
 
 
-def fewest_people(path: str | Path | None = None) -> dict[str, int]:
+def fewest_people() -> dict[str, int]:
     """Return the number of people from which on a contrast covers the truth in 90% of studies in every situation.
 
     Of the numbers tried, the smallest at which a curve that never falls (isotonic regression) through the shares
     reaches 90% in each of the three situations.
     """
-    shares = _rising_shares(path)
+    shares = _rising_shares()
     fewest = {}
     for contrast, of_contrast in shares.groupby("contrast", sort=False):
         lowest = of_contrast.groupby("people")["rising"].min()
@@ -314,12 +314,12 @@ def fewest_people(path: str | Path | None = None) -> dict[str, int]:
     return fewest
 
 
-def _rising_shares(path: str | Path | None) -> pd.DataFrame:
+def _rising_shares() -> pd.DataFrame:
     """Stored shares by contrast, situation and number of people, and the curve through them that never falls.
 
     Where no study gave an interval the curve is zero.
     """
-    stored = json.loads(Path(path or data_file(FEW_PEOPLE)).read_text(encoding="utf-8"))
+    stored = json.loads(data_file(FEW_PEOPLE).read_text(encoding="utf-8"))
     table = pd.DataFrame(stored["results"])
     table["share"] = table["count"] / table["studies"].where(table["studies"] > 0)
     curves = []

@@ -34,7 +34,7 @@ CLAIMS = {
 }
 """Claims about the share of a dimension: id in ``data/claims.yml`` -> dimension."""
 
-_DECIMALS = 3  # a share that was published to a tenth of a percent
+DECIMALS = 3  # a share that was published to a tenth of a percent
 
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
 NO_SHEET = "the workbook has no participants' sheet"
@@ -130,9 +130,7 @@ def published_shares(published: Mapping[str, Mapping]) -> dict[str, float]:
     return {dimension: published[claim]["value"] for claim, dimension in CLAIMS.items()}
 
 
-def rounded_counts(
-    shares: Mapping[str, float], total: int, decimals: int = _DECIMALS
-) -> pd.DataFrame:
+def rounded_counts(shares: Mapping[str, float], total: int) -> pd.DataFrame:
     r"""Return the count out of a total that is nearest to each published share, and whether it rounds to the share.
 
     A published share s with d decimals is possible with a total n if a whole number k has
@@ -152,20 +150,18 @@ def rounded_counts(
     published = table["published"].to_numpy()
     table["count"] = np.round(published * total).astype(int)
     table["share"] = table["count"] / total
-    table["possible"] = _are_possible(published, total, decimals)
+    table["possible"] = _are_possible(published, total)
     return table.rename_axis("dimension")
 
 
-def _are_possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> np.ndarray:
+def _are_possible(published: np.ndarray, total: int | np.ndarray) -> np.ndarray:
     """Whether the nearest counts out of a total have shares that round to the published ones."""
     nearest_counts = np.round(published * total)
     distances = rounded(np.abs(nearest_counts / total - published))
-    return distances <= 0.5 * 10.0**-decimals
+    return distances <= 0.5 * 10.0**-DECIMALS
 
 
-def possible_totals(
-    shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS
-) -> list[int]:
+def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL) -> list[int]:
     """Return the numbers of people of which all published shares can be shares, see :func:`rounded_counts`.
 
     Parameters
@@ -174,8 +170,6 @@ def possible_totals(
         Name -> published share, from 0 to 1.
     most : int
         Largest number of people that is tried.
-    decimals : int
-        Decimals of the shares as they were published.
 
     Returns
     -------
@@ -189,20 +183,13 @@ def possible_totals(
     """
     published = np.array(list(shares.values()), dtype=float)
     totals = np.arange(1, most + 1)
-    possible = _are_possible(published, totals[:, None], decimals)
+    possible = _are_possible(published, totals[:, None])
     return totals[possible.all(axis=1)].tolist()
 
 
 @finding
-def smallest_total(
-    shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS
-) -> dict:
-    """Return the smallest number of people of which all published shares can be shares, as a row of estimates.
-
-    Parameters
-    ----------
-    shares, most, decimals
-        As for :func:`possible_totals`.
+def smallest_total(shares: Mapping[str, float]) -> dict:
+    """Return the first of :func:`possible_totals`, as a row of estimates.
 
     Returns
     -------
@@ -215,9 +202,9 @@ def smallest_total(
     >>> smallest_total({"a": 0.333, "b": 0.5})["estimate"]
     6.0
     """
-    totals = possible_totals(shares, most, decimals)
+    totals = possible_totals(shares)
     smallest = np.nan
-    reason = f"no number of people up to {most:,} gives all {len(shares)} shares"
+    reason = f"no number of people up to {LARGEST_TOTAL:,} gives all {len(shares)} shares"
     if totals:
         smallest = totals[0]
         reason = "no interval: published figures were checked, and nothing was sampled"
@@ -225,19 +212,19 @@ def smallest_total(
         smallest,
         n=len(shares),
         unit="people",
-        method=f"smallest number up to {most:,} of which every published share is a rounded share",
+        method=f"smallest number up to {LARGEST_TOTAL:,} of which every published share is a rounded share",
         reason=reason,
         key="importance_smallest_total",
     )
 
 
 @finding
-def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> dict:
+def fits_total(shares: Mapping[str, float], total: int) -> dict:
     """Return whether all published shares can be shares of so many people, for the ledger.
 
     Parameters
     ----------
-    shares, total, decimals
+    shares, total
         As for :func:`rounded_counts`.
 
     Returns
@@ -250,7 +237,7 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
     >>> fits_total({"Cognitive": 0.281, "Response": 0.193}, 109)["reason"]
     'not possible: Cognitive'
     """
-    table = rounded_counts(shares, total, decimals)
+    table = rounded_counts(shares, total)
     impossible = table.index[~table["possible"]].tolist()
     answer = "yes"
     reason = ""
@@ -267,9 +254,7 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
     }
 
 
-def rounding_table(
-    shares: Mapping[str, float], totals: Mapping[str, int], decimals: int = _DECIMALS
-) -> pd.DataFrame:
+def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int]) -> pd.DataFrame:
     """Return published shares beside the nearest counts out of several totals, as text.
 
     Parameters
@@ -278,8 +263,6 @@ def rounding_table(
         Name -> published share, from 0 to 1.
     totals : mapping
         Words for a total -> number of people.
-    decimals : int
-        Decimals of the shares as they were published.
 
     Returns
     -------
@@ -292,12 +275,12 @@ def rounding_table(
     >>> rounding_table({"Cognitive": 0.281}, {"participants": 109}).loc["Cognitive"].tolist()
     ['28.1%', '31 (28.44%): no']
     """
-    digits = max(decimals - 2, 0)
+    digits = DECIMALS - 2
     published = {name: f"{share:.{digits}%}" for name, share in shares.items()}
     columns = {"published": published}
     for words, total in totals.items():
         nearest = []
-        for row in rounded_counts(shares, total, decimals).itertuples(index=False, name="Nearest"):
+        for row in rounded_counts(shares, total).itertuples(index=False, name="Nearest"):
             verdict = "fits" if row.possible else "no"
             nearest.append(f"{row.count} ({row.share:.{digits + 1}%}): {verdict}")
         columns[f"{words}, {total:,}: nearest count"] = dict(zip(shares, nearest, strict=True))

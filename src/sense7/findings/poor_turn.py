@@ -464,9 +464,7 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
 
 
 @finding
-def poor_turn_ladder(
-    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
-) -> pd.DataFrame:
+def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return how much lower conversations with a poor turn are rated afterwards, with more and more held equal.
 
     Minus the coefficient of having at least one poor turn in a least-squares regression of the outcome on it and on
@@ -482,7 +480,7 @@ def poor_turn_ladder(
         One row per step: points (positive: lower with a poor turn), n (conversations). All steps rest on the same
         conversations: those with a rated turn that is not poor, and a post-task rating.
     """
-    conversations = poor_turn_conversations(study, outcome)
+    conversations = poor_turn_conversations(study)
     overall = study.turns["overall"].astype(float)
     not_poor = overall.where(~is_poor(study.turns["overall"]))
     mean_of_others = not_poor.groupby(study.turns["conversation"]).mean()
@@ -496,7 +494,7 @@ def poor_turn_ladder(
     columns["intercept"] = 1.0
     of_turns = "the number of turns and the mean of the other turns"
 
-    reason = _why_not_compared(study, frame, outcome)
+    reason = _why_not_compared(study, frame, "empathy")
 
     def step(label: str, key: str, held_equal: str, z: np.ndarray) -> Number:
         """One regression; the first column of z is having a poor turn, the last one the outcome."""
@@ -555,7 +553,7 @@ def available_turn_rating(study: Study) -> str:
     return "dimensions"
 
 
-def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
+def turn_summaries(study: Study, rating: str = "overall") -> pd.DataFrame:
     """Return mean, trough, peak and end of the rated turns of each conversation, beside its post-task outcome.
 
     ``rating`` is the overall rating, or the mean of the dimensions; the end is the last *rated* turn.
@@ -575,7 +573,7 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
             "peak": rated.max(),
             "end": rated.last(),
             "rated": rated.count(),
-            "outcome": conversations[OUTCOMES[outcome]].mean(axis=1),
+            "outcome": conversations[OUTCOMES["empathy"]].mean(axis=1),
         }
     ).reindex(conversations.index)
     return frame[(frame["rated"] > 0) & frame["outcome"].notna()].astype({"rated": int})
@@ -583,7 +581,7 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
 
 @finding
 def cross_validated_r2(
-    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy", rating: str = "overall"
+    study: Study, bootstrap: ParticipantBootstrap, rating: str = "overall"
 ) -> pd.DataFrame:
     r"""Return the share of the variance of conversations of *new* participants that each model predicts.
 
@@ -603,10 +601,10 @@ def cross_validated_r2(
     ----------
     Stone, M. (1974). Journal of the Royal Statistical Society B 36, 111-147.
     """
-    frame = turn_summaries(study, outcome, rating)
+    frame = turn_summaries(study, rating)
     participants = pd.Index(frame["participant"].unique())
     number_of_folds = min(FOLDS, len(participants))
-    reason = _why_not_predicted(study, frame, outcome, rating)
+    reason = _why_not_predicted(study, frame, rating)
     method = "least squares, folds of participants"
     if not reason:
         method = f"least squares, {count_of(number_of_folds, 'fold')} of participants"
@@ -639,12 +637,12 @@ def cross_validated_r2(
     return tabulate("model", numbers, bootstrap)
 
 
-def _why_not_predicted(study: Study, frame: pd.DataFrame, outcome: str, rating: str) -> str:
+def _why_not_predicted(study: Study, frame: pd.DataFrame, rating: str) -> str:
     """Why no model can predict new participants; "" if one can."""
     if not turn_rating(study.turns, rating).notna().any():
         words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
         return f"{words[rating]} of a turn was never given in this data set"
-    no_outcome = _why_no_outcome(study, outcome)
+    no_outcome = _why_no_outcome(study, "empathy")
     if no_outcome:
         return no_outcome
     participants = frame["participant"].nunique()
@@ -652,7 +650,7 @@ def _why_not_predicted(study: Study, frame: pd.DataFrame, outcome: str, rating: 
         conversations = count_of(len(frame), "conversation")
         return f"only {conversations} of {count_of(participants, 'participant')} with both"
     if np.ptp(rounded(frame["outcome"])) == 0:
-        return f"post-task {outcome} does not vary"
+        return "post-task empathy does not vary"
     return ""
 
 

@@ -31,7 +31,7 @@ _FIRST_TURN = {
     "later turns": "relational_applicability_later_turns",
     "later minus first": "relational_applicability_later_minus_first",
 }
-"""Rows of :func:`applicability_of_first_turn`, of Relational -> key."""
+"""Row of :func:`applicability_of_first_turn` -> key."""
 
 CLAIMED_DIMENSION = "Relational"
 """The dimension of which the paper says that it applies least often, and is very poor most often."""
@@ -81,13 +81,12 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
 
 
 @finding
-def applicability_of_all_turns(
-    study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
-) -> pd.DataFrame:
-    """Return the share of all turns of the assistant in which a dimension has a level: one row.
+def applicability_of_all_turns(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the share of all turns of the assistant in which Relational Continuity has a level: one row.
 
     Turns that were not shown for rating count as not rated.
     """
+    name = CLAIMED_DIMENSION
     key = f"applicability_all_turns_{name}"
     number = _share_rated(study, bootstrap, study.turns, "all turns", name, key)
     return tabulate("rating", [number], bootstrap)
@@ -122,28 +121,21 @@ def _share_rated(
 
 
 @finding
-def applicability_of_first_turn(
-    study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
-) -> pd.DataFrame:
-    """Return the share of first turns, and of later turns, in which a dimension is rated.
-
-    Parameters
-    ----------
-    name : str
-        The dimension.
+def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the share of first turns, and of later turns, in which Relational Continuity is rated.
 
     Returns
     -------
     DataFrame
         Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to
-        rating), unit, method, reason; keys for Relational.
+        rating), unit, method, reason.
     """
-    is_asked = name in study.asked
+    is_asked = CLAIMED_DIMENSION in study.asked
     turns = study.turns_put_to_rating
-    readable = turns[turns[f"{name}_state"] != UNREADABLE] if is_asked else turns[:0]
-    is_rated = readable[f"{name}_state"] == RATED
+    states = turns[f"{CLAIMED_DIMENSION}_state"]
+    readable = turns[states != UNREADABLE] if is_asked else turns[:0]
+    is_rated = readable[f"{CLAIMED_DIMENSION}_state"] == RATED
     is_first = readable["turn"] == 1
-    keys = _FIRST_TURN if name == "Relational" else {}
 
     def share_among(chosen: pd.Series) -> np.ndarray:
         need(is_asked, NEVER_ASKED)
@@ -152,14 +144,16 @@ def applicability_of_first_turn(
     def later_minus_first() -> np.ndarray:
         return share_among(~is_first) - share_among(is_first)
 
-    def number(label: str, statistic, rows: pd.DataFrame, absent: str) -> Number:
+    def number(
+        label: str, statistic: Callable[[], np.ndarray], rows: pd.DataFrame, absent: str
+    ) -> Number:
         return Number(
             label=label,
             statistic=statistic,
             unit="share of turns",
             method="rated turns by turns shown for rating",
             rows=rows,
-            key=keys.get(label, ""),
+            key=_FIRST_TURN[label],
             undefined=f"{absent} shown for rating",
         )
 
