@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from sense7.collect.page import SCALES
@@ -27,13 +28,14 @@ from sense7.errors import UserError
 from sense7.exchange.readers import read_list
 from sense7.exchange.records import parsed
 from sense7.files import reason, require_free
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET, Scale
 from sense7.terminal import count_of, plain
 from sense7.workbook.ids import as_name
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
 _AGAIN = "Ask the person to download it again."
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
 _KEYS = (
     "format",
@@ -83,22 +85,25 @@ class Download:
     @cached_property
     def items(self) -> dict[tuple, object]:
         """Every single answer, by its place."""
-        found = {("about the person", name): value for name, value in self.answers.items()}
-        for one in self.rated:
-            parts = {"before": one.before, "after": one.after}
-            parts |= {f"message {message}": ratings for message, ratings in one.turns.items()}
-            place = f"conversation {one.conversation['id']}"
-            found |= {
-                (place, f"{part}, {key}"): value
-                for part, given in parts.items()
-                for key, value in given.items()
-            }
-        return found
+        answers: dict[tuple, object] = {}
+        for name, value in self.answers.items():
+            answers["about the person", name] = value
+        for conversation in self.rated:
+            parts = {"before": conversation.before, "after": conversation.after}
+            for message, ratings in conversation.turns.items():
+                parts[f"message {message}"] = ratings
+            name = f"conversation {conversation.conversation['id']}"
+            for part, values in parts.items():
+                for key, value in values.items():
+                    answers[name, f"{part}, {key}"] = value
+        return answers
 
     @property
     def ratings_asked(self) -> int:
         """How many ratings of turns were asked for."""
-        turns = sum(len(self.study.rated_turns(one.conversation["messages"])) for one in self.rated)
+        turns = 0
+        for rated in self.rated:
+            turns += len(self.study.rated_turns(rated.conversation["messages"]))
         return turns * (len(self.study.dimensions) + self.study.overall)
 
     @property
@@ -113,12 +118,13 @@ class Download:
 
 def read_download(path: Path) -> Download:
     """Read one download; a UserError names the place of anything that the page does not write, and how to fix it."""
-    where, content = str(path), read_whole(path, "download", "Move it out of the folder.")
+    where = str(path)
+    file_content = read_whole(path, "download", "Move it out of the folder.")
     try:
-        content = parsed(content, str(path))
+        content = parsed(file_content, where)
     except UserError as error:
-        what = str(error).removeprefix(f"{path}: ").partition(". ")[0]
-        raise UserError(f"{path}: cut off or damaged ({what}). {_AGAIN}") from None
+        problem = str(error).removeprefix(f"{path}: ").partition(". ")[0]
+        raise UserError(f"{path}: cut off or damaged ({problem}). {_AGAIN}") from None
     is_download = isinstance(content, Mapping) and content.get("format") == "sense7 ratings"
     require(is_download, where, "no download of a rating page. Move it out of the folder.")
     version = content.get("version")
@@ -130,16 +136,13 @@ def read_download(path: Path) -> Download:
     require(study.id == content["study_id"], where, fix)
     person, order = content["person"], content["dimensions"]
     _must(is_code(person), f"{where}: person", person, "is no code")
-    known = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
-    require(known, where, f"dimensions: not those of the study. {_AGAIN}")
+    is_order = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
+    require(is_order, where, f"dimensions: not those of the study. {_AGAIN}")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
     for key, value in times.items():
-        written = isinstance(value, str) and re.fullmatch(
-            r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value
-        )
-        _must(
-            value is None or written, f"{where}: {key}", value, "is no time as the page writes it"
-        )
+        if value is not None:
+            is_time = isinstance(value, str) and _TIME.fullmatch(value)
+            _must(is_time, f"{where}: {key}", value, "is no time as the page writes it")
     agreed = not study.consent or times["consented"] is not None
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
@@ -147,32 +150,33 @@ def read_download(path: Path) -> Download:
     answers: dict[str, object] = {}
     notes: list[str] = []
     for name, value in content["answers"].items():
-        question, place = questions[name], f"{where}: answers: {name}"
+        question, path_of_answer = questions[name], f"{where}: answers: {name}"
         if question["kind"] == "number":
-            fits = isinstance(value, int | float) and not isinstance(value, bool)
-            fits = fits and question.get("lowest", -1e12) <= value <= question.get("highest", 1e12)
-            _must(fits, place, value, "is no number that the question allows")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            lowest, highest = question.get("lowest", -1e12), question.get("highest", 1e12)
+            is_allowed = is_number and lowest <= value <= highest
+            _must(is_allowed, path_of_answer, value, "is no number that the question allows")
             answers[name] = value
         else:
-            _must(value in question.get("choices", [value]), place, value, "is none of the choices")
-            _store_text(answers, name, value, place, notes)
+            is_choice = value in question.get("choices", [value])
+            _must(is_choice, path_of_answer, value, "is none of the choices")
+            _store_text(answers, name, value, path_of_answer, notes)
     chats = content["conversations"]
     require(isinstance(chats, list), where, f"conversations: not as the page writes them. {_AGAIN}")
     rated: dict[str, Rated] = {}
     for number, chat in enumerate(chats, 1):
-        place = f"{where}: conversation {number}"
-        one = _rated(_as_storable(chat, number, set(rated), place, notes), study, place, notes)
-        name = one.conversation["id"]
-        require(name not in rated, place, f"id: {name!r} stands there twice. {_AGAIN}")
-        theirs = (
-            study.conversations != "own"
-            or one.added
-            or one.conversation.get("participant") == person
-        )
-        require(
-            theirs, place, f"its participant is not {person}, and people rate their own. {_AGAIN}"
-        )
-        rated[name] = one
+        position = f"{where}: conversation {number}"
+        storable_chat = _as_storable(chat, number, rated.keys(), position, notes)
+        rating = _rated(storable_chat, study, position, notes)
+        conversation = rating.conversation
+        name = conversation["id"]
+        require(name not in rated, position, f"id: {name!r} stands there twice. {_AGAIN}")
+        is_of_another = not rating.added and conversation.get("participant") != person
+        if study.conversations == "own" and is_of_another:
+            raise UserError(
+                f"{position}: its participant is not {person}, and people rate their own. {_AGAIN}"
+            )
+        rated[name] = rating
     return Download(path, study, person, tuple(order), times, answers, list(rated.values()), notes)
 
 
@@ -181,12 +185,12 @@ def _must(holds: object, where: str, value: object, problem: str) -> None:
 
 
 def _require_keys(
-    content: object, where: str, needed: Collection[str], further: Collection[str] = ()
+    content: object, where: str, needed: Collection[str], optional: Collection[str] = ()
 ) -> None:
     require(isinstance(content, Mapping), where, f"not as the page writes it. {_AGAIN}")
     for key in sorted(set(needed) - content.keys()):
         raise UserError(f"{where}: {key}: is missing. {_AGAIN}")
-    for key in content.keys() - {*needed, *further}:
+    for key in content.keys() - {*needed, *optional}:
         raise UserError(f"{where}: {key!r:.40}: the page writes no such key. {_AGAIN}")
 
 
@@ -201,15 +205,15 @@ def _store_text(answers: dict, key: str, value: object, where: str, notes: list[
         answers[key] = text
 
 
-def _changed_characters(before: str, after: str) -> str:
+def _changed_characters(text: str, storable_text: str) -> str:
     """Say which characters of a text a workbook can't hold."""
-    lost = sorted(set(before) - set(after))
+    lost = sorted(set(text) - set(storable_text))
     names = ", ".join(f"U+{ord(character):04X}" for character in lost)
     return f"characters that a workbook can't hold were left out, or became line breaks: {names}"
 
 
 def _as_storable(
-    chat: object, number: int, taken: Collection[str], where: str, notes: list[str]
+    chat: object, number: int, used_names: Collection[str], where: str, notes: list[str]
 ) -> object:
     """A conversation with a name and with texts that a workbook can hold, if a person added it."""
     if not isinstance(chat, Mapping) or chat.get("added") is not True:
@@ -217,22 +221,21 @@ def _as_storable(
     if not isinstance(chat.get("id"), str) or not isinstance(chat.get("messages"), list):
         return chat
     name = as_name(chat["id"]) or ""
-    if not is_name(name) or name in taken:
+    if not is_name(name) or name in used_names:
         name = f"added-{number}"
-        while name in taken:
+        while name in used_names:
             name += "-2"
         notes.append(
             f"{where}: named {name}: its id {chat['id']!r:.40} can't be a name, or stands there twice"
         )
     messages = []
     for position, message in enumerate(chat["messages"], 1):
+        messages.append(message)
         content = message.get("content") if isinstance(message, Mapping) else None
-        text = UNWRITABLE.sub("", content) if isinstance(content, str) else content
-        if text == content:
-            messages.append(message)
-        else:
+        if isinstance(content, str) and UNWRITABLE.search(content):
+            text = UNWRITABLE.sub("", content)
             notes.append(f"{where}: message {position}: {_changed_characters(content, text)}")
-            messages.append({**message, "content": text})
+            messages[-1] = {**message, "content": text}
     return {**chat, "id": name, "messages": messages}
 
 
@@ -247,45 +250,56 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
     added = content["added"]
     allowed = isinstance(added, bool) and (study.add_conversations or not added)
     require(allowed, where, f"added: people add no conversations in this study. {_AGAIN}")
-    after = {*study.after} - {"empathy"} | (
-        set(study.dimensions) if "empathy" in study.after else set()
-    )
+    after = set(study.after)
+    if "empathy" in after:
+        after.remove("empathy")
+        after.update(study.dimensions)
     answers: dict[str, dict] = {"before": {}, "after": {}}
-    for part, asked in (("before", study.before), ("after", after)):
-        _require_keys(content[part], f"{where}: {part}", (), asked)
+    for part, questions in (("before", study.before), ("after", after)):
+        _require_keys(content[part], f"{where}: {part}", (), questions)
         for key, value in content[part].items():
-            place = f"{where}: {part}: {key}"
+            path = f"{where}: {part}: {key}"
             if key == "topic":
-                _store_text(answers[part], key, value, place, notes)
+                _store_text(answers[part], key, value, path, notes)
                 continue
             answers[part][key] = value
-            scale = "empathy" if key in DIMENSION_NAMES else key if key in SCALES else "experience"
-            size = SCALES[scale].size
-            fits = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= size
-            _must(fits, place, value, f"is not on the scale, 1 to {size}")
-    names = {*study.dimensions, *(["overall"] if study.overall else [])}
-    further = {*names, *(["comment"] if study.comment else [])}
-    to_rate, turns = study.rated_turns(conversation["messages"]), {}
-    require(
-        isinstance(content["turns"], list), where, f"turns: not as the page writes them. {_AGAIN}"
-    )
+            size = _scale_of(key).size
+            is_level = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= size
+            _must(is_level, path, value, f"is not on the scale, 1 to {size}")
+    keys_of_turn = set(study.dimensions)
+    if study.overall:
+        keys_of_turn.add("overall")
+    if study.comment:
+        keys_of_turn.add("comment")
+    turns_to_rate = study.rated_turns(conversation["messages"])
+    turns: dict[int, dict] = {}
+    is_list = isinstance(content["turns"], list)
+    require(is_list, where, f"turns: not as the page writes them. {_AGAIN}")
     for number, ratings in enumerate(content["turns"], 1):
-        place = f"{where}: turn {number}"
-        _require_keys(ratings, place, ("message",), further)
+        path = f"{where}: turn {number}"
+        _require_keys(ratings, path, ("message",), keys_of_turn)
         message = ratings["message"]
-        fits = not isinstance(message, bool) and message in to_rate and message not in turns
-        _must(fits, f"{place}: message", message, "is no turn to rate, or stands there twice")
+        is_turn = not isinstance(message, bool) and message in turns_to_rate
+        problem = "is no turn to rate, or stands there twice"
+        _must(is_turn and message not in turns, f"{path}: message", message, problem)
         turns[message] = {}
         for key, value in ratings.items():
             if key == "message":
                 continue
             if key == "comment":
-                _store_text(turns[message], key, value, f"{place}: comment", notes)
+                _store_text(turns[message], key, value, f"{path}: comment", notes)
             else:
                 is_level = isinstance(value, str) and value in _LEVELS
-                _must(is_level, f"{place}: {key}", value, f"is none of {', '.join(_LEVELS)}")
+                _must(is_level, f"{path}: {key}", value, f"is none of {', '.join(_LEVELS)}")
                 turns[message][key] = value
     return Rated(conversation, added, answers["before"], turns, answers["after"])
+
+
+def _scale_of(key: str) -> Scale:
+    """Scale of a question about a conversation."""
+    if key in DIMENSION_NAMES:
+        return SCALES["empathy"]
+    return SCALES.get(key, SCALES["experience"])
 
 
 # The downloads of one study -------------------------------------------------------------------------------------------
@@ -301,13 +315,18 @@ class Gathered:
     @property
     def summary(self) -> str:
         """One sentence for a person."""
-        rated = [one for download in self.downloads for one in download.rated if one.begun]
+        conversations, turns = 0, 0
+        for download in self.downloads:
+            for rated in download.rated:
+                conversations += rated.begun
+                turns += len(rated.turns)
         study = self.downloads[0].study
-        return (
-            f"Study {study.title!r} ({study.id[:12]}): {count_of(len(self.downloads), 'person', 'people')}, "
-            f"{count_of(len(rated), 'rated conversation')}, "
-            f"{count_of(sum(len(one.turns) for one in rated), 'rated turn')}"
-        )
+        counts = [
+            count_of(len(self.downloads), "person", "people"),
+            count_of(conversations, "rated conversation"),
+            count_of(turns, "rated turn"),
+        ]
+        return f"Study {study.title!r} ({study.id[:12]}): {', '.join(counts)}"
 
 
 def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gathered:
@@ -339,11 +358,12 @@ def read_downloads(folder: str | Path) -> Gathered:
     if not files:
         raise UserError(f"{folder}: holds no download. Put the .json files of the people there.")
     notes: list[str] = []
-    others = [path.name for path in entries if path not in files]
-    if others:
-        notes.append(
-            f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}"
-        )
+    other_names = [path.name for path in entries if path not in files]
+    if other_names:
+        names = ", ".join(other_names[:5])
+        if len(other_names) > 5:
+            names += " ..."
+        notes.append(f"{folder}: passed over, no .json file: {names}")
 
     left_out: list[str] = []
     downloads: list[Download] = []
@@ -355,51 +375,13 @@ def read_downloads(folder: str | Path) -> Gathered:
     downloads, of_other_studies = of_one_study(downloads)
     left_out += of_other_studies
     if not downloads:
-        raise UserError("\n".join([*map(plain, left_out), "Nothing was written."]))
+        raise _nothing_written(left_out)
     notes += [f"{problem} This file is left out." for problem in left_out]
-
-    people: dict[str, list[Download]] = defaultdict(list)
-    for download in downloads:
-        people[download.person].append(download)
-    problems: list[str] = []
-    downloads = []
-    for person in sorted(people):
-        fullest = max(people[person], key=lambda download: len(download.items))
-        downloads.append(fullest)
-        for download in people[person]:
-            if download is fullest:
-                continue
-            if download.items.items() <= fullest.items.items():
-                notes.append(
-                    f"{download.path}: passed over: {fullest.path.name} has all its answers"
-                )
-            else:
-                differing = next(
-                    key for key, value in download.items.items() if fullest.items.get(key) != value
-                )
-                problems.append(
-                    f"{download.path}: {download.person} gave other answers in {fullest.path.name}, such as in "
-                    f"{', '.join(differing)}. Keep one of the two files; if two people used one code, ask them to "
-                    "download with codes of their own."
-                )
-    first: dict[
-        str, tuple[dict, Path]
-    ] = {}  # each id's conversation, and the file that had it first
-    for download in downloads:
-        for one in download.rated:
-            name = one.conversation["id"]
-            if one.added:
-                continue
-            conversation, path = first.setdefault(name, (one.conversation, download.path))
-            if conversation != one.conversation:
-                problems.append(
-                    f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
-                    "study carried different conversations of one id. Gather the downloads of each page alone."
-                )
+    downloads, problems = _one_for_each_person(downloads, notes)
+    problems += _differing_conversations(downloads)
     if problems:
-        raise UserError("\n".join([*map(plain, [*left_out, *problems]), "Nothing was written."]))
-
-    if not any(one.turns for download in downloads for one in download.rated):
+        raise _nothing_written([*left_out, *problems])
+    if not any(rated.turns for rated in chain.from_iterable(item.rated for item in downloads)):
         raise UserError(
             "\n".join(
                 [*map(plain, left_out), f"{folder}: nobody rated a turn yet. Nothing was written."]
@@ -413,6 +395,57 @@ def read_downloads(folder: str | Path) -> Gathered:
                 "they stay blank"
             )
     return Gathered(downloads, list(map(plain, notes)))
+
+
+def _nothing_written(problems: Sequence[str]) -> UserError:
+    """The error of downloads that can't be used together."""
+    return UserError("\n".join([*map(plain, problems), "Nothing was written."]))
+
+
+def _one_for_each_person(
+    downloads: Sequence[Download], notes: list[str]
+) -> tuple[list[Download], list[str]]:
+    """The fullest download of each person, by code, and what other answers the others have."""
+    people: dict[str, list[Download]] = defaultdict(list)
+    for download in downloads:
+        people[download.person].append(download)
+    fullest_downloads, problems = [], []
+    for person in sorted(people):
+        fullest = max(people[person], key=lambda download: len(download.items))
+        fullest_downloads.append(fullest)
+        for download in people[person]:
+            differing = [
+                key for key, value in download.items.items() if fullest.items.get(key) != value
+            ]
+            if differing:
+                problems.append(
+                    f"{download.path}: {person} gave other answers in {fullest.path.name}, such as in "
+                    f"{', '.join(differing[0])}. Keep one of the two files; if two people used one code, ask them to "
+                    "download with codes of their own."
+                )
+            elif download is not fullest:
+                notes.append(
+                    f"{download.path}: passed over: {fullest.path.name} has all its answers"
+                )
+    return fullest_downloads, problems
+
+
+def _differing_conversations(downloads: Sequence[Download]) -> list[str]:
+    """Say which conversations of one id have other words in another file; those that people added may."""
+    first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
+    problems = []
+    for download in downloads:
+        for rated in download.rated:
+            if rated.added:
+                continue
+            name = rated.conversation["id"]
+            conversation, path = first.setdefault(name, (rated.conversation, download.path))
+            if conversation != rated.conversation:
+                problems.append(
+                    f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
+                    "study carried different conversations of one id. Gather the downloads of each page alone."
+                )
+    return problems
 
 
 def of_one_study(downloads: Sequence[Download]) -> tuple[list[Download], list[str]]:

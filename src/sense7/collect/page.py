@@ -84,7 +84,7 @@ def wording(language: str) -> dict:
         scales[name] = [synonyms[0] for synonyms in scale.vocabularies[0]]
         if language != "en":
             scales[name] = list(usual_words(LANGUAGES[language], scale.name))
-    return parse_yaml(path.read_text(encoding="utf-8")) | {"scales": scales}
+    return {**parse_yaml(path.read_text(encoding="utf-8")), "scales": scales}
 
 
 def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
@@ -122,21 +122,14 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
 
     scripts = [name for name in _SCRIPTS if study.add_conversations or name not in _ONLY_TO_ADD]
     script, style = "\n".join(part(f"{name}.js") for name in scripts), part("instrument.css")
-    closed = (
-        "connect-src",
-        "img-src",
-        "font-src",
-        "frame-src",
-        "object-src",
-        "form-action",
-        "base-uri",
-    )
     rules = {"default-src": "'none'"}
     for name, text in (("script-src", script), ("style-src", style)):
-        rules[name] = (
-            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-        )
-    rules |= dict.fromkeys(closed, "'none'")
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        rules[name] = f"'sha256-{digest}'"
+    for name in ("connect", "img", "font", "frame", "object"):
+        rules[f"{name}-src"] = "'none'"
+    rules["form-action"] = "'none'"
+    rules["base-uri"] = "'none'"
     texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
     carried = {
         "study": study.to_mapping(),
@@ -151,9 +144,8 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     if study.add_conversations:
         carried["vocabulary"] = vocabulary()
     else:
-        carried["words"] = {
-            key: words for key, words in wording(study.language).items() if key != "refused"
-        }
+        carried["words"] = dict(wording(study.language))
+        del carried["words"]["refused"]
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
         policy="; ".join(f"{name} {value}" for name, value in rules.items()),

@@ -81,77 +81,65 @@ def require(holds: object, where: str, message: str) -> None:
         raise UserError(f"{where}: {message}")
 
 
-def _require_known(key: object, known: Collection[str], where: str, what: str) -> None:
-    if key not in known:
-        hint = did_you_mean(str(key), known, f"Known: {', '.join(known)}.")
-        raise UserError(f"{where}: {what} {hint}")
+def _require_known(key: object, names: Collection[str], where: str, problem: str) -> None:
+    if key not in names:
+        hint = did_you_mean(str(key), names, f"Known: {', '.join(names)}.")
+        raise UserError(f"{where}: {problem} {hint}")
 
 
 def _text(value: object, where: str) -> str:
     fix = "Write some, in quotes if YAML takes it for a number or for yes or no."
     require(isinstance(value, str) and value.strip(), where, f"holds no text. {fix}")
     require(len(value) <= 20_000, where, f"{len(value):,} characters. Write at most 20,000.")
-    controls = (
-        unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t" for letter in value
-    )
-    require(not any(controls), where, "holds a control character. Remove it.")
+    for letter in value:
+        is_control = unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t"
+        require(not is_control, where, "holds a control character. Remove it.")
     return value.strip()
 
 
 def _truth(value: object, where: str) -> bool:
-    require(
-        isinstance(value, bool),
-        where,
-        f"{value!r:.40} is neither true nor false. Write one of them.",
-    )
+    problem = f"{value!r:.40} is neither true nor false. Write one of them."
+    require(isinstance(value, bool), where, problem)
     return value
 
 
-def _number(value: object, where: str, *, whole: bool = False) -> int | float:
-    fits = (
-        isinstance(value, int if whole else int | float)
-        and not isinstance(value, bool)
-        and abs(value) < 1e12
-    )
-    require(
-        fits and not (whole and value < 0),
-        where,
-        f"{value!r:.40} is no number that fits here. Write another.",
-    )
+def _number(value: object, where: str) -> int | float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = is_number and abs(value) < 1e12
+    require(fits, where, f"{value!r:.40} is no number that fits here. Write another.")
     return int(value) if float(value).is_integer() else value
 
 
-def _one_of(known: Collection[str], value: object, where: str) -> str:
-    _require_known(
-        value if isinstance(value, str) else None, known, where, f"{value!r:.40} is not known."
-    )
+def _count(value: object, where: str) -> int:
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1e12
+    require(fits, where, f"{value!r:.40} is no number that fits here. Write another.")
     return value
 
 
-def _some_of(known: Collection[str], value: object, where: str) -> tuple[str, ...]:
-    require(
-        isinstance(value, list | tuple),
-        where,
-        f"no list. Write [{', '.join(known)}], or some of these.",
-    )
-    checked = tuple(_one_of(known, item, where) for item in value)
+def _one_of(names: Collection[str], value: object, where: str) -> str:
+    name = value if isinstance(value, str) else None
+    _require_known(name, names, where, f"{value!r:.40} is not known.")
+    return value
+
+
+def _some_of(names: Collection[str], value: object, where: str) -> tuple[str, ...]:
+    is_list = isinstance(value, list | tuple)
+    require(is_list, where, f"no list. Write [{', '.join(names)}], or some of these.")
+    checked = tuple(_one_of(names, item, where) for item in value)
     require(len(set(checked)) == len(checked), where, "names something twice. Name each once.")
-    require(
-        checked or known is not DIMENSION_NAMES,
-        where,
-        f"an empty list. Name at least one of {', '.join(known)}.",
-    )
+    if names is DIMENSION_NAMES and not checked:
+        raise UserError(f"{where}: an empty list. Name at least one of {', '.join(names)}.")
     return checked
 
 
 def _turns(value: object, where: str) -> str | tuple[int, ...]:
     if not isinstance(value, list | tuple):
         return _one_of(("all", "first", "last"), value, where)
-    whole = all(
-        isinstance(one, int) and not isinstance(one, bool) and 0 < one <= 100_000 for one in value
-    )
-    ascending = value and whole and sorted(set(value)) == list(value)
-    require(ascending, where, "write the numbers of the turns in ascending order, such as [1, 3].")
+    are_numbers = all(isinstance(turn, int) and not isinstance(turn, bool) for turn in value)
+    are_in_range = are_numbers and all(0 < turn <= 100_000 for turn in value)
+    is_ascending = value and are_in_range and sorted(set(value)) == list(value)
+    fix = "write the numbers of the turns in ascending order, such as [1, 3]."
+    require(is_ascending, where, fix)
     return tuple(value)
 
 
@@ -159,56 +147,52 @@ def _questions(value: object, where: str) -> tuple[dict, ...]:
     fix = "no list. Write one entry per question, each with a name and a text."
     require(isinstance(value, list | tuple), where, fix)
     checked: dict[str, dict] = {}
-    for number, one in enumerate(value, 1):
-        question = _question(one, f"{where}, question {number}")
+    for number, entry in enumerate(value, 1):
+        path = f"{where}, question {number}"
+        question = _question(entry, path)
+        name = normalise_name(question["name"])
         twice = f"name: {question['name']} is used twice. Change one."
-        require(
-            normalise_name(question["name"]) not in checked, f"{where}, question {number}", twice
-        )
-        checked[normalise_name(question["name"])] = question
+        require(name not in checked, path, twice)
+        checked[name] = question
     return tuple(checked.values())
 
 
+_KEYS_OF_KIND = {"text": (), "number": ("lowest", "highest"), "choice": ("choices",)}
+"""Kind of a question -> its further keys."""
+
+
 def _question(value: object, where: str) -> dict:
-    require(
-        isinstance(value, Mapping),
-        where,
-        "write its keys: name, text, kind, when, and choices, lowest, highest.",
-    )
-    kind = _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
-    fitting = {"choice": ("choices",), "number": ("lowest", "highest"), "text": ()}[kind]
+    fix = "write its keys: name, text, kind, when, and choices, lowest, highest."
+    require(isinstance(value, Mapping), where, fix)
+    kind = _one_of(tuple(_KEYS_OF_KIND), value.get("kind", "text"), f"{where}: kind")
+    keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[kind])
     for key in value:
-        known = ("name", "text", "kind", "when", *fitting)
-        _require_known(
-            key, known, where, f"{key!s:.40}: there is no such key of a question of kind {kind}."
-        )
+        problem = f"{key!s:.40}: there is no such key of a question of kind {kind}."
+        _require_known(key, keys, where, problem)
     for key in ("name", "text"):
         require(key in value, where, f"{key}: is missing.")
     name = value["name"]
-    plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
-    free = plain and normalise_name(name) not in map(
-        normalise_name, ("PID", "Participant", "TaskId")
-    )
-    require(
-        free,
-        where,
-        f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age.",
-    )
+    is_plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
+    is_free = is_plain and normalise_name(name) not in {"pid", "participant", "taskid"}
+    fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
+    require(is_free, where, fix)
     question = {"name": name, "text": _text(value["text"], f"{where}: text"), "kind": kind}
     question["when"] = _one_of(("before", "after"), value.get("when", "before"), f"{where}: when")
     if kind == "choice":
         choices = value.get("choices")
-        of_two = isinstance(choices, list | tuple) and len(choices) > 1
-        require(of_two, where, "choices: write a list of at least two.")
-        checked = [_text(one, f"{where}: choices") for one in choices]
-        require(
-            len(set(checked)) == len(checked), where, "choices: one stands there twice. Remove it."
-        )
-        return question | {"choices": checked}
-    limits = {key: _number(value[key], f"{where}: {key}") for key in fitting if key in value}
-    ordered = len(limits) < 2 or limits["lowest"] < limits["highest"]
-    require(ordered, where, "highest: is not above lowest. Exchange them.")
-    return question | limits
+        are_several = isinstance(choices, list | tuple) and len(choices) > 1
+        require(are_several, where, "choices: write a list of at least two.")
+        choices = [_text(choice, f"{where}: choices") for choice in choices]
+        are_distinct = len(set(choices)) == len(choices)
+        require(are_distinct, where, "choices: one stands there twice. Remove it.")
+        question["choices"] = choices
+    for key in ("lowest", "highest"):
+        if key in value:
+            question[key] = _number(value[key], f"{where}: {key}")
+    if "lowest" in question and "highest" in question:
+        is_ordered = question["lowest"] < question["highest"]
+        require(is_ordered, where, "highest: is not above lowest. Exchange them.")
+    return question
 
 
 KEYS: dict[str, Callable] = {
@@ -217,7 +201,7 @@ KEYS: dict[str, Callable] = {
     "language": partial(_one_of, LANGUAGES),
     "dimensions": partial(_some_of, DIMENSION_NAMES),
     "order": partial(_one_of, ("fixed", "shuffled")),
-    "seed": partial(_number, whole=True),
+    "seed": _count,
     "turns": _turns,
     "conversations": partial(_one_of, ("everyone", "own")),
     "before": partial(_some_of, BEFORE),
@@ -270,9 +254,8 @@ class StudyFile:
         require(isinstance(content, Mapping), where, fix)
         for key in content:
             _require_known(key, KEYS, where, f"{key!s:.40}: there is no such key.")
-        require(
-            "title" in content, where, "title: is missing. Write a line such as title: My study."
-        )
+        fix = "title: is missing. Write a line such as title: My study."
+        require("title" in content, where, fix)
         checked = {key: KEYS[key](value, f"{where}: {key}") for key, value in content.items()}
         fits = (checked.get("order") == "shuffled") == ("seed" in checked)
         require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
@@ -294,9 +277,8 @@ class StudyFile:
         >>> StudyFile("a").id == StudyFile.from_mapping({"title": "a", "order": "fixed"}, "").id != StudyFile("b").id
         True
         """
-        text = json.dumps(
-            self.to_mapping(), sort_keys=True, ensure_ascii=False, separators=(",", ":")
-        )
+        content = self.to_mapping()
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def rated_turns(self, messages: list[dict]) -> list[int]:
@@ -312,9 +294,8 @@ class StudyFile:
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
     path = Path(path)
-    text = decoded(
-        read_whole(path, "study file", "Check the path."), path, "Save the file again in UTF-8."
-    )
+    content = read_whole(path, "study file", "Check the path.")
+    text = decoded(content, path, "Save the file again in UTF-8.")
     try:
         parsed = parse_yaml(text)
     except ValueError as error:
@@ -348,25 +329,23 @@ def read_conversations(path: str | Path) -> list[dict]:
 
 def check_conversation(chat: Chat, where: str) -> dict:
     """Check a conversation; a UserError says why it can't be rated, or a workbook can't hold it."""
-    where, conversation = f"{where}: conversation {chat.id!r:.40}", chat.to_dict()
+    where = f"{where}: conversation {chat.id!r:.40}"
+    conversation = chat.to_dict()
     for key in conversation.keys() - {"messages"}:
-        text = conversation[key] = as_name(conversation[key]) or ""
+        text = as_name(conversation[key]) or ""
         fix = "is no text of at most 200 characters, or begins with = + - @. Change it (ids: sense7 import --new-ids)."
         require(is_name(text), f"{where}: {key}", f"{text!r:.40} {fix}")
+        conversation[key] = text
     for number, message in enumerate(conversation["messages"], 1):
-        place, text = f"{where}: message {number}", message["content"]
-        short = len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LONGEST_TEXT
-        require(
-            short,
-            place,
-            f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.",
+        path, text = f"{where}: message {number}", message["content"]
+        units = len(text.encode("utf-16-le", "surrogatepass")) // 2
+        problem = (
+            f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it."
         )
+        require(units <= LONGEST_TEXT, path, problem)
         problem = "a character that no file can hold (half a surrogate pair, U+FFFE or U+FFFF). Remove it."
-        require(not UNWRITABLE.search(text), place, problem)
-    rated = any(message["role"] == "assistant" for message in conversation["messages"])
-    require(
-        rated,
-        where,
-        "no message of the assistant, so there is nothing to rate. Remove the conversation.",
-    )
+        require(not UNWRITABLE.search(text), path, problem)
+    has_turn = any(message["role"] == "assistant" for message in conversation["messages"])
+    problem = "no message of the assistant, so there is nothing to rate. Remove the conversation."
+    require(has_turn, where, problem)
     return conversation
