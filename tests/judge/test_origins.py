@@ -51,7 +51,8 @@ def test_another_model_is_one_note_a_run_and_in_the_evaluation(server, study_of,
     notes = [remark for remark in outcome.remarks if "small-0.5b" in remark]
     assert [note.partition(":")[0] for note in notes] == ["run 1", "run 2"]
     assert "(4 replies)" in notes[0]
-    assert sum("small-0.5b (4 replies)" in note for note in evaluate(tmp_path, draws=10).notes) == 2
+    remarks = evaluate(tmp_path, draws=10).facts.remarks
+    assert sum("small-0.5b (4 replies)" in remark for _, remark in remarks) == 2
 
 
 def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path):
@@ -66,7 +67,7 @@ def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path)
     ]
     report = evaluate(tmp_path, draws=10)
     assert len(report.files) == 1
-    assert sum("no further run" in note for note in report.notes) == 2
+    assert len(report.facts.repeats) == 2
 
 
 @pytest.mark.parametrize("ids", ["one for all", "none repeated", "texts differ"])

@@ -6,7 +6,6 @@ says on the way to standard error.
 
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -104,12 +103,12 @@ class Evaluated(Intervals):
             settings["score_scale"] = ScoreScale.of(self.score_scale)
         return settings
 
-    def show(self, report: "Report", in_sections: Callable) -> None:
+    def show(self, report: "Report", sections: list, notes: list[str]) -> None:
         """Print a report, as JSON or, in sections, as text."""
         if self.as_json:
-            print(report.to_json())
+            print(report.to_json(notes))
         else:
-            _print_sections(in_sections(report), report)
+            _print_sections(sections, notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,21 +214,22 @@ def run(
     _end(outcome, outcome.remarks, "", problems)
 
 
-def _print_sections(sections: list, report: "Report") -> None:
+def _print_sections(sections: list, notes: list[str]) -> None:
     """Print a report as text."""
     from sense7.cli.judge_words import as_text
 
-    print(plain_lines(as_text(sections, report.notes)))
+    print(plain_lines(as_text(sections, notes)))
 
 
 @judge.command()
 @with_options
 def evaluate(paths: Files, evaluated: Evaluated) -> None:
     """Compare predictions with the ratings: per file, and over files."""
-    from sense7.cli.judge_words import evaluation
+    from sense7.cli.judge_words import evaluation, notes_of_evaluation
     from sense7.judge.scores.report import evaluate as evaluate_files
 
-    evaluated.show(evaluate_files(paths, **evaluated.settings()), evaluation)
+    report = evaluate_files(paths, **evaluated.settings())
+    evaluated.show(report, evaluation(report), notes_of_evaluation(report))
 
 
 @judge.command()
@@ -243,14 +243,15 @@ def compare(
 
     Files that are called alike but for the number of the run are runs of one judge.
     """
-    from sense7.cli.judge_words import comparison
+    from sense7.cli.judge_words import comparison, notes_of_comparison
     from sense7.judge.scores.report import compare as compare_files
     from sense7.loading import load
 
     settings = evaluated.settings()
     if data:
         settings["study"] = load(data)
-    evaluated.show(compare_files(paths, **settings), comparison)
+    report = compare_files(paths, **settings)
+    evaluated.show(report, comparison(report), notes_of_comparison(report))
 
 
 @judge.command()
@@ -286,11 +287,11 @@ def calibrate(
     No score is mapped by ratings of its own participant. Files are written in the judges' layout, and a table says how
     far scores were from ratings before and after.
     """
-    from sense7.cli.judge_words import calibration
+    from sense7.cli.judge_words import calibration, notes_of_calibration
     from sense7.judge.scores.report import calibrate as calibrate_files
 
     report = calibrate_files(paths, out, **vars(intervals))
-    _print_sections(calibration(report), report)
+    _print_sections(calibration(report), notes_of_calibration(report))
 
 
 judge.add_typer(batch, name="batch")

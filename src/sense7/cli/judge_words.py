@@ -7,9 +7,12 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.estimates import p_in_words
+from sense7.judge.files import SKIPPED_WORD
 from sense7.judge.scores.comparison import decided
+from sense7.judge.scores.judges import ABOUT_SIMULATED
 from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
-from sense7.judge.scores.report import Report
+from sense7.judge.scores.report import Facts, Report, RowFacts
+from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 _OF_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
@@ -107,6 +110,83 @@ def evaluation(report: Report) -> list[Section]:
     return sections
 
 
+def notes_of_evaluation(report: Report) -> list[str]:
+    """What has to be known of the files that were evaluated: what they lack, and how they differ."""
+    facts = report.facts
+    notes = [f"{file}: {remark}." for file, remark in facts.remarks]
+    for file, rows in facts.rows.items():
+        notes += [f"{file}: {note}" for note in _notes_on_rows(rows)]
+    differences = []
+    if len(facts.models) > 1:
+        models = ", ".join(facts.models)
+        differences.append(
+            f"The files are of {len(facts.models):,} models ({models}): mean and sd are over files, not over runs."
+        )
+    for file, lacking in facts.lacking.items():
+        if lacking:
+            differences.append(
+                f"{file}: {lacking:,} of the {facts.conversations:,} conversations of all files are not in it."
+            )
+    if facts.differing_truths:
+        differences.append(
+            f"Conversations whose ground truth differs between files: {len(facts.differing_truths):,}; the first is "
+            f"{facts.differing_truths[0]}. Are they predictions for the same data?"
+        )
+    return [*_of_simulated(facts), *notes, *_on_policy(report), *_on_paths(facts), *differences]
+
+
+def _notes_on_rows(rows: RowFacts) -> list[str]:
+    """Which rows of a file lack a score or ground truth, or were read with doubt."""
+    notes = []
+    if rows.failures:
+        counts = ", ".join(f"{count:,} {status}" for status, count in rows.failures.items())
+        bounded = ""
+        if np.isfinite(rows.bounds).all():
+            lowest, highest = rows.bounds
+            bounded = (
+                f"; for any values of these scores, the accuracy is {lowest:z.3f} to {highest:z.3f}"
+            )
+        notes.append(f"without a usable score: {counts}{bounded}.")
+    if rows.not_asked:
+        conversations = count_of(rows.not_asked, "conversation")
+        notes.append(
+            f"never asked: {conversations}, without a score and not in n under any policy."
+        )
+    if rows.doubtful:
+        notes.append(f"doubtful readings: {rows.doubtful:,}; the first: {rows.first_doubt}.")
+    if rows.without_truth:
+        notes.append(f"rows without ground truth, left out: {rows.without_truth:,}.")
+    return notes
+
+
+def _of_simulated(facts: Facts) -> list[str]:
+    """That judges are simulated, if any is."""
+    if not facts.simulated:
+        return []
+    return [f"{SIMULATED_WORDS} ({', '.join(facts.simulated)}): {ABOUT_SIMULATED}"]
+
+
+def _on_policy(report: Report) -> list[str]:
+    """What the authors' rule does with unusable replies, where it was chosen."""
+    if report.settings["policy"] != "authors":
+        return []
+    return [
+        "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+    ]
+
+
+def _on_paths(facts: Facts) -> list[str]:
+    """Which files were passed over, and which hold replies of earlier ones."""
+    notes = []
+    if facts.skipped:
+        notes.append(
+            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(facts.skipped):,}; "
+            f"the first is {facts.skipped[0]}."
+        )
+    notes += [f"{path}: {note}." for path, note in facts.repeats.items()]
+    return notes
+
+
 # --- compare ------------------------------------------------------------------------------
 
 
@@ -144,6 +224,21 @@ def comparison(report: Report) -> list[Section]:
     ]
 
 
+def notes_of_comparison(report: Report) -> list[str]:
+    """What has to be known of the judges that were compared."""
+    facts = report.facts
+    everyone = count_of(facts.conversations, "conversation")
+    notes = []
+    for judge, lacking in facts.lacking.items():
+        if lacking:
+            notes.append(
+                f"{judge}: without a usable score in some run: {lacking:,} of {everyone}, which are left out for every "
+                "judge."
+            )
+    remarks = [f"{file}: {remark}." for file, remark in facts.remarks]
+    return [*_of_simulated(facts), *notes, *_on_policy(report), *remarks, *_on_paths(facts)]
+
+
 def _better(metric: str, row: Mapping, confidence: float) -> str:
     """Which of two judges is better, if that is decided."""
     if not decided(row["p_holm"], confidence):
@@ -171,3 +266,8 @@ def calibration(report: Report) -> list[Section]:
             f"{calibrated} calibrated; lower by {drop}"
         )
     return [Section("\n".join(lines))]
+
+
+def notes_of_calibration(report: Report) -> list[str]:
+    """Which files were passed over, and which hold replies of earlier ones."""
+    return _on_paths(report.facts)

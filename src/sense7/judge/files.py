@@ -397,19 +397,17 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         frame["model"] = SIMULATED_JUDGE
 
     states_status = "status" in rows.cells
-    scale = None if states_status else score_scale
     _require_one_row_each(frame["conversation"], rows)
     if states_status:
+        score_scale = None
         _require_statuses(frame["status"], rows)
-    notes = []
-    if scale:
-        notes.append(_rescale(frame, rows, scale))
-    else:
-        _require_scores(frame["score"], rows, path)
+    notes = _bring_to_scale(frame, rows, score_scale, path)
     _require_ground_truths(frame["ground_truth"], rows)
     notes += _not_numbers(frame, rows)
     notes += _take_status(frame, rows)
-    if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
+    if (
+        not score_scale and ratings is None
+    ):  # of which the replies are JSON, and not read by either rule
         notes += _read_outputs(frame, states_status=states_status)
     notes += other_models(frame)
     run = _RUN.search(path.stem)
@@ -486,42 +484,38 @@ def _require_statuses(status: pd.Series, rows: _Rows) -> None:
         raise rows.error("status", row, problem)
 
 
-def _rescale(frame: pd.DataFrame, rows: _Rows, scale: ScoreScale) -> str:
-    """Bring scores from a declared scale to 1..5, and say so; refused if one is not on it."""
+def _bring_to_scale(
+    frame: pd.DataFrame, rows: _Rows, scale: ScoreScale | None, path: Path
+) -> list[str]:
+    """Bring scores from a declared scale to 1..5, and note it; refused if a score is on neither."""
     scores = frame["score"]
-    remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
-    off = ~np.array(list(map(scale.holds, scores)), dtype=bool)
-    _refuse_scores(scores, off, rows, f"off the scale {scale.option}", remedy)
+    if scale:
+        off = ~np.array(list(map(scale.holds, scores)), dtype=bool)
+        problem = f"off the scale {scale.option}"
+        remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
+    else:
+        off = (scores < LOWEST) | (scores >= _ABOVE_AUTHORS)
+        problem = f"no score on {_RATED_ON}"
+        remedy = f"Write them on {_RATED_ON}."
+        if "status" not in rows.cells:
+            remedy = (
+                f"For the book, write them on {_RATED_ON}. To evaluate them as they are, declare their scale, worst "
+                f"score first, such as: sense7 judge evaluate {path} --score-scale 0-100"
+            )
+    off = off & scores.notna()
+    if off.any():
+        row = int(off.argmax())
+        cell = rows.cells["IS_EMPATHY"][row]
+        problem += f", as are {off.sum():,} of {scores.count():,}"
+        extremes = f"the scores run from {scores.min():g} to {scores.max():g}"
+        raise rows.error("IS_EMPATHY", row, f"{cell!r} is {problem}; {extremes}. {remedy}")
+    if not scale:
+        return []
     note = f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5"
     if scores.notna().any():
         note += f"; their mean as given is {scores.mean():.4g}"
     frame["score"] = scale.rescaled(scores.to_numpy(), HIGHEST)
-    return note
-
-
-def _require_scores(scores: pd.Series, rows: _Rows, path: Path) -> None:
-    """Refuse scores that are not on the scale of the ratings."""
-    remedy = f"Write them on {_RATED_ON}."
-    if "status" not in rows.cells:
-        remedy = (
-            f"For the book, write them on {_RATED_ON}. To evaluate them as they are, declare their scale, worst score "
-            f"first, such as: sense7 judge evaluate {path} --score-scale 0-100"
-        )
-    off = (scores < LOWEST) | (scores >= _ABOVE_AUTHORS)
-    _refuse_scores(scores, off, rows, f"no score on {_RATED_ON}", remedy)
-
-
-def _refuse_scores(scores: pd.Series, off, rows: _Rows, problem: str, remedy: str) -> None:
-    """Refuse scores that are off a scale, with the range of all scores."""
-    off = off & scores.notna()
-    if off.any():
-        row = int(off.argmax())
-        counts = f"{off.sum():,} of {scores.count():,}"
-        extremes = f"the scores run from {scores.min():g} to {scores.max():g}"
-        cell = rows.cells["IS_EMPATHY"][row]
-        raise rows.error(
-            "IS_EMPATHY", row, f"{cell!r} is {problem}, as are {counts}; {extremes}. {remedy}"
-        )
+    return [note]
 
 
 def _require_ground_truths(truths: pd.Series, rows: _Rows) -> None:
@@ -645,7 +639,9 @@ def _whole_replies(frame: pd.DataFrame, *, blank_is_reply: bool) -> dict[int, Re
             length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
             # One less than a cut text has, if half a pair is dropped.
             is_whole = length < LONGEST_TEXT - 1
-            read[key] = read_reply(text, finish_reason=finish) if is_whole else None
+            read[key] = None
+            if is_whole:
+                read[key] = read_reply(text, finish_reason=finish)
         if read[key] is not None:
             replies[row] = read[key]
     return replies

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
-from sense7.cli.judge_words import as_text, evaluation
+from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
 from sense7.errors import UserError
 from sense7.estimators import bootstrap as bootstrap_module
 from sense7.judge.files import prediction_path, read_predictions, write_predictions
@@ -60,10 +60,7 @@ def test_of_a_folder_files_with_that_word_are_passed_over_but_not_those_named(tm
     left_out = csv(tmp_path / "my_results.csv", "IS_EMPATHY,ground-truth\n1,1\n")
     found = evaluate(tmp_path)
     assert names_of(found) == ["model-prompt-iter1"]
-    assert found.skipped == [left_out]
-    assert found.notes == [
-        f"Passed over, as the authors do, for the word results in the full path: 1; the first is {left_out}."
-    ]
+    assert found.skipped == found.facts.skipped == [left_out]
     assert names_of(evaluate([tmp_path, left_out])) == ["model-prompt-iter1", "my_results"]
     assert evaluate([tmp_path, left_out]).skipped == []
 
@@ -134,11 +131,10 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
             "Spearman",
         ]
         assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
-        assert found.notes[0] == (
-            "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
-        )
-        assert any(note.startswith("a: without a usable score: 1 unstated") for note in found.notes)
-        assert "a: rows without ground truth, left out: 1." in found.notes
+        (file, remark), *_ = found.facts.remarks
+        assert (file, remark.count("'PROCESSING_FAILED' in row 8")) == ("a", 1)
+        assert found.facts.rows["a"].failures == {"unstated": 1}
+        assert found.facts.rows["a"].without_truth == 1
 
 
 def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
@@ -148,10 +144,7 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
     means = [row[2] for row in evaluation(found)[1].rows[1:7]]
     assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
-    assert (
-        "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs."
-        in found.notes
-    )
+    assert found.facts.models == ["claude", "gpt"]
     assert (
         found.over_files["mean"].loc["accuracy", "reason"]
         == "no interval: only 3 participants to resample"
@@ -195,11 +188,10 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     assert evaluation(strict)[0].rows[1][1:3] == ["36", "0.900"]
     assert evaluation(authors)[0].rows[1][1:3] == ["40", "0.900"]
     estimates = strict.files[0]["bounds"]["estimate"]
-    ends = f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
-    said = f"without a usable score: 4 refusal; for any values of these scores, the accuracy is {ends}."
-    assert f"model-prompt-iter1: {said}" in strict.notes
-    assert not any("rewards failure" in note for note in strict.notes)
-    assert any("Unusable replies count as 3" in note for note in authors.notes)
+    rows = strict.facts.rows["model-prompt-iter1"]
+    assert rows.failures == {"refusal": 4}
+    assert rows.bounds == [estimates["accuracy_worst"], estimates["accuracy_best"]]
+    assert len(notes_of_evaluation(authors)) == len(notes_of_evaluation(strict)) + 1
 
 
 def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
@@ -208,7 +200,8 @@ def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path)
     found = evaluate(tmp_path, draws=50)
     assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
     assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
-    assert "plain: 40 of the 40 conversations of all files are not in it." in found.notes
+    assert found.facts.conversations == 40
+    assert found.facts.lacking == {"model-prompt-iter1": 0, "plain": 40}
 
 
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
@@ -217,16 +210,14 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     write_predictions(tmp_path / "b.xlsx", frame.iloc[::-1])
     same = evaluate(tmp_path, draws=50)
     assert same.over_files["stability"].loc["same_label", "estimate"] == 1
-    assert same.notes == []
+    assert notes_of_evaluation(same) == []
     other = frame.iloc[:-2].assign(
         ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7")
     )
     write_predictions(tmp_path / "c.xlsx", other)
-    assert evaluate(tmp_path, draws=50).notes == [
-        "c: 2 of the 40 conversations of all files are not in it.",
-        "Conversations whose ground truth differs between files: 1; the first is C7. "
-        "Are they predictions for the same data?",
-    ]
+    facts = evaluate(tmp_path, draws=50).facts
+    assert facts.lacking == {"a": 0, "b": 0, "c": 2}
+    assert facts.differing_truths == ["C7"]
 
 
 def test_the_json_has_every_figure_and_no_nan(tmp_path):
@@ -257,7 +248,7 @@ def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
     found = evaluate(tmp_path)
     assert evaluation(found)[0].rows[1] == ["a", "0", "", "", "", "", "", ""]
     assert "no conversation has both a score and a ground truth" in as_text(
-        evaluation(found), found.notes
+        evaluation(found), notes_of_evaluation(found)
     )
     assert json.loads(found.to_json())["files"][0]["rows"] == 0
 
@@ -273,10 +264,9 @@ def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
         [Sheet("results", ["Output", "IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx"
     )
     found = evaluate(tmp_path)
-    assert (
-        "a: doubtful readings: 2; the first: not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1."
-        in found.notes
-    )
+    rows = found.facts.rows["a"]
+    assert rows.doubtful == 2
+    assert "'10'" in rows.first_doubt
     counts = {
         name: row["estimate"]
         for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from helpers.studies import FRAMES, bootstrap_of
-from sense7.cli.judge_words import as_text, evaluation
+from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
 from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -292,7 +292,7 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
     assert "simulated judge: gpt-4o-empathy_judge" in judge_results(few, judges).index
     evaluated = evaluate(folder, draws=50)
-    said = as_text(evaluation(evaluated), evaluated.notes)
+    said = as_text(evaluation(evaluated), notes_of_evaluation(evaluated))
     assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
     assert ABOUT_SIMULATED in said
     real = parse_sheets(

@@ -112,14 +112,21 @@ def bias_table(
         if "model" in frame:
             models.update(frame["model"].dropna())
     error = pd.concat(errors).groupby(level=0, sort=False).mean()
-    judge_model = models.pop() if len(models) == 1 else ""
+    judge_model = ""
+    if len(models) == 1:
+        judge_model = models.pop()
     groups, reasons = factors(study, judge_model)
     participant = study.conversations.set_index("conversation")["participant"]
     rows = {}
     for factor in groups:
         column = groups[factor].reindex(error.index).dropna()
-        # Own and other are one comparison.
-        compared = ["own"] if factor == "model family" else column.value_counts().index
+        key_of_family = ""
+        if factor == "model family":
+            key_of_family = "bias_own_family"
+            keys = {"own": key_of_family}  # own and other are one comparison
+        else:
+            names = safe_names(column.value_counts().index)
+            keys = {group: f"bias_condition_{name}" for group, name in names.items()}
         reason = reasons.get(factor, "")
         if error.empty:
             reason = ABSENT
@@ -127,25 +134,21 @@ def bias_table(
             reason = "nothing to compare"
         if reason:
             row = estimate_row(n=0, unit=_ABOUT.unit, method=_ABOUT.method, reason=reason)
-            row["key"] = "bias_own_family" if factor == "model family" else ""
-            row["p"] = np.nan
-            rows[factor] = row
+            rows[factor] = {**row, "key": key_of_family, "p": np.nan}
             continue
-        keys = {"own": "bias_own_family"}
-        if factor == "condition":
-            names = safe_names(compared)
-            keys = {group: f"bias_condition_{names[group]}" for group in compared}
         value = error[column.index].to_numpy(dtype=float)
         people = participant.reindex(column.index)
-        for group in compared:
+        for group, key in keys.items():
             inside = (column == group).to_numpy()
             sides = np.stack([inside, ~inside], axis=1).astype(float)
             sums = np.stack([sides * value[:, None], sides], axis=-1)
             too_few = bootstrap.too_few_in_a_group(people, inside, "difference of means")
-            of_group = Unresampled(reason=too_few) if too_few else bootstrap
+            of_group = bootstrap
+            if too_few:
+                of_group = Unresampled(reason=too_few)
             statistic = resampled(of_group, ratio_difference, sums, people)
             row = _ABOUT.number(group, statistic, people[inside]).row(of_group)
-            row["key"] = keys[group]
+            row["key"] = key
             row["p"] = np.nan if row["reason"] else resampled_p(statistic[1:])
             rows[f"{factor}: {group}"] = row
     table = estimate_table(rows, "conversations")

@@ -27,11 +27,9 @@ from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.judge.scores import metrics
 from sense7.judge.scores.comparison import as_judges, compare_judges
-from sense7.judge.scores.judges import ABOUT_SIMULATED, aligned
+from sense7.judge.scores.judges import aligned
 from sense7.judge.scores.metrics import OverRuns
 from sense7.study import Study
-from sense7.taxonomy import SIMULATED_WORDS
-from sense7.terminal import count_of
 
 __all__ = ["calibrate", "compare", "evaluate"]
 
@@ -51,28 +49,59 @@ def as_json(value: object) -> object:
     return value
 
 
+@dataclass(frozen=True)
+class RowFacts:
+    """What the rows of a file lack: ``failures`` counts those without a score by status.
+
+    For any values of the missing scores the accuracy lies in ``bounds``.
+    """
+
+    failures: Mapping[str, int]
+    bounds: list[float]
+    not_asked: int
+    doubtful: int
+    first_doubt: str
+    without_truth: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a reader has to know of the files of a report, besides its tables.
+
+    ``remarks`` are files and what was remarked when they were read. ``lacking`` counts, of ``conversations`` in all,
+    those that a file does not have, or that a judge has not scored.
+    """
+
+    skipped: list[Path]
+    repeats: Mapping[str, str]
+    simulated: list[str] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+    rows: Mapping[str, RowFacts] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
+    conversations: int = 0
+    lacking: Mapping[str, int] = field(default_factory=dict)
+    differing_truths: list[str] = field(default_factory=list)
+
+
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What was computed, by name and as attributes; with the settings and notes as ``to_json()``."""
+    """What was computed, by name and as attributes; with the settings as ``to_json()``."""
 
     tables: dict
     """Tables of estimates, counts and texts; in JSON, null where there is no number, with the reason beside it."""
 
     settings: dict
-    notes: list[str] = field(default_factory=list)
+    facts: Facts
 
     def __getattr__(self, name: str):
         if name in self.__dict__.get("tables", ()):
             return self.tables[name]
         raise AttributeError(name)
 
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
-        return json.dumps(
-            as_json({**self.settings, **self.tables, "notes": self.notes}),
-            indent=1,
-            allow_nan=False,
-        )
+    def to_json(self, notes: Sequence[str] = ()) -> str:
+        """Return all of it as JSON, with notes for a reader."""
+        content = as_json({**self.settings, **self.tables, "notes": notes})
+        return json.dumps(content, indent=1, allow_nan=False)
 
 
 # The files
@@ -119,8 +148,8 @@ def _listed(paths: Paths) -> list[Path]:
 
 def read_paths(
     paths: Paths, score_scale: ScoreScale | None = None
-) -> tuple[list[Predictions], list[Path], list[str]]:
-    """Predictions of all files; which files of folders were passed over, and notes on these and on repeated replies."""
+) -> tuple[list[Predictions], list[Path], dict[str, str]]:
+    """Predictions of all files; which files of folders were passed over, and which hold replies of earlier ones."""
     files, skipped = find_files(paths)
     if not files:
         folders = _listed(paths)
@@ -129,16 +158,9 @@ def read_paths(
             problem = f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again"
         names = ", ".join(map(str, folders)) or "nothing"
         raise UserError(f"{names}: no file of predictions{problem}.")
-    notes = []
-    if skipped:
-        notes.append(
-            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "
-            f"the first is {skipped[0]}."
-        )
     predictions = [read_predictions(path, score_scale=score_scale) for path in files]
     distinct, repeats = without_repeats(predictions)
-    notes += [f"{path}: {note}." for path, note in repeats.items()]
-    return distinct, skipped, notes
+    return distinct, skipped, repeats
 
 
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
@@ -149,21 +171,6 @@ def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> Participant
     if everyone.empty:
         return None
     return ParticipantBootstrap(everyone, **settings)
-
-
-def _with_common_notes(
-    notes: list[str], simulated: Sequence[str], policy: str, last: list[str]
-) -> list[str]:
-    """Notes between those that stand first, and last, of any files."""
-    common = []
-    if simulated:
-        common.append(f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}")
-    common += notes
-    if policy == "authors":
-        common.append(
-            "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
-        )
-    return common + last
 
 
 # Evaluate
@@ -215,13 +222,16 @@ def evaluate(
     (0.5, 'no interval: participants are not known')
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    predictions, skipped, notes_on_paths = read_paths(paths, score_scale)
+    predictions, skipped, repeats = read_paths(paths, score_scale)
     files = _by_name(predictions)
     bootstrap = _bootstrap_of((file.frame for file in predictions), settings)
     over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
-    of_files, simulated, notes, notes_on_rows, ratings = [], [], [], [], {}
+    of_files, remarks = [], []
+    row_facts = {}
     for name, file in files.items():
+        remarks += [(name, remark) for remark in file.notes]
         bounds = metrics.missing_bounds(file.frame, bootstrap)
+        row_facts[name] = _row_facts(file.frame, bounds)
         of_files.append(
             {
                 "name": name,
@@ -232,12 +242,7 @@ def evaluate(
                 "bounds": bounds,
             }
         )
-        notes += [f"{name}: {note}." for note in file.notes]
-        notes_on_rows += [f"{name}: {note}" for note in _notes_on_rows(file.frame, bounds)]
-        if file.simulated:
-            simulated.append(name)
-        if file.ratings is not None:
-            ratings[name] = file.ratings
+    ratings = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     tables = {
         "skipped": skipped,
         "files": of_files,
@@ -250,9 +255,20 @@ def evaluate(
         },
         "ratings": by_rating(ratings, bootstrap),
     }
-    last = [*notes_on_paths, *_differences_of_files(files)]
-    notes = _with_common_notes(notes + notes_on_rows, simulated, policy, last)
-    return Report(tables, {"policy": policy, **settings}, notes)
+    truths = _ground_truths(files)
+    differs = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
+    facts = Facts(
+        skipped,
+        repeats,
+        simulated=[name for name, file in files.items() if file.simulated],
+        remarks=remarks,
+        rows=row_facts,
+        models=sorted(set().union(*(file.frame["model"].dropna() for file in predictions))),
+        conversations=len(truths),
+        lacking={name: len(truths) - files[name].frame["conversation"].count() for name in truths},
+        differing_truths=truths.index[differs].tolist(),
+    )
+    return Report(tables, {"policy": policy, **settings}, facts)
 
 
 def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
@@ -267,64 +283,26 @@ def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
     return files
 
 
-def _notes_on_rows(frame: pd.DataFrame, bounds: pd.DataFrame) -> list[str]:
+def _row_facts(frame: pd.DataFrame, bounds: pd.DataFrame) -> RowFacts:
     """Which rows of a file lack a score or ground truth, or were read with doubt."""
-    notes = []
-    failures = frame.loc[frame["score"].isna(), "status"].value_counts()
-    if len(failures):
-        counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
-        bounded = ""
-        if np.isfinite(bounds["estimate"]).all():
-            lowest, highest = bounds["estimate"]
-            bounded = (
-                f"; for any values of these scores, the accuracy is {lowest:z.3f} to {highest:z.3f}"
-            )
-        notes.append(f"without a usable score: {counts}{bounded}.")
-    not_asked = int((frame["status"] == NOT_ASKED).sum())
-    if not_asked:
-        notes.append(
-            f"never asked: {count_of(not_asked, 'conversation')}, without a score and not in n under any policy."
-        )
-    doubtful = frame[frame["doubtful"]]
-    if len(doubtful):
-        notes.append(
-            f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}."
-        )
-    without_truth = int(frame["ground_truth"].isna().sum())
-    if without_truth:
-        notes.append(f"rows without ground truth, left out: {without_truth:,}.")
-    return notes
+    doubts = frame.loc[frame["doubtful"], "reason"]
+    return RowFacts(
+        failures=frame.loc[frame["score"].isna(), "status"].value_counts().to_dict(),
+        bounds=bounds["estimate"].tolist(),
+        not_asked=int((frame["status"] == NOT_ASKED).sum()),
+        doubtful=len(doubts),
+        first_doubt=next(iter(doubts), ""),
+        without_truth=int(frame["ground_truth"].isna().sum()),
+    )
 
 
-def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
-    """How files differ that are evaluated together: in models, conversations, and ground truth."""
-    notes = []
-    models = set().union(*(file.frame["model"].dropna() for file in files.values()))
-    if len(models) > 1:
-        listed = ", ".join(sorted(models))
-        notes.append(
-            f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs."
-        )
-    if len(files) < 2:
-        return notes
+def _ground_truths(files: dict[str, Predictions]) -> pd.DataFrame:
+    """Ground truth of every conversation that has a name, one column per file."""
     columns = {}
     for name, file in files.items():
         of_conversations = file.frame.dropna(subset="conversation").set_index("conversation")
         columns[name] = of_conversations["ground_truth"]
-    truths = pd.concat(columns, axis=1)
-    for name, column in columns.items():
-        lacking = len(truths) - len(column)
-        if lacking:
-            notes.append(
-                f"{name}: {lacking:,} of the {len(truths):,} conversations of all files are not in it."
-            )
-    differ = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
-    if differ.any():
-        notes.append(
-            f"Conversations whose ground truth differs between files: {differ.sum():,}; the first is "
-            f"{truths.index[differ][0]}. Are they predictions for the same data?"
-        )
-    return notes
+    return pd.concat(columns, axis=1)
 
 
 # Ratings of turns and dimensions
@@ -394,18 +372,20 @@ def compare(
     {'a minus b': 0.0}
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    predictions, skipped, notes_on_paths = read_paths(paths, score_scale)
+    predictions, skipped, repeats = read_paths(paths, score_scale)
     groups = _by_judge(predictions)
-    judges, frames, simulated, notes_on_files = {}, [], [], []
+    judges = {}
+    simulated, remarks = [], []
+    frames = []
     for judge, files in groups.items():
         judges[judge] = {}
+        if any(file.simulated for file in files):
+            simulated.append(judge)
         for file in files:
+            remarks += [(file.path.name, remark) for remark in file.notes]
             frame = file.by_task.reset_index() if study is None else aligned(study, file)
             judges[judge][str(file.path)] = frame
             frames.append(frame)
-            notes_on_files += [f"{file.path.name}: {note}." for note in file.notes]
-        if any(file.simulated for file in files):
-            simulated.append(judge)
     bootstrap = _bootstrap_of(frames, settings)
     references = {}
     if study is not None:
@@ -414,24 +394,17 @@ def compare(
 
         references = as_judges(baseline_predictions(study))
     compared = compare_judges(judges, bootstrap, references=references, policy=policy)
-    of_judges, notes = [], []
+    of_judges = []
     for judge, measured in compared.judges.items():
-        counts = compared.left_out.loc[judge].to_dict()
         of_judges.append(
             {
                 "name": judge,
                 "files": [file.path for file in groups.get(judge, ())],
-                **counts,
+                **compared.left_out.loc[judge].to_dict(),
                 "coverage": compared.coverage.loc[judge].to_dict(),
                 "metrics": measured.mean.drop(index="coverage"),
             }
         )
-        if counts["lacking"]:
-            everyone = count_of(compared.conversations, "conversation")
-            notes.append(
-                f"{judge}: without a usable score in some run: {counts['lacking']:,} of {everyone}, which are left out "
-                "for every judge."
-            )
     tables = {
         "skipped": skipped,
         "conversations": compared.conversations,
@@ -439,8 +412,15 @@ def compare(
         "judges": of_judges,
         "differences": compared.differences,
     }
-    notes = _with_common_notes(notes, simulated, policy, notes_on_files + notes_on_paths)
-    return Report(tables, {"policy": policy, **settings}, notes)
+    facts = Facts(
+        skipped,
+        repeats,
+        simulated=simulated,
+        remarks=remarks,
+        conversations=compared.conversations,
+        lacking=compared.left_out["lacking"].to_dict(),
+    )
+    return Report(tables, {"policy": policy, **settings}, facts)
 
 
 def _by_judge(predictions: Sequence[Predictions]) -> dict[str, list[Predictions]]:
@@ -492,7 +472,7 @@ def calibrate(
         calibrated form. Nothing is written then.
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    files, skipped, notes = read_paths(paths)
+    files, skipped, repeats = read_paths(paths)
     calibrated_paths = _calibrated_paths(files, Path(out))
     frames, errors = {}, {}
     for file in files:
@@ -500,7 +480,7 @@ def calibrate(
     for name, frame in frames.items():
         write_predictions(calibrated_paths[name], frame, own=True)
     tables = {"skipped": skipped, "paths": calibrated_paths, "errors": errors}
-    return Report(tables, settings, notes)
+    return Report(tables, settings, Facts(skipped, repeats))
 
 
 def _calibrated_paths(files: Sequence[Predictions], out: Path) -> dict[str, Path]:

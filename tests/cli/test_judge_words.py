@@ -1,0 +1,49 @@
+"""What the verbs of ``sense7 judge`` say below their tables; the sentences stand in judge_notes.yml."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from sense7.cli.judge_words import notes_of_calibration, notes_of_comparison, notes_of_evaluation
+from sense7.judge.scores.report import Facts, Report, RowFacts
+
+NOTES = yaml.safe_load(Path(__file__).with_name("judge_notes.yml").read_text(encoding="utf-8"))
+WORDS = {
+    "evaluate": notes_of_evaluation,
+    "compare": notes_of_comparison,
+    "calibrate": notes_of_calibration,
+}
+ROWS = RowFacts(
+    failures={"refusal": 1200, "truncated": 2},
+    bounds=[0.25, 0.75],
+    not_asked=1,
+    doubtful=3,
+    first_doubt="two numbers",
+    without_truth=4,
+)
+WITHOUT_BOUNDS = RowFacts({"unstated": 1}, [np.nan, np.nan], 0, 0, "", 0)
+
+
+@pytest.mark.parametrize("verb", WORDS)
+def test_every_fact_is_said_in_its_order(verb):
+    facts = Facts(
+        skipped=[Path("my_results.csv")],
+        repeats={"b.xlsx": "from a cache"},
+        simulated=["a"],
+        remarks=[("a", "one cell is blank")],
+        rows={"a": ROWS, "b": WITHOUT_BOUNDS},
+        models=["gpt", "mistral"],
+        conversations=2000,
+        lacking={"a": 0, "b": 1500},
+        differing_truths=["C7", "C8"],
+    )
+    report = Report({}, {"policy": "authors"}, facts)
+    assert WORDS[verb](report) == NOTES[verb]
+
+
+@pytest.mark.parametrize("verb", WORDS)
+def test_nothing_is_said_of_files_that_lack_nothing(verb):
+    facts = Facts([], {}, models=["gpt"], conversations=2, lacking={"a": 0})
+    assert WORDS[verb](Report({}, {"policy": "strict"}, facts)) == []
