@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, ttest_1samp
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.multitest import multipletests
 
 from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, wins
 from sense7.estimators.estimates import COLUMNS, holm
@@ -225,7 +226,7 @@ def test_tables_count_every_question_once_and_say_what_was_resampled(statistics,
         assert (table.loc[~known, "reason"] != "").all()
         assert not any("_" in name for name in table.index)
     keys = [row["key"] for row in keyed_rows(tables)]
-    assert len(keys) == len(set(keys)) == 81
+    assert len(keys) == len(set(keys)) == 105
     assert [len(own["GPT-4o"]) for own in tables["questions"].values()] == [3, 3, 6, 9]
 
 
@@ -322,6 +323,60 @@ def test_advantage_and_winning_rate_are_those_of_the_test_on_each_question(
     table = tables["more"][f"passed_{kind}"]
     assert table.loc["Claude 3.7 Sonnet", "estimate"] == (rate >= 0.5).sum()
     assert table["n"].tolist() == [len(asked)] * 3
+
+
+def p_values_by_hand(group, judge, epsilon, person):
+    """The t test against each expert, conversation by conversation."""
+    p = []
+    for left_out in EXPERTS:
+        differences = []
+        for _, row in group.iterrows():
+            others = [row[expert] for expert in EXPERTS if expert != left_out]
+            if person:
+                others = [row[PERSON]]
+            far = round(np.sqrt(np.mean([(row[judge] - other) ** 2 for other in others])), 9)
+            near = round(np.sqrt(np.mean([(row[left_out] - other) ** 2 for other in others])), 9)
+            differences.append(float(near <= far) - float(far <= near))
+        p.append(ttest_1samp(differences, epsilon, alternative="less").pvalue)
+    return p
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "ending", "as_published", "stricter"),
+    [(0.2, "", [5, 8, 8], [3, 7, 6]), (0.1, "_lower_epsilon", [3, 3, 3], [1, 2, 1])],
+)
+@pytest.mark.parametrize("person", [False, True])
+def test_the_published_test_corrects_over_the_experts_of_a_question_and_the_stricter_over_all(
+    groups, tables, epsilon, ending, as_published, stricter, person
+):
+    passed = {"published_": [], "": []}
+    asked = [group for group in groups.values() if not person or group[PERSON].notna().all()]
+    for judge in JUDGES:
+        p = np.array([p_values_by_hand(group, judge, epsilon, person) for group in asked])
+        together = multipletests(p.ravel(), 0.05, method="fdr_by")[0].reshape(p.shape)
+        passed[""].append(sum(row.mean() >= 0.5 for row in together))
+        of_questions = [multipletests(row, 0.05, method="fdr_by")[0] for row in p]
+        passed["published_"].append(sum(row.mean() >= 0.5 for row in of_questions))
+    if not person:  # computed independently of this project, too
+        assert passed == {"published_": as_published, "": stricter}
+    for beginning, counts in passed.items():
+        table = tables["more"][f"{beginning}passed_{'person' if person else 'experts'}{ending}"]
+        assert table["estimate"].tolist() == counts
+        assert table["n"].tolist() == [len(asked)] * 3
+        assert table["method"].str.contains(f"epsilon {epsilon:g} ").all()
+
+
+def test_the_published_winning_rate_is_decided_again_in_every_resample(
+    judged, bootstrap, statistics
+):
+    rate = statistics["published_rate_experts"].drawn["claude"]["epitome", "emotional_reactions"]
+    question = judged[
+        (judged["corpus"] == "epitome") & (judged["question"] == "emotional_reactions")
+    ]
+    for draw in range(3):
+        p = p_values_by_hand(copied_out(question, bootstrap, draw), "claude", 0.2, person=False)
+        rejected = multipletests(p, 0.05, method="fdr_by")[0]
+        assert rate[1 + draw] == pytest.approx(rejected.mean())
 
 
 def test_a_model_that_copies_an_expert_wins_and_one_that_is_far_off_loses(judged):
