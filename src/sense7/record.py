@@ -379,7 +379,7 @@ def format_number(number: float | str, unit: str) -> str:
 
 
 def format_value(value: Mapping, part: str = "") -> str:
-    """A recorded value for prose, with its interval; the reason if there is none.
+    """A recorded value for prose, with its interval; the reason if there is none. Its n is known without a value, too.
 
     Parameters
     ----------
@@ -393,14 +393,16 @@ def format_value(value: Mapping, part: str = "") -> str:
     --------
     >>> format_value({"estimate": 0.9613, "low": 0.9546, "high": 0.9674, "unit": "alpha"})
     '0.961 [0.955, 0.967]'
+    >>> format_value({"estimate": None, "n": 12, "reason": "too few conversations"}, "n")
+    '12'
     >>> difference = {"estimate": 0.015, "low": 0.004, "high": 0.026, "unit": "share of turns"}
     >>> format_value(difference, "points")
     '1.5 [0.4, 2.6] percentage points'
     """
-    if value["estimate"] is None:
-        return f"not available here ({value['reason']})"
     if part == "n":
         return f"{value['n']:,}"
+    if value["estimate"] is None:
+        return f"not available here ({value['reason']})"
     if part == "points":
         text = f"{100 * value['estimate']:z.1f}"
         if value["low"] is not None:

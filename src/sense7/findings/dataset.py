@@ -651,7 +651,9 @@ def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
             low = quartiles["lower quartile"].map(_short)
             median = quartiles["median"].map(_short)
             high = quartiles["upper quartile"].map(_short)
-            columns[quantity.name] = median + " (" + low + " to " + high + "), n = " + n
+            middle_half = " (" + low + " to " + high + ")"
+            middle_half = middle_half.where(quartiles["n"] > 1, "")  # one value has no quartiles
+            columns[quantity.name] = median + middle_half + ", n = " + n
     table = pd.DataFrame(columns).rename_axis("condition").fillna("no value")
     last = [name for name in (NO_CONDITION, ALL) if name in table.index]
     return table.loc[[*sorted(table.index.drop(last)), *last]]

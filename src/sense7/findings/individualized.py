@@ -690,6 +690,8 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
         few = "too few pairs of conversations"
         if rows is not frame:
             few = f"only {count_of(number_of_pairs, 'such pair')} of conversations"
+        if number_of_pairs == 0 and rows is not frame:
+            few = "no such pair of conversations"
 
         def mean_distance() -> Estimate:
             need(len(frame), NEVER_RATED)

@@ -179,7 +179,7 @@ def value_in_words(
 ) -> str:
     """A recorded value, or a part of it, as a sentence shows it; a reason is given once."""
     value, truth = edition.values[key], edition.expected.get(key)
-    if value["estimate"] is None:
+    if value["estimate"] is None and part != "n":
         if value["reason"] in given_reasons:
             return NOT_AVAILABLE
         given_reasons.add(value["reason"])

@@ -545,8 +545,11 @@ def mean_recall(over: OverRuns) -> pd.DataFrame:
         f"mean recall of the levels given by {FEWEST_PARTICIPANTS} or more participants ({names})"
     )
     classes = max(len(levels), 1)
+    chance = "one divided by their number"
+    if levels:
+        chance = f"1/{classes}"
     recall_itself = Metric("", SHARE, method)
-    above_chance = Metric("", SHARE, f"{method} minus 1/{classes}")
+    above_chance = Metric("", SHARE, f"{method} minus {chance}")
     numbers = [
         over.number("mean_recall", statistic, recall_itself, undefined),
         over.number("mean_recall_above_chance", statistic - 1 / classes, above_chance, undefined),
