@@ -147,6 +147,19 @@ def test_earlier_rules_stand_beside_those_of_today(claims):
     assert (gap["rule"], gap["power"]) == ("none: no rule can decide it", "")
 
 
+def test_rates_of_the_rule_on_expectations_stand_beside_those_of_the_rule_that_was_not_taken():
+    table = stored_coverage.expectations_rates().set_index("key")
+    assert table["estimate"].round(3).to_dict() == {
+        "false_positives_expectations": 0.052,
+        "power_expectations": 0.72,
+        "false_positives_expectations_resampled": 0.04,
+        "power_expectations_resampled": 0.615,
+    }
+    limits = table.loc["false_positives_expectations", ["low", "high"]].astype(float)
+    interval = stats.binomtest(62, 1184).proportion_ci(method="wilson")
+    assert limits.tolist() == pytest.approx([interval.low, interval.high])
+
+
 def test_every_rule_has_its_rates(claims):
     assert {claim.id for claim in claims if claim.no_effect} == POWER["claims"].keys()
 

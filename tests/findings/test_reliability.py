@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from statsmodels.multivariate.factor import Factor
 
 from helpers import golden
 from helpers.studies import bootstrap_of, draws_of
@@ -227,3 +228,70 @@ def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why
     assert found == reason or (
         reason.endswith("; ") and found.startswith(reason) and "e" in found.removeprefix(reason)
     )
+
+
+def two_level_ratings(between, seed=3, conversations=200, turns=4):
+    """Ratings with one factor within conversations, and so many unrelated parts between them."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for talk in range(conversations):
+        level = np.resize(generator.normal(0, 1.5, between), 6)
+        for _ in range(turns):
+            values = level + generator.normal() + generator.normal(0, 0.6, 6)
+            rows.append((f"P{talk // 4}", f"C{talk}", *values))
+    return pd.DataFrame(rows).set_index([0, 1])
+
+
+def test_the_fit_within_conversations_is_that_of_statsmodels_factor_of_the_pooled_covariances():
+    ratings = two_level_ratings(between=2)
+    own_mean = ratings.groupby(level=1).transform("mean")
+    deviations = (ratings - own_mean).to_numpy()
+    freedom = len(ratings) - ratings.index.get_level_values(1).nunique()
+    pooled = deviations.T @ deviations / freedom
+    sd = np.sqrt(np.diag(pooled))
+    observed = pooled / np.outer(sd, sd)
+    fitted = Factor(corr=observed, n_factor=1, method="ml", nobs=freedom).fit()
+    modeled = fitted.loadings @ fitted.loadings.T + np.diag(fitted.uniqueness)
+    discrepancy = (
+        np.linalg.slogdet(modeled)[1]
+        - np.linalg.slogdet(observed)[1]
+        + np.trace(np.linalg.solve(modeled, observed))
+        - 6
+    )
+    chi_square = freedom * discrepancy
+    chi_square_none = -freedom * np.linalg.slogdet(observed)[1]
+    excess = max(chi_square - 9, 0)
+    residuals = (observed - modeled)[np.tril_indices(6)]
+    table = reliability.within_fit_indices(ratings)
+    assert table["n"].tolist() == [freedom] * 3
+    expected = {
+        "CFI": 1 - excess / (chi_square_none - 15),
+        "RMSEA": np.sqrt(excess / (9 * freedom)),
+        "SRMR": np.sqrt((residuals**2).mean()),
+    }
+    assert table["estimate"].to_dict() == pytest.approx(expected, abs=2e-4)
+
+
+def test_one_factor_within_conversations_fits_where_several_parts_lie_between_them():
+    ratings = two_level_ratings(between=2)
+    over_all = reliability.fit_indices(ratings.droplevel(1))["estimate"]
+    within_conversations = reliability.within_fit_indices(ratings)["estimate"]
+    assert over_all["CFI"] < 0.8
+    assert within_conversations["CFI"] > 0.98
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (two_level_ratings(2).groupby(level=1).head(1), "0 turns beyond one per conversation"),
+        (
+            two_level_ratings(2).groupby(level=1).transform("first"),
+            "no factor model can be fitted",
+        ),
+        (two_level_ratings(2)[[2, 3, 4]], "only 3 of these ratings"),
+    ],
+)
+def test_why_there_is_no_fit_within_conversations(frame, reason):
+    table = reliability.within_fit_indices(frame)
+    assert table["estimate"].isna().all()
+    assert table["reason"].str.contains(reason).all()

@@ -13,7 +13,11 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.robustness import IN_STUDIES
 
-NESTED = {"reliability.by_level", "reliability.correlation_matrices"}
+NESTED = {
+    "reliability.by_level",
+    "reliability.correlation_matrices",
+    "reliability.within_fit_indices",
+}
 """Functions whose ratings are those of turns within conversations."""
 
 NO_NUMBERS = {"turn_rating", "turn_summaries"}

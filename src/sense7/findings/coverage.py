@@ -20,6 +20,7 @@ __all__ = [
     "coverage_table",
     "coverage_truths",
     "coverage_verdict",
+    "expectations_rates",
     "few_people_coverage",
     "fewest_people",
     "rules_before_and_after",
@@ -270,6 +271,43 @@ def rules_before_and_after() -> pd.DataFrame:
             row["false positives, more studies"] = _passed_of(more["without_effect"])
         rows.append(row)
     return pd.DataFrame(rows).set_index("claim")
+
+
+@finding
+def expectations_rates() -> pd.DataFrame:
+    """Return how often simulated studies meet the rule on unmet expectations, and a rule that was not taken.
+
+    The rule takes the interval of the mixed model; the other the interval of the same model by resampling participants.
+
+    Returns
+    -------
+    DataFrame
+        Four rows: false positives (studies without the effect) and power (with it) of each; Wilson intervals; n
+        counts simulated studies.
+
+    Examples
+    --------
+    >>> expectations_rates()["estimate"].round(3).tolist()
+    [0.052, 0.72, 0.04, 0.615]
+    """
+    earlier = parse_yaml(data_file("earlier_rules.yml").read_text(encoding="utf-8"))
+    (entry,) = [entry for entry in earlier if entry["claim"] == "finding_expectations"]
+    rows = {}
+    keys = {}
+    for interval, ending, counts in (
+        ("interval of the mixed model", "", entry["more_studies"]),
+        ("participants resampled", "_resampled", entry["alternative"]),
+    ):
+        for name, world in {"false_positives": "without_effect", "power": "with_effect"}.items():
+            label = f"{name.replace('_', ' ')}, {interval}"
+            rows[label] = wilson_row(
+                counts[world]["passed"],
+                counts[world]["studies"],
+                unit="share of studies",
+                method=f"simulated studies {world.replace('_', ' ')} that meet the rule, {interval}",
+            )
+            keys[label] = f"{name}_expectations{ending}"
+    return estimate_table(rows, "rule", keys)
 
 
 def _passed_of(counts: dict) -> str:

@@ -605,14 +605,58 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
     Modeling 6, 1-55.
     """
     items = Items(ratings, "listwise", ITEMS_FOR_A_TEST, UNITS_FOR_A_FACTOR)
-    n, k = items.used.shape
+    covariances = None
+    if not items.reason:
+        covariances = np.cov(items.used.to_numpy(dtype=float).T, ddof=0)
+    return _fit_of_one_factor(items, covariances, len(items.used), "one_factor_turn")
+
+
+@finding
+def within_fit_indices(nested: pd.DataFrame) -> pd.DataFrame:
+    r"""Return how well one factor fits within conversations: the indices of `fit_indices`, listwise.
+
+    The factor is fitted to the pooled covariances within conversations,
+
+    .. math:: S_{PW} = \frac{1}{n - J} \sum_{j=1}^J \sum_{i \in j} (x_i - \bar x_j)(x_i - \bar x_j)'
+
+    with n turns in J conversations, and n - J, which the rows count, takes the place of n: what is common to the turns
+    of one conversation, and so of one person, plays no role. The level between conversations is left out: its
+    covariances are a difference of two estimates, which the formula of chi-square does not fit.
+    ``nested`` are the ratings of :func:`~sense7.findings.measures.nested_turn_ratings`.
+
+    References
+    ----------
+    Ryu, E., & West, S. G. (2009). Level-specific evaluation of model fit in multilevel structural equation modeling.
+    Structural Equation Modeling 16, 583-601.
+    """
+    items = Items(nested, "listwise", ITEMS_FOR_A_TEST, UNITS_FOR_A_FACTOR)
+    covariances = None
+    freedom = 0
+    if not items.reason:
+        moments, _ = nested_moments(items.used)
+        covariances = within_covariances(moments.sum(axis=0))
+        freedom = len(items.used) - items.used.index.get_level_values(1).nunique()
+        if freedom < UNITS_FOR_A_FACTOR:
+            turns = count_of(freedom, "turn")
+            items.reason = f"{turns} beyond one per conversation; this needs {UNITS_FOR_A_FACTOR}"
+    return _fit_of_one_factor(
+        items, covariances, freedom, "one_factor_within", " within conversations"
+    )
+
+
+def _fit_of_one_factor(
+    items: Items, covariances: np.ndarray | None, n: int, key: str, where: str = ""
+) -> pd.DataFrame:
+    """Fit indices of one factor to covariances of so many units; rows of NaN with the reason where there are none."""
     indices = dict.fromkeys(("CFI", "RMSEA", "SRMR"), np.nan)
     reason = items.reason
     if not reason:
-        covariances = np.cov(items.used.to_numpy(dtype=float).T, ddof=0)
         fit = fit_one_factor(correlations_from_covariances(covariances))
         modeled = np.outer(fit.loadings, fit.loadings)
-        computed = indices_of(covariances, n, float(fit.discrepancy), modeled, parameters=2 * k)
+        parameters = 2 * len(covariances)
+        computed = indices_of(
+            covariances, n, float(fit.discrepancy), modeled, parameters=parameters
+        )
         if np.isfinite(computed["CFI"]):
             indices = {name: computed[name] for name in indices}
             reason = joined("no interval: resampling inflates misfit", items.lacking)
@@ -624,8 +668,8 @@ def fit_indices(ratings: pd.DataFrame) -> pd.DataFrame:
             index,
             n=n,
             unit=name,
-            method=f"one factor by maximum likelihood, {items.words}",
+            method=f"one factor by maximum likelihood{where}, {items.words}",
             reason=reason,
-            key=f"one_factor_turn_{name.lower()}",
+            key=f"{key}_{name.lower()}",
         )
     return estimate_table(rows, "index")
