@@ -113,6 +113,9 @@ STATISTICS: dict[str, Callable] = {
         conditions.prompt_fading(study, bootstrap).iloc[0], 0
     ),
     "dimension by condition": _does_not_reject,
+    "loadings": lambda study, bootstrap: _holds(
+        conditions.largest_loading_difference(study, bootstrap).iloc[0], 0
+    ),
 }
 
 

@@ -37,6 +37,7 @@ FEWEST_IN_A_GROUP = {
     "Cohen's d": 10,
     "fading": 20,
     "dimension by condition": 40,
+    "loadings": 6,
 }
 """Contrast -> participants that each of its groups needs, so that its interval holds the truth in 90% of studies.
 

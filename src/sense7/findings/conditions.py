@@ -1057,7 +1057,7 @@ def _largest_difference(
     if len(fitted):
         errors = fitted.std(axis=0)
     too_many_undefined = len(fitted) < (1 - MOST_UNDEFINED) * len(in_resamples)
-    reason = _too_few(fewer_draws, participants.to_series(), prompted, "dimension by condition")
+    reason = _too_few(fewer_draws, participants.to_series(), prompted, "loadings")
     if not reason and (too_many_undefined or not (rounded(errors) > 0).all()):
         reason = "no interval: the factor model can't be fitted in too many of the resamples"
     reach = np.nan
