@@ -542,8 +542,8 @@ def test_published_figures_in_code_are_those_of_the_claims(all_claims):
     """Where something has to be computed with one: the noise ceiling, and the tuning of the synthetic workbook."""
     assert all_claims["judge_spearman"].value == ceiling.PUBLISHED
     assert {
-        key: all_claims[key].value for key in simulated_truth._PUBLISHED
-    } == simulated_truth._PUBLISHED
+        key: all_claims[key].value for key in simulated_truth.PUBLISHED
+    } == simulated_truth.PUBLISHED
 
 
 def test_every_planted_value_near_a_published_one_is_called_tuned():

@@ -196,7 +196,7 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
 @pytest.fixture
 def roughly(monkeypatch):
     """The truth of a simulated judge from few conversations: how exact it is changes nothing in what is written."""
-    monkeypatch.setattr("sense7.simulate.judge.LEAST_CONVERSATIONS", 1)
+    monkeypatch.setattr("sense7.simulate.true_values.judge.LEAST_CONVERSATIONS", 1)
 
 
 @pytest.mark.usefixtures("roughly")

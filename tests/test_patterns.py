@@ -41,6 +41,7 @@ COMPOSED = {
     "sense7.judge.asking.refusals._refused_in": {"sought": "max_tokens"},
     "sense7.judge.asking.refusals._remedy": {"value": 4000},
     "sense7.judge.reply._without_unknown_markup": {"tag": ("<think>", "think")},
+    "sense7.simulate.true_values.table._families": {"row": {"key": "mean_*"}},
     "sense7.simulate.truth.parameters_behind": {"pattern": "effect_*_*"},
 }
 """Functions that put a pattern together: names as they have them there, by which one is made here."""

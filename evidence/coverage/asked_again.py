@@ -12,7 +12,8 @@ import numpy as np
 
 from sense7.claims import Claim
 from sense7.simulate import DEFAULT_JUDGE, Parameters, draw
-from sense7.simulate.judge import WORDS_A_TURN, ask_again, draw_judge, judge_statistics
+from sense7.simulate.judge import ask_again, draw_judge
+from sense7.simulate.true_values.judge import WORDS_A_TURN, judge_statistics
 
 SAME, ANOTHER = "the same judge", "another judge of equal quality"
 """Who judges the second time: a rule's power is that of the same judge."""

@@ -173,6 +173,19 @@ def read_truth(path: Path, study: "Study") -> dict | None:
     return None
 
 
+def function_of_true_value(key: str) -> str:
+    """Name of the function that computes a true value of the simulation; "" for what was put in."""
+    from sense7.simulate.true_values.table import family_and_names
+
+    try:
+        family, _ = family_and_names(key)
+    except KeyError:
+        return ""
+    if not family.function:
+        return ""
+    return f"sense7.simulate.true_values.{family.function}"
+
+
 def predictions_in(folder: Path) -> list[Path]:
     """Files of a judge's predictions in a folder, if it is there."""
     from sense7.judge.files import prediction_files  # imports pandas

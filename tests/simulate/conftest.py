@@ -29,5 +29,5 @@ def planted(truth):
 @pytest.fixture
 def small(monkeypatch):
     """A small simulation, whose truth is computed from few conversations: how exact it is changes nothing else."""
-    monkeypatch.setattr("sense7.simulate.judge.LEAST_CONVERSATIONS", 1)
+    monkeypatch.setattr("sense7.simulate.true_values.judge.LEAST_CONVERSATIONS", 1)
     return simulate(SMALL, 3)

@@ -26,14 +26,13 @@ from sense7.simulate.judge import (
     KINDS,
     USABLE,
     draw_judge,
-    judge_statistics,
     offered_quality,
-    population_judge_values,
     reply_text,
 )
 from sense7.simulate.text import PHRASES, write_words
-from sense7.simulate.true_values import BATCHES, population_values, statistics_of
-from sense7.simulate.truth import ground_truth
+from sense7.simulate.true_values.arrays import ground_truth
+from sense7.simulate.true_values.judge import judge_statistics, population_judge_values
+from sense7.simulate.true_values.population import BATCHES, population_values, statistics_of
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets

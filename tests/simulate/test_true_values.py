@@ -14,14 +14,14 @@ from helpers.findings import numbers, rows_of
 from helpers.studies import bootstrap_of
 from sense7.findings import agreement, conditions, measures, reliability
 from sense7.simulate import Parameters, simulate
-from sense7.simulate.true_values import (
-    arrays,
-    conversations,
+from sense7.simulate.true_values import arrays, conversations, ratings
+from sense7.simulate.true_values.population import (
+    load_functions,
     population_values,
-    ratings,
     statistics_of,
 )
-from sense7.simulate.truth import described, parameters_behind
+from sense7.simulate.true_values.table import FAMILIES, TWINS, described, family_and_names
+from sense7.simulate.truth import parameters_behind
 from sense7.workbook import parse_sheets
 
 PARAMETERS = Parameters(participants=218, conversations=1344)
@@ -170,6 +170,24 @@ def test_every_value_is_described_and_rests_on_something(plain, planted):
         assert set(planted[key]["rests_on"]) <= parameters, key
     with pytest.raises(KeyError):
         described("nothing_of_this_name")
+
+
+def test_the_table_names_the_function_that_computes_each_value(simulation, plain):
+    tables = arrays.Tables(simulation.study)
+    computed = set()
+    for function in (*load_functions("all"), *load_functions("half")):
+        path = f"{function.__module__}.{function.__name__}"
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = function(tables)
+        for key in values:
+            assert path == f"sense7.simulate.true_values.{family_and_names(key)[0].function}", key
+            computed.add(key)
+    assert computed | TWINS.keys() == plain.keys()
+    without_value = {
+        family.key for family in FAMILIES.values() if family.batches in {"all", "half"}
+    }
+    without_value -= {family_and_names(key)[0].key for key in plain}
+    assert not without_value
 
 
 def test_an_effect_that_is_not_planted_is_nothing_to_rest_on_unless_none_is():

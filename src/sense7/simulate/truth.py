@@ -1,86 +1,41 @@
 """The truth of a simulated study: its parameters, and the true values that follow from them.
 
-True values are those of the population, see :mod:`sense7.simulate.true_values`. ``true_values/meanings.csv`` says what
-each is, a row for each family of keys: a star in a key stands for any name, {0} in the other columns for the first of
-these, and the first row that matches holds. What it rests on are keys of planted parameters, with stars, or groups of
-them, which begin with @ (``truth.toml``).
+True values are those of the population, see :mod:`sense7.simulate.true_values`, whose table says what each is.
 """
 
-import csv
-import importlib.resources
-import itertools
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sense7.simulate.model import Numbers
-from sense7.simulate.parameters import Parameters
-from sense7.simulate.true_values import TWINS, population_values
+from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.true_values.arrays import ground_truth
+from sense7.simulate.true_values.judge import population_judge_values
+from sense7.simulate.true_values.population import population_values
+from sense7.simulate.true_values.table import TABLES, TWINS, described
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
 FORMAT = 2
 """Format of the truth file. In 2, a true value has the key under which a notebook records the same statistic."""
 
-_HERE = importlib.resources.files(__package__)
-TABLES = tomllib.loads((_HERE / "truth.toml").read_text("utf-8"))
+PUBLISHED: dict[str, float | None] = {"best_condition": None}
+"""Published figures by their id; a name has no number."""
+PUBLISHED.update(TABLES["published"])
 
-_PUBLISHED = TABLES["published"] | {"best_condition": None}
-_NEAR = TABLES["near"] | {key: twin for key, twin in TWINS.items() if twin in _PUBLISHED}
-"""Keys that may be what a published figure means: with another interval, or under the names of their families."""
-
-_TUNED = {*_PUBLISHED, *(key for key in _NEAR if "quadratic" not in key)}
-"""Keys that the defaults set near a published figure."""
+NEAR: dict[str, str] = {key: key for key in PUBLISHED}
+"""Key -> the published figure that it may mean: with another interval, or under the name of its family."""
+NEAR.update(TABLES["near"])
+NEAR.update({key: twin for key, twin in TWINS.items() if twin in PUBLISHED})
 
 _BY_SIMULATION = "brute force: mean over independent draws at many times the size of the study"
-PLACED = "put in as a parameter"
-
-_PAIRED = (
-    ("condition_model_difference_{pair}", "level", "mean ground truth of {a} minus that of {b}"),
-    (
-        "condition_d_{pair}",
-        "sd",
-        "Cohen's d (pooled sd over conversations) of the ground truth, {a} minus {b}",
-    ),
-    (
-        "condition_odds_ratio_{pair}",
-        "1",
-        "odds ratio of {a} by {b}, cumulative logit of the overall rating",
-    ),
+_BY_SIMULATION_OF_JUDGE = (
+    "brute force: mean over independent draws at many times the size of the study, with the number of turns in place "
+    "of the number of words; plus the mean difference that the words make, over further draws with texts"
 )
-"""Keys of two conditions, whose names may hold anything: they are looked up, not matched."""
-
-_FAMILIES = []
-for _row in csv.DictReader(
-    (_HERE / "true_values" / "meanings.csv").read_text("utf-8").splitlines()
-):
-    _key = re.compile(re.escape(_row["key"]).replace(r"\*", "(.*)"))
-    _rests = " ".join(TABLES["groups"].get(name, name) for name in _row["rests_on"].split())
-    _FAMILIES.append((_key, _row["unit"], _row["meaning"], _rests.split()))
-
-
-def described(key: str, conditions: tuple[str, ...] = ()) -> tuple[str, str, tuple[str, ...]]:
-    """Unit, meaning, and patterns of the planted keys it rests on, of an implied value.
-
-    >>> described("mean_Affective")
-    ('level', 'mean turn rating of Affective', ('quality_mean', 'dimension_intercept_Affective'))
-    """
-    for a, b in itertools.product(conditions, conditions):
-        for pattern, unit, meaning in _PAIRED:
-            if key == pattern.format(pair=f"{a}_{b}"):
-                rests = tuple(
-                    f"condition_{what}_{name}" for what in ("effect", "slope") for name in (a, b)
-                )
-                return unit, meaning.format(a=a, b=b), (*rests, "condition_desired_slope_*")
-    for pattern, unit, meaning, rests in _FAMILIES:
-        if match := pattern.fullmatch(key):
-            names = match.groups()
-            return unit, meaning.format(*names), tuple(rest.format(*names) for rest in rests)
-    raise KeyError(key)
+_PLACED = "put in as a parameter"
 
 
 def parameters_behind(patterns: Iterable[str], planted: Mapping[str, float]) -> list[str]:
@@ -94,116 +49,182 @@ def parameters_behind(patterns: Iterable[str], planted: Mapping[str, float]) -> 
     >>> parameters_behind(("turn_sd", "topic_effect_*"), {"topic_effect_a": 0.1, "topic_effect_b": 0, "turn_sd": 0})
     ['turn_sd', 'topic_effect_a']
     """
-    found = []
+    matching: list[str] = []
     for pattern in patterns:
-        wanted = re.compile(re.escape(pattern).replace(r"\*", ".*"))
-        keys = [key for key in planted if wanted.fullmatch(key)]
-        found += [key for key in keys if planted[key]] or keys
-    return list(dict.fromkeys(found))
+        expression = re.compile(re.escape(pattern).replace(r"\*", ".*"))
+        keys = [key for key in planted if expression.fullmatch(key)]
+        planted_keys = [key for key in keys if planted[key]]
+        matching += planted_keys or keys
+    return list(dict.fromkeys(matching))
 
 
-def entry(key, value, unit, meaning, kind, how, error=None, rests_on=()) -> dict[str, Any]:
+def _significant(number: float | None, digits: int) -> float | None:
+    """A number with so many significant digits; None for NaN, which JSON can't hold."""
+    if number is None or not np.isfinite(number):
+        return None
+    return float(f"{number:.{digits}g}")
+
+
+def entry(
+    key: str,
+    value: Any,
+    *,
+    unit: str,
+    meaning: str,
+    kind: str,
+    how: str,
+    error: float | None = None,
+    rests_on: Sequence[str] = (),
+) -> dict[str, Any]:
     """Make the entry of a planted value; numbers are rounded to six significant digits, errors to two.
 
-    ``rests_on`` are the keys of the parameters without which an implied value would be another one. A value counts as
-    tuned where the defaults set it near a published figure and it still lies within a tenth of that, also where other
-    parameters were changed: which of them move which value is not known in general.
+    ``kind`` is count, parameter, or implied: a true value that follows from the parameters, of which ``rests_on`` are
+    those without which it would be another one. A value counts as tuned where the defaults set it near a published
+    figure and it still lies within a tenth of that, also where other parameters were changed: which of them move which
+    value is not known in general.
     """
-
-    def rounded(
-        number: float | None, digits: int
-    ) -> float | None:  # NaN becomes None, which JSON can hold
-        return None if number is None or not np.isfinite(number) else float(f"{number:.{digits}g}")
-
-    near = key if key in _PUBLISHED else _NEAR.get(key)
-    published = _PUBLISHED.get(near)
-    fixed = isinstance(value, str) or published is None or value is None
+    near = NEAR.get(key)
+    published = PUBLISHED.get(near)
+    tuned = near is not None and (key in PUBLISHED or "quadratic" not in key)
+    if tuned and published is not None and value is not None and not isinstance(value, str):
+        tuned = bool(abs(value - published) <= 0.1 * abs(published))
+    if isinstance(value, float):
+        value = _significant(value, 6)
     return {
         "key": key,
-        "value": rounded(value, 6) if isinstance(value, float) else value,
+        "value": value,
         "unit": unit,
         "meaning": meaning,
         "kind": kind,
-        "tuned": key in _TUNED and (fixed or abs(value - published) <= 0.1 * abs(published)),
+        "tuned": tuned,
         "near": near,
         "published": published,
         "how": how,
-        "monte_carlo_error": rounded(error, 2),
+        "monte_carlo_error": _significant(error, 2),
         "rests_on": list(rests_on),
     }
+
+
+def count_entries(p: Parameters) -> list[dict[str, Any]]:
+    """Entries of what is counted in the design."""
+    counts = {
+        "participants": (p.participants, "participants"),
+        "conversations_released": (p.conversations, "conversations"),
+        "llm_conditions": (len(p.conditions), "conditions"),
+        "tasks": (len(p.topics), "topics"),
+        "dimensions": (len(DIMENSION_NAMES), "dimensions of empathy"),
+        "levels": (len(LEVELS), "levels of a rating"),
+    }
+    entries = []
+    for key, (value, units) in counts.items():
+        meaning = f"number of {units}"
+        entries.append(
+            entry(
+                key, value, unit="count", meaning=meaning, kind="count", how="counted in the design"
+            )
+        )
+    return entries
+
+
+def parameter_entries(p: Parameters) -> list[dict[str, Any]]:
+    """Entries of the parameters: those of one number, the weights that are left, those of one number per name."""
+    entries = []
+
+    def add(key: str, value: float, unit: str, meaning: str, how: str = _PLACED) -> None:
+        entries.append(entry(key, value, unit=unit, meaning=meaning, kind="parameter", how=how))
+
+    for key, (unit, meaning) in TABLES["parameters"].items():
+        add(key, getattr(p, key), unit, meaning)
+    weight_of_mean = round(1 - p.post_trough_weight - p.post_end_weight, 12)
+    add(
+        "post_mean_weight",
+        weight_of_mean,
+        "1",
+        "weight of the mean of the turns in the post-task judgment: what the worst and the last turn leave",
+    )
+    add(
+        "post_peak_weight",
+        0.0,
+        "1",
+        "weight of the best turn in the post-task judgment",
+        "not in the model",
+    )
+    for field, (pattern, unit, meaning) in TABLES["parameters_per_name"].items():
+        rule = Parameters.__dataclass_fields__[field].metadata
+        for name, value in zip(p.keys_of(rule["one_per"]), getattr(p, field), strict=True):
+            name_in_key = name.lower() if field == "most_important_shares" else name
+            add(pattern.format(name_in_key), value, unit, meaning.format(name))
+    return entries
 
 
 def planted_entries(
     p: Parameters, values: Mapping[str, tuple[float, float]]
 ) -> list[dict[str, Any]]:
-    """Entries of the truth file: counts, parameters, and the values that they imply, with their Monte Carlo errors."""
-    counts = (
-        ("participants", p.participants, "participants"),
-        ("conversations_released", p.conversations, "conversations"),
-        ("llm_conditions", len(p.conditions), "conditions"),
-        ("tasks", len(p.topics), "topics"),
-        ("dimensions", len(DIMENSION_NAMES), "dimensions of empathy"),
-        ("levels", len(LEVELS), "levels of a rating"),
-    )
-    entries = [
-        entry(key, value, "count", f"number of {what}", "count", "counted in the design")
-        for key, value, what in counts
-    ]
-    placed = {key: (getattr(p, key), *text, PLACED) for key, text in TABLES["parameters"].items()}
-    rest = round(1 - p.post_trough_weight - p.post_end_weight, 12)
-    meaning = "weight of the mean of the turns in the post-task judgment: what the worst and the last turn leave"
-    placed["post_mean_weight"] = (rest, "1", meaning, PLACED)
-    meaning = "weight of the best turn in the post-task judgment"
-    placed["post_peak_weight"] = (0.0, "1", meaning, "not in the model")
-    for field, (name_of, unit, meaning) in TABLES["parameters_per_name"].items():
-        rule = Parameters.__dataclass_fields__[field].metadata
-        for name, value in zip(p.keys_of(rule["one_per"]), getattr(p, field), strict=True):
-            short = name.lower() if field == "most_important_shares" else name
-            placed[name_of.format(short)] = (value, unit, meaning.format(name), PLACED)
-    entries += [
-        entry(key, value, unit, meaning, "parameter", how)
-        for key, (value, unit, meaning, how) in placed.items()
-    ]
-    planted = {one["key"]: one["value"] for one in entries if one["kind"] == "parameter"}
+    """Entries of the truth file: counts, parameters, and true values with their Monte Carlo errors."""
+    parameters = parameter_entries(p)
+    planted = {parameter["key"]: parameter["value"] for parameter in parameters}
+    entries = count_entries(p) + parameters
 
-    def implied(
-        key: str, value: Any, how: str = _BY_SIMULATION, error: float | None = None
-    ) -> None:
+    def add(key: str, value: Any, how: str = _BY_SIMULATION, error: float | None = None) -> None:
         unit, meaning, patterns = described(key, p.conditions)
+        rests_on = parameters_behind(patterns, planted)
         entries.append(
             entry(
                 key,
                 value,
-                unit,
-                meaning,
-                "implied",
-                how,
-                error,
-                parameters_behind(patterns, planted),
+                unit=unit,
+                meaning=meaning,
+                kind="implied",
+                how=how,
+                error=error,
+                rests_on=rests_on,
             )
         )
 
-    implied(
-        "best_condition", max(p.conditions, key=lambda name: values[f"condition_mean_{name}"][0])
-    )
+    mean_of_condition = {name: values[f"condition_mean_{name}"][0] for name in p.conditions}
+    add("best_condition", max(p.conditions, key=mean_of_condition.__getitem__))
     for key, (value, error) in values.items():
-        implied(key, value, error=error)
-    effects = dict(zip(p.characteristics, p.characteristic_effects, strict=True)) | {"Age": 0}
+        add(key, value, error=error)
+    effects = dict(zip(p.characteristics, p.characteristic_effects, strict=True))
+    effects["Age"] = 0
     for name, effect in effects.items():
         if effect == 0:
             how = "zero by construction: the characteristic has no effect"
-            implied(f"characteristic_correlation_{name}", 0.0, how)
+            add(f"characteristic_correlation_{name}", 0.0, how)
     for name in ("Gender", "Role", "AIExperience", "MostImportantDimension"):
         how = "zero by construction: drawn without regard to the ratings"
-        implied(f"characteristic_omega_squared_{name}", 0.0, how)
+        add(f"characteristic_omega_squared_{name}", 0.0, how)
     return entries
 
 
-def _table(columns: Sequence[str], *values: Iterable) -> dict[str, list]:
-    rows = [
-        [round(cell, 4) if isinstance(cell, float) else cell for cell in row]
-        for row in zip(*values, strict=True)
-    ]
+def judge_entries(parameters: Parameters, judge: JudgeParameters) -> list[dict[str, Any]]:
+    """Entries of the truth file for a simulated judge: its parameters, and the true values of page and metrics."""
+    entries = []
+    for key, value in judge.as_dict().items():
+        unit, meaning = TABLES["judge"][key]
+        kind = "count" if key == "judge_runs" else "parameter"
+        entries.append(entry(key, value, unit=unit, meaning=meaning, kind=kind, how=_PLACED))
+    for key, (value, error) in population_judge_values(parameters, judge).items():
+        unit, meaning, _ = described(key)
+        entries.append(
+            entry(
+                key,
+                value,
+                unit=unit,
+                meaning=meaning,
+                kind="implied",
+                how=_BY_SIMULATION_OF_JUDGE,
+                error=error,
+            )
+        )
+    return entries
+
+
+def _table(columns: Mapping[str, Iterable]) -> dict[str, list]:
+    """Columns as their names and rows, numbers with four decimals."""
+    rows = []
+    for cells in zip(*columns.values(), strict=True):
+        rows.append([round(cell, 4) if isinstance(cell, float) else cell for cell in cells])
     return {"columns": list(columns), "rows": rows}
 
 
@@ -216,46 +237,41 @@ def truth_of(
     participant by condition, conversation and turn; four decimals). Ids are in the study's order.
     """
     p = study.parameters
-    participants = range(len(pids))
+    people = len(pids)
+    qualities = zip(DIMENSION_NAMES, study.quality.T.tolist(), strict=True)
+    truths = [None if np.isnan(value) else value for value in ground_truth(study).tolist()]
     units = {
         "participants": _table(
-            ["PID", "participant_effect"], pids, study.participant_effect.tolist()
+            {"PID": pids, "participant_effect": study.participant_effect.tolist()}
         ),
         "participant_conditions": _table(
-            ["PID", "Model", "participant_condition_effect"],
-            [pids[row] for row in participants for _ in p.conditions],
-            [name for _ in participants for name in p.conditions],
-            study.participant_condition_effect.ravel().tolist(),
+            {
+                "PID": np.repeat(pids, len(p.conditions)).tolist(),
+                "Model": list(p.conditions) * people,
+                "participant_condition_effect": study.participant_condition_effect.ravel().tolist(),
+            }
         ),
         "conversations": _table(
-            [
-                "TaskId",
-                "PID",
-                "Model",
-                "conversation_effect",
-                "context_effect",
-                "unmet",
-                "ground_truth",
-            ],
-            task_ids,
-            [pids[row] for row in study.participant.tolist()],
-            [p.conditions[row] for row in study.condition.tolist()],
-            study.conversation_effect.tolist(),
-            study.context_effect.tolist(),
-            study.unmet.tolist(),
-            [None if np.isnan(value) else value for value in ground_truth(study).tolist()],
+            {
+                "TaskId": task_ids,
+                "PID": [pids[row] for row in study.participant.tolist()],
+                "Model": [p.conditions[row] for row in study.condition.tolist()],
+                "conversation_effect": study.conversation_effect.tolist(),
+                "context_effect": study.context_effect.tolist(),
+                "unmet": study.unmet.tolist(),
+                "ground_truth": truths,
+            }
         ),
         "turns": _table(
-            ["TaskId", "MessageId", "failure", "carry", "turn_effect"]
-            + [f"quality_{name}" for name in DIMENSION_NAMES]
-            + ["experienced"],
-            [task_ids[row] for row in study.conversation.tolist()],
-            message_ids,
-            study.failure.tolist(),
-            study.carry.tolist(),
-            study.turn_effect.tolist(),
-            *study.quality.T.tolist(),
-            study.experienced.tolist(),
+            {
+                "TaskId": [task_ids[row] for row in study.conversation.tolist()],
+                "MessageId": message_ids,
+                "failure": study.failure.tolist(),
+                "carry": study.carry.tolist(),
+                "turn_effect": study.turn_effect.tolist(),
+                **{f"quality_{name}": column for name, column in qualities},
+                "experienced": study.experienced.tolist(),
+            }
         ),
     }
     return {
@@ -265,6 +281,15 @@ def truth_of(
         "planted": planted_entries(p, population_values(p)),
         "units": units,
     }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _json_lines(values: Iterable) -> str:
+    """A list in JSON, each of its entries on a line."""
+    return "[\n" + ",\n".join(_json(value) for value in values) + "\n]"
 
 
 def truth_text(truth: dict) -> str:
@@ -283,24 +308,18 @@ def truth_text(truth: dict) -> str:
     ]}
     }}
     """
-
-    def plain(value) -> str:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-    def lines(values) -> str:
-        return "[\n" + ",\n".join(plain(value) for value in values) + "\n]"
-
     parts = []
     for key, value in truth.items():
         if key == "planted":
-            text = lines(value)
+            text = _json_lines(value)
         elif key == "units":
-            tables = (
-                f'{plain(name)}:{{"columns":{plain(table["columns"])},"rows":{lines(table["rows"])}}}'
-                for name, table in value.items()
-            )
+            tables = []
+            for name, table in value.items():
+                columns = _json(table["columns"])
+                rows = _json_lines(table["rows"])
+                tables.append(f'{_json(name)}:{{"columns":{columns},"rows":{rows}}}')
             text = "{\n" + ",\n".join(tables) + "\n}"
         else:
-            text = plain(value)
-        parts.append(f"{plain(key)}:{text}")
+            text = _json(value)
+        parts.append(f"{_json(key)}:{text}")
     return "{" + ",\n".join(parts) + "}\n"

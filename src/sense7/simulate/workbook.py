@@ -10,11 +10,11 @@ import numpy as np
 from sense7.errors import UserError
 from sense7.files import not_written, write_whole
 from sense7.simulate import DEFAULT_SEED
-from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge, plant_judge
+from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge
 from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import PHRASES, Words, write_words
-from sense7.simulate.truth import truth_of, truth_text
+from sense7.simulate.truth import judge_entries, truth_of, truth_text
 from sense7.taxonomy import (
     DIMENSION_NAMES,
     LEVELS,
@@ -179,13 +179,13 @@ class Simulation:
 
     @cached_property
     def truth(self) -> dict:
-        """What was planted and what it implies; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
+        """What was planted and what follows from it; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
 
         Computed when it is first asked for: the true values of new parameters take some seconds.
         """
         truth = truth_of(self.study, self.seed, *self.ids)
         if self.judge is not None:
-            planted = plant_judge(self.study.parameters, self.judge)
+            planted = judge_entries(self.study.parameters, self.judge)
             about = {"name": SIMULATED_JUDGE, "parameters": self.judge.as_dict()}
             truth |= {"planted": truth["planted"] + planted, "judge": about}
         return truth

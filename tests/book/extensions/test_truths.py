@@ -15,7 +15,7 @@ OWN = "the companion's statistics, 200 studies"
 EXPECTED = {
     "drop": ExpectedValue(0.4, 0.0123, 0.1, 200, OWN),
     "share": ExpectedValue(0.381, 0.0004),
-    "edge": ExpectedValue(0.8729),
+    "alpha_turn": ExpectedValue(0.8729),
     "counted": ExpectedValue(109.0, 0.0, 0.0, 200, OWN),
     "missing": ExpectedValue(0.2),
     "elsewhere": ExpectedValue(0.2, 0.0, 0.1, 200, OWN),
@@ -32,7 +32,7 @@ def value(key, estimate, low=None, high=None, unit="correlation", reason=None, n
 VALUES = [
     value("drop", 0.7, 0.5, 0.9),
     value("share", 0.4, 0.36, 0.44, "share of turns"),
-    value("edge", 0.88, 0.8731, 0.9, "alpha"),
+    value("alpha_turn", 0.88, 0.8731, 0.9, "alpha"),
     value("counted", 109, unit="participants"),
     value("missing", None, reason="never asked"),
     value("untold", 0.5, 0.4, 0.6),
@@ -77,12 +77,16 @@ def test_all_values_of_the_page_stand_in_a_fold_with_what_is_expected(shown):
         *("38.1% independent code", "inside the interval"),
     ]
     assert cells(table)[5][4:] == ["", ""]
+    sources = {row.td.get_text(): row.select("td")[4] for row in table.select("tbody tr")}
+    (computed_by,) = sources["alpha_turn"].select("p[title]")
+    assert computed_by["title"] == "sense7.simulate.true_values.ratings.reliability"
+    assert sources["share"].select("p[title]") == [], "in no row of the table of true values"
     strong = [
         row.find("td").get_text(strip=True)
         for row in table.select("tbody tr")
         if row.find("strong")
     ]
-    assert strong == ["drop", "edge"]
+    assert strong == ["drop", "alpha_turn"]
 
 
 # Compared

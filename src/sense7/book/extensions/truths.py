@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from sense7 import paper
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import Edition, edition_of, marks, raw
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
-from sense7.expected import BEYOND, ExpectedValue
+from sense7.expected import BEYOND, INDEPENDENT, ExpectedValue
 from sense7.files import read_json
 from sense7.record import format_number, format_value
 
@@ -58,13 +59,16 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
     """Recorded values, one row each: name, value, n and method, and on simulated data what is expected."""
     rows = []
     for key in keys:
-        value, truth = edition.values[key], edition.expected.get(key)
+        value = edition.values[key]
+        truth = edition.expected.get(key)
         row = {"value": value, "truth": truth, "parts": False, "words": "-", "n": ""}
         row["shown"] = format_value(value) + marks(edition, key)
         if value["n"] is not None:
             row["n"] = f"{value['n']:,}"
         if truth:
             row["expected"] = format_number(truth.value, value["unit"])
+            if truth.source == INDEPENDENT:
+                row["function"] = paper.function_of_true_value(key)
         if truth and value["estimate"] is not None:
             row["parts"], row["words"] = compared(value, truth)
         rows.append(row)

@@ -1,4 +1,7 @@
-"""What the themes of the true values share: a study in arrays, and plain statistics of arrays."""
+"""What functions of true values share: a study in arrays, and plain statistics of arrays.
+
+None of them is the library's: an error of an estimator must not hide in the value that it is compared with.
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,7 +35,7 @@ def ground_truth(study: Numbers) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """A study, and what several themes need of it. C conversations, T assistant turns.
+    """A study, and what several functions need of it. C conversations, T assistant turns.
 
     A rating below 1 is no rating, whether it was asked for or not: 0 here.
     """
@@ -86,10 +89,11 @@ class Tables:
     @cached_property
     def dimension_means(self) -> np.ndarray:
         """Mean rating of each dimension over the turns of each conversation, NaN where it was never rated: (C, 7)."""
-        of, number = self.study.conversation, len(self.study.turns)
-        sums = [np.bincount(of, weights=column, minlength=number) for column in self.seven.T]
-        counts = [np.bincount(of, weights=column > 0, minlength=number) for column in self.seven.T]
-        return divided(np.column_stack(sums), np.column_stack(counts))
+        number = len(self.study.turns)
+        means = []
+        for ratings in self.seven.T:
+            means.append(mean_by(missing(ratings), self.study.conversation, number))
+        return np.column_stack(means)
 
     @cached_property
     def post(self) -> np.ndarray:
@@ -134,10 +138,10 @@ def mean(values: np.ndarray) -> float:
 
 
 def mean_by(values: np.ndarray, groups: np.ndarray, number: int) -> np.ndarray:
-    """Mean of the values that are known in each group; NaN in a group that has none."""
-    known = ~np.isnan(values)
-    sums = np.bincount(groups[known], weights=values[known], minlength=number)
-    return divided(sums, np.bincount(groups[known], minlength=number))
+    """Mean of the values of each group that are not NaN; NaN in a group that has none."""
+    valid = ~np.isnan(values)
+    sums = np.bincount(groups[valid], weights=values[valid], minlength=number)
+    return divided(sums, np.bincount(groups[valid], minlength=number))
 
 
 def compact(*keys: np.ndarray) -> np.ndarray:
@@ -158,12 +162,14 @@ def centered(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 def over_draws(draws: list[dict[str, float]], key: str) -> tuple[float, float]:
     """Mean and standard error of a statistic over the draws that define it; NaN if fewer than two do."""
-    column = np.array([one.get(key, np.nan) for one in draws], dtype=float)
+    column = np.array([statistics.get(key, np.nan) for statistics in draws], dtype=float)
     column = column[np.isfinite(column)]
     if len(column) < 2:
         return np.nan, np.nan
-    error = column.std(ddof=1) / np.sqrt(len(column))
-    return float(column.mean()), float(error) if error > 1e-12 else 0.0
+    error = float(column.std(ddof=1) / np.sqrt(len(column)))
+    if error <= 1e-12:
+        error = 0.0
+    return float(column.mean()), error
 
 
 # Two variables ------------------------------------------------------------------------------------
@@ -188,9 +194,8 @@ def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """Difference of means, and the pooled sd."""
     if min(len(first), len(second)) < 2:
         return np.nan, np.nan
-    pooled = ((len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)) / (
-        len(first) + len(second) - 2
-    )
+    squares = (len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)
+    pooled = squares / (len(first) + len(second) - 2)
     return first.mean() - second.mean(), float(np.sqrt(pooled))
 
 
@@ -237,8 +242,11 @@ def alpha(covariance: np.ndarray) -> float:
 
 def pair_correlations(values: np.ndarray) -> np.ndarray:
     """Correlations of columns of ratings, each over the rows where both are rated; zeros are missing."""
-    ratings, rated = values.astype(float), (values > 0).astype(float)
-    pairs, sums, squares = rated.T @ rated, ratings.T @ rated, (ratings**2).T @ rated
+    ratings = values.astype(float)
+    rated = (values > 0).astype(float)
+    pairs = rated.T @ rated
+    sums = ratings.T @ rated
+    squares = (ratings**2).T @ rated
     covariance = ratings.T @ ratings - sums * sums.T / pairs
     spread = np.sqrt(squares - sums**2 / pairs)
     return covariance / (spread * spread.T)
@@ -251,7 +259,7 @@ def correlations(covariance: np.ndarray) -> np.ndarray:
 
 
 def regression(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Coefficients of least squares without an intercept of its own, and the residual sum of squares.
+    """Coefficients of least squares, and the residual sum of squares; an intercept is a column of ones.
 
     NaN where the columns do not identify them.
     """
@@ -261,7 +269,9 @@ def regression(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
         return nothing
     cross = columns.T @ columns
     scale = np.sqrt(np.diag(cross))
-    if not (scale > 1e-9).all() or np.linalg.eigvalsh(cross / np.outer(scale, scale))[0] < 1e-9:
+    if not (scale > 1e-9).all():
+        return nothing
+    if np.linalg.eigvalsh(cross / np.outer(scale, scale))[0] < 1e-9:
         return nothing
     products = columns.T @ y
     coefficients = np.linalg.solve(cross, products)
@@ -295,7 +305,8 @@ def variance_parts(values: np.ndarray, levels: list[np.ndarray]) -> list[float]:
         products, pairs = _pair_covariance(values, groups)
         if level + 1 < len(levels):
             inner_products, inner_pairs = _pair_covariance(values, levels[level + 1])
-            products, pairs = products - inner_products, pairs - inner_pairs
+            products -= inner_products
+            pairs -= inner_pairs
         shared.append(products / pairs if pairs else np.nan)
     shared.append(mean(values**2))
     return list(np.diff([0.0, *shared]))
@@ -305,12 +316,13 @@ def icc_1(values: np.ndarray, groups: np.ndarray) -> float:
     """ICC(1) of the one-way analysis of variance with unequal group sizes."""
     counts = np.bincount(groups).astype(float)
     means = np.bincount(groups, weights=values) / counts
-    total, kinds = counts.sum(), len(counts)
-    if kinds < 2 or total <= kinds:
+    n = counts.sum()
+    m = len(counts)
+    if m < 2 or n <= m:
         return np.nan
-    between = (counts * (means - values.mean()) ** 2).sum() / (kinds - 1)
-    within = ((values - means[groups]) ** 2).sum() / (total - kinds)
-    size = (total - (counts**2).sum() / total) / (kinds - 1)
+    between = (counts * (means - values.mean()) ** 2).sum() / (m - 1)
+    within = ((values - means[groups]) ** 2).sum() / (n - m)
+    size = (n - (counts**2).sum() / n) / (m - 1)
     return (between - within) / (between + (size - 1) * within)
 
 
@@ -320,7 +332,8 @@ def distances(values: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
     In order, a value is added once for each that lies below it and taken off once for each above.
     """
     order = np.lexsort((values, groups))
-    values, groups = values[order], groups[order]
+    values = values[order]
+    groups = groups[order]
     counts = np.bincount(groups)
     rank = np.arange(len(values)) - (np.cumsum(counts) - counts)[groups]
     pairs = counts * (counts - 1.0) / 2
