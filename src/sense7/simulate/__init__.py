@@ -22,13 +22,15 @@ _NAMES = {
     "workbook": "DEFAULT_JUDGE Simulation describe_parameters simulate",
     "truth": "truth_text",
 }
-_WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
-__all__ = ["DEFAULT_SEED", *_WHERE]  # noqa: PLE0604 -- all of them are strings
+_MODULE_OF = {}
+for _module, _names in _NAMES.items():
+    _MODULE_OF.update(dict.fromkeys(_names.split(), _module))
+__all__ = ["DEFAULT_SEED", *_MODULE_OF]  # noqa: PLE0604 -- all of them are strings
 
 
 def __getattr__(name: str):
-    if name in _WHERE:
-        return getattr(importlib.import_module(f"sense7.simulate.{_WHERE[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"sense7.simulate.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

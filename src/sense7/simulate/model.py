@@ -54,9 +54,8 @@ class Numbers:
     importance: np.ndarray  # 1 to 5
     desired: np.ndarray  # 1 to 3
     conversation_effect: np.ndarray
-    context_effect: (
-        np.ndarray
-    )  # of importance and desired empathy, their interaction with the condition included
+    # Of importance and desired empathy, their interaction with the condition included.
+    context_effect: np.ndarray
     turns: np.ndarray
     unmet: np.ndarray  # whether a high desired empathy was not met
     post_latent: np.ndarray  # (C, 7)
@@ -88,13 +87,15 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     (672, 8, (672, 7))
     """
     p = parameters
-    people, total, kinds = p.participants * scale, p.conversations * scale, len(p.conditions)
+    people = p.participants * scale
+    total = p.conversations * scale
+    count = len(p.conditions)
     normal = generator.standard_normal
     traits = normal((people, len(p.characteristics)))
     # Sums instead of matrix products: BLAS kernels differ in the last bit from machine to machine.
     explained = (traits * np.array(p.characteristic_effects, dtype=float)).sum(axis=1)
     participant_effect = explained + p.participant_sd * normal(people)
-    participant_condition = p.participant_condition_sd * normal((people, kinds))
+    participant_condition = p.participant_condition_sd * normal((people, count))
 
     # Participant of each conversation: one each, the rest by unequal propensities.
     propensity = generator.gamma(p.conversation_spread, size=people)
@@ -103,30 +104,31 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
 
     # Condition, balanced within or between participants.
     if p.design == "between":
-        condition = generator.permutation(np.arange(people) % kinds)[participant]
+        condition = generator.permutation(np.arange(people) % count)[participant]
     else:
-        blocks = -(-counts // kinds)
-        orders = np.argsort(generator.random((int(blocks.sum()), kinds)), axis=1)
-        position = _places(counts)
+        blocks = -(-counts // count)
+        orders = np.argsort(generator.random((int(blocks.sum()), count)), axis=1)
+        position = _numbers_in_groups(counts)
         first_block = np.cumsum(blocks) - blocks
-        condition = orders[first_block[participant] + position // kinds, position % kinds]
+        block = first_block[participant] + position // count
+        condition = orders[block, position % count]
 
     # Context: topic, importance, desired empathy.
     topic = generator.integers(len(p.topics), size=total)
     offset = p.importance_participant_sd * normal(people)
-    importance = cut(
+    latent_importance = (
         p.importance_mean
         + np.array(p.topic_importance)[topic]
         + offset[participant]
-        + p.importance_sd * normal(total),
-        _LEVEL_CUTS,
+        + p.importance_sd * normal(total)
     )
-    desired = cut(
+    importance = cut(latent_importance, _LEVEL_CUTS)
+    latent_desired = (
         p.desired_mean
         + p.desired_importance_slope * (importance - 3.0)
-        + p.desired_sd * normal(total),
-        (1.5, 2.5),
+        + p.desired_sd * normal(total)
     )
+    desired = cut(latent_desired, (1.5, 2.5))
     slopes = p.desired_effect + np.array(p.condition_desired_slopes)[condition]
     context_effect = p.importance_effect * (importance - 3.0) + slopes * (desired - 2.0)
     conversation_effect = p.conversation_sd * normal(total)
@@ -148,11 +150,11 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     if middle in (0.0, 1.0):
         turns = np.full(total, p.turns_minimum + round(middle * span))
     else:
-        share = generator.beta(
-            middle * p.turns_concentration, (1 - middle) * p.turns_concentration, size=total
-        )
-        turns = p.turns_minimum + generator.binomial(span, share)
-    conversation, turn = np.repeat(np.arange(total), turns), _places(turns)
+        a = middle * p.turns_concentration
+        b = (1 - middle) * p.turns_concentration
+        turns = p.turns_minimum + generator.binomial(span, generator.beta(a, b, size=total))
+    conversation = np.repeat(np.arange(total), turns)
+    turn = _numbers_in_groups(turns)
     rows = len(turn)
 
     # Latents of turns. The drop is followed through each conversation: a failure adds 1, every turn keeps a share.
@@ -181,16 +183,16 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     probability = np.tile(np.array(p.applicability), (rows, 1))
     probability[turn == 0, _RELATIONAL] = p.relational_first_applicability
     probability[failure, _RELATIONAL] = p.relational_failure_applicability
-    tendency, shared = normal((people, 7)), normal((people, 1))
-    lean = np.where(np.arange(7) == _RELATIONAL, tendency, np.sqrt(0.5) * (tendency + shared))
-    lean = lean[participant[conversation]]
+    tendency = normal((people, 7))
+    shared_tendency = np.sqrt(0.5) * (tendency + normal((people, 1)))
+    tendency = np.where(np.arange(7) == _RELATIONAL, tendency, shared_tendency)
+    tendency = tendency[participant[conversation]]
     sds = np.full(7, p.applicability_participant_sd)
     sds[_RELATIONAL] = p.relational_participant_sd
     # A probit with a normal tendency averages to the stated probability over participants.
+    probit = ndtri(probability) * np.sqrt(1 + sds**2) + sds * tendency
     answered = np.empty((rows, 8), dtype=bool)
-    answered[:, :7] = generator.random((rows, 7)) < ndtr(
-        ndtri(probability) * np.sqrt(1 + sds**2) + sds * lean
-    )
+    answered[:, :7] = generator.random((rows, 7)) < ndtr(probit)
     answered[:, 7] = generator.random(rows) < p.overall_applicability
     ratings = np.where(answered, cut(latent, p.thresholds), UNKNOWN).astype(np.int8)
     skipped = generator.random(rows) < p.unrated_turn_rate
@@ -202,7 +204,8 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     starts = np.searchsorted(conversation, np.arange(total))
     ends = np.append(starts[1:], rows) - 1
     mean = np.add.reduceat(experienced, starts) / turns
-    own = np.add.reduceat(latent[:, :7], starts, axis=0) / turns[:, None] - mean[:, None]
+    dimension_means = np.add.reduceat(latent[:, :7], starts, axis=0) / turns[:, None]
+    deviations = dimension_means - mean[:, None]
     unmet = (desired == 3) & (mean < p.unmet_below)
     judgment = (
         p.post_intercept
@@ -213,23 +216,21 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
         + p.post_conversation_sd * normal(total)
         - p.expectation_drop * unmet
     )
-    post_latent = judgment[:, None] + own + p.post_item_sd * normal((total, 7))
+    post_latent = judgment[:, None] + deviations + p.post_item_sd * normal((total, 7))
     experience_latent = (
         np.array(p.experience_intercepts)
         + p.experience_loading * (judgment - p.quality_mean)[:, None]
         + p.experience_common_sd * normal(total)[:, None]
         + p.experience_item_sd * normal((total, 4))
     )
-    shares = np.array(p.most_important_shares)
+    shares = np.array(p.most_important_shares) / sum(p.most_important_shares)
     return Numbers(
         parameters=p,
         traits=traits,
         scores=np.clip(np.round(3.2 + 0.7 * traits, 1), 1, 5),
         participant_effect=participant_effect,
         participant_condition_effect=participant_condition,
-        most_important=generator.choice(
-            len(DIMENSION_NAMES), people, p=shares / sum(p.most_important_shares)
-        ),
+        most_important=generator.choice(len(DIMENSION_NAMES), people, p=shares),
         participant=participant,
         condition=condition,
         topic=topic,
@@ -269,7 +270,7 @@ def cut(latent: np.ndarray, thresholds: tuple[float, ...] | np.ndarray) -> np.nd
     return level
 
 
-def _places(counts: np.ndarray) -> np.ndarray:
+def _numbers_in_groups(counts: np.ndarray) -> np.ndarray:
     """Number from 0 of each row within its group, given the groups' sizes."""
     starts = np.cumsum(counts) - counts
     return np.arange(int(counts.sum())) - np.repeat(starts, counts)

@@ -44,56 +44,61 @@ def _accepted(rule: Mapping) -> str:
     """What a parameter may be, in words."""
     if "names" in rule:
         fewest, most = rule["names"]
-        among = f" among: {', '.join(rule['default'])}" if "known" in rule else ""
-        return f"a list of {fewest} to {most} different names{among}"
+        words = f"a list of {fewest} to {most} different names"
+        if "known" in rule:
+            words += f" among: {', '.join(rule['default'])}"
+        return words
     if "known" in rule:
         return " or ".join(rule["known"])
     low, high = rule["range"]
-    number = f"{'a whole number' if isinstance(rule['default'], int) else 'a number'} from {low:,} to {high:,}"
-    return (
-        f"a list with {number} for each of the {rule['one_per']}" if "one_per" in rule else number
-    )
+    number = "a whole number" if isinstance(rule["default"], int) else "a number"
+    number += f" from {low:,} to {high:,}"
+    if "one_per" in rule:
+        return f"a list with {number} for each of the {rule['one_per']}"
+    return number
 
 
 def _check(name: str, value: Any, rule: Mapping) -> Any:
     """Return the value in its type, or refuse it."""
     accepted = _accepted(rule)
-    if "names" in rule or "one_per" in rule:
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            _refuse(name, value, accepted)
-        if "one_per" in rule:
-            each = {"default": 0.0, "range": rule["range"]}
-            return tuple(
-                _check(f"{name}[{position}]", item, each) for position, item in enumerate(value)
-            )
-        named = all(isinstance(item, str) and item.strip() for item in value) and len(
-            set(value)
-        ) == len(value)
-        known = "known" not in rule or (named and set(value) <= set(rule["default"]))
-        if not named or not known or not rule["names"][0] <= len(value) <= rule["names"][1]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    if ("names" in rule or "one_per" in rule) and not is_list:
+        _refuse(name, value, accepted)
+    if "one_per" in rule:
+        rule_of_number = {"default": 0.0, "range": rule["range"]}
+        numbers = []
+        for position, item in enumerate(value):
+            numbers.append(_check(f"{name}[{position}]", item, rule_of_number))
+        return tuple(numbers)
+    if "names" in rule:
+        fewest, most = rule["names"]
+        are_names = all(isinstance(item, str) and item.strip() for item in value)
+        if not are_names or len(set(value)) < len(value) or not fewest <= len(value) <= most:
+            _refuse(name, list(value), accepted)
+        if "known" in rule and not set(value) <= set(rule["default"]):
             _refuse(name, list(value), accepted)
         return tuple(value)
     if "known" in rule:
         if not isinstance(value, str) or value not in rule["known"]:
             _refuse(name, value, accepted)
         return value
-    kind, (low, high) = type(rule["default"]), rule["range"]
+    number_type = type(rule["default"])
+    low, high = rule["range"]
     # bool is an int to Python, but not to a reader.
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         _refuse(name, value, accepted)
-    if (kind is int and value != int(value)) or not low <= value <= high:
+    if (number_type is int and value != int(value)) or not low <= value <= high:
         _refuse(name, value, accepted)
-    return kind(value)
+    return number_type(value)
 
 
 class _CheckedParameters:
     """What all parameters have in common: a frozen dataclass whose fields say by their metadata what they accept."""
 
     def __post_init__(self) -> None:
-        for entry in dataclasses.fields(self):
-            object.__setattr__(
-                self, entry.name, _check(entry.name, getattr(self, entry.name), entry.metadata)
-            )
+        for field in dataclasses.fields(self):
+            value = _check(field.name, getattr(self, field.name), field.metadata)
+            object.__setattr__(self, field.name, value)
         self._check_together()
 
     @classmethod
@@ -107,56 +112,58 @@ class _CheckedParameters:
 
     def replace(self, /, **changes: Any) -> Self:
         """Copy with some parameters changed, under the same rules as :meth:`from_mapping`."""
-        known = {entry.name: entry.metadata for entry in dataclasses.fields(self)}
+        rules = {field.name: field.metadata for field in dataclasses.fields(self)}
         for name in changes:
-            if name not in known:
-                hint = did_you_mean(name, known)
-                text = f"There is no parameter {name}. {hint}{' ' * bool(hint)}Known: {', '.join(sorted(known))}."
-                raise UserError(text)
+            if name not in rules:
+                parts = [f"There is no parameter {name}.", did_you_mean(name, rules)]
+                parts.append(f"Known: {', '.join(sorted(rules))}.")
+                raise UserError(" ".join(filter(None, parts)))
         # Names first: the keys of a mapping for condition_effects are those of the new conditions.
-        values = {
-            name: _check(name, value, known[name])
-            for name, value in changes.items()
-            if "names" in known[name]
-        }
-        names = dict(values)
+        values = {}
         for name, value in changes.items():
-            one_per = known[name].get("one_per")
+            if "names" in rules[name]:
+                values[name] = _check(name, value, rules[name])
+        for name, value in changes.items():
+            one_per = rules[name].get("one_per")
             if one_per and isinstance(value, Mapping):
-                keys = names.get(one_per) or self.keys_of(one_per)
-                for key in value:
-                    if key not in keys:
-                        _refuse(
-                            f"{name}.{key}",
-                            value[key],
-                            f"keys among the {one_per}: {', '.join(keys)}",
-                        )
-                merged = dict(zip(self.keys_of(one_per), getattr(self, name), strict=True)) | dict(
-                    value
-                )
-                if missing := [key for key in keys if key not in merged]:
-                    accepted = f"a value for each of the {one_per}; missing: {', '.join(missing)}"
-                    _refuse(name, dict(value), accepted)
-                values[name] = tuple(merged[key] for key in keys)
-            elif name not in names:
+                keys = values.get(one_per) or self.keys_of(one_per)
+                values[name] = self._merged(name, one_per, keys, value)
+            elif "names" not in rules[name]:
                 values[name] = value
         return dataclasses.replace(self, **values)
+
+    def _merged(
+        self, name: str, one_per: str, keys: Sequence[str], changes: Mapping
+    ) -> tuple[float, ...]:
+        """Entries of a tuple in the order of its keys, those that a mapping changes among them."""
+        for key in changes:
+            if key not in keys:
+                accepted = f"keys among the {one_per}: {', '.join(keys)}"
+                _refuse(f"{name}.{key}", changes[key], accepted)
+        entries = dict(zip(self.keys_of(one_per), getattr(self, name), strict=True))
+        entries.update(changes)
+        missing = [key for key in keys if key not in entries]
+        if missing:
+            accepted = f"a value for each of the {one_per}; missing: {', '.join(missing)}"
+            _refuse(name, dict(changes), accepted)
+        return tuple(entries[key] for key in keys)
 
     @classmethod
     def accepted(cls) -> list[tuple[str, Any, str]]:
         """Name, default and accepted values of every parameter, in order."""
-        return [
-            (entry.name, entry.metadata["default"], _accepted(entry.metadata))
-            for entry in dataclasses.fields(cls)
-        ]
+        parameters = []
+        for field in dataclasses.fields(cls):
+            rule = field.metadata
+            parameters.append((field.name, rule["default"], _accepted(rule)))
+        return parameters
 
     def as_dict(self) -> dict[str, Any]:
         """Names and values, tuples as lists: what the truth file holds, and what `from_mapping` takes."""
-        values = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
+        values = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            values[field.name] = list(value) if isinstance(value, tuple) else value
+        return values
 
 
 class _StudyParameters(_CheckedParameters):
@@ -178,53 +185,36 @@ class _StudyParameters(_CheckedParameters):
 
     def _check_together(self) -> None:
         """Refuse values that do not go together, each in its own range."""
-        for entry in dataclasses.fields(self):
-            if one_per := entry.metadata.get("one_per"):
-                wanted, value = len(self.keys_of(one_per)), getattr(self, entry.name)
-                if len(value) != wanted:
-                    _refuse(
-                        entry.name, list(value), f"{wanted} numbers, one for each of the {one_per}"
-                    )
-        taken = sorted(set(self.characteristics) & set(_OTHER_COLUMNS))
-        fewest, most = self.turns_minimum, self.turns_maximum
-        rules = [
-            ("characteristics", not taken, f"names other than {', '.join(_OTHER_COLUMNS)}"),
-            (
-                "conversations",
-                self.conversations >= self.participants,
-                f"at least one a participant ({self.participants})",
-            ),
-            (
-                "unrated_conversations",
-                self.unrated_conversations < self.conversations,
-                "fewer than conversations",
-            ),
-            ("turns_maximum", most >= fewest, f"at least turns_minimum ({fewest})"),
-            ("turns_mean", fewest <= self.turns_mean <= most, f"from {fewest} to {most}"),
-            (
-                "thresholds",
-                sorted(set(self.thresholds)) == list(self.thresholds),
-                "four numbers in ascending order",
-            ),
-            *(
-                (
-                    name,
-                    math.isclose(sum(getattr(self, name)), 1, abs_tol=1e-6),
-                    "seven shares that sum to 1",
-                )
-                for name in ("overall_weights", "most_important_shares")
-            ),
-            (
-                "post_end_weight",
-                self.post_trough_weight + self.post_end_weight <= 1,
-                "at most 1 together with post_trough_weight",
-            ),
-        ]
-        for name, holds, accepted in rules:
-            if not holds:
-                _refuse(
-                    name, taken if name == "characteristics" else self.as_dict()[name], accepted
-                )
+        for field in dataclasses.fields(self):
+            one_per = field.metadata.get("one_per")
+            numbers = getattr(self, field.name)
+            if one_per and len(numbers) != len(self.keys_of(one_per)):
+                count = len(self.keys_of(one_per))
+                accepted = f"{count} numbers, one for each of the {one_per}"
+                _refuse(field.name, list(numbers), accepted)
+        reserved = sorted(set(self.characteristics) & set(_OTHER_COLUMNS))
+        if reserved:
+            _refuse("characteristics", reserved, f"names other than {', '.join(_OTHER_COLUMNS)}")
+        if self.conversations < self.participants:
+            accepted = f"at least one a participant ({self.participants})"
+            _refuse("conversations", self.conversations, accepted)
+        if self.unrated_conversations >= self.conversations:
+            _refuse("unrated_conversations", self.unrated_conversations, "fewer than conversations")
+        fewest = self.turns_minimum
+        most = self.turns_maximum
+        if most < fewest:
+            _refuse("turns_maximum", most, f"at least turns_minimum ({fewest})")
+        if not fewest <= self.turns_mean <= most:
+            _refuse("turns_mean", self.turns_mean, f"from {fewest} to {most}")
+        if sorted(set(self.thresholds)) != list(self.thresholds):
+            _refuse("thresholds", list(self.thresholds), "four numbers in ascending order")
+        for name in ("overall_weights", "most_important_shares"):
+            shares = getattr(self, name)
+            if not math.isclose(sum(shares), 1, abs_tol=1e-6):
+                _refuse(name, list(shares), "seven shares that sum to 1")
+        if self.post_trough_weight + self.post_end_weight > 1:
+            accepted = "at most 1 together with post_trough_weight"
+            _refuse("post_end_weight", self.post_end_weight, accepted)
 
     def keys_of(self, one_per: str) -> tuple[str, ...]:
         """Names to which the entries of a tuple belong, in order: of the conditions, topics, dimensions, ..."""
@@ -233,7 +223,9 @@ class _StudyParameters(_CheckedParameters):
             "experience items": EXPERIENCE_ITEMS,
             "cuts": ("1|2", "2|3", "3|4", "4|5"),
         }
-        return fixed[one_per] if one_per in fixed else getattr(self, one_per)
+        if one_per in fixed:
+            return fixed[one_per]
+        return getattr(self, one_per)
 
     def without_effects(self) -> Self:
         """The same study with every systematic effect at zero; the sds of random effects and the noise stay.
@@ -246,17 +238,17 @@ class _StudyParameters(_CheckedParameters):
         >>> set(Parameters().without_effects().condition_effects)
         {0.0}
         """
-        several = (
+        single = ("importance_effect", "desired_effect", "continuity_drop", "expectation_drop")
+        zeros = dict.fromkeys(single, 0.0)
+        for name in (
             "condition_effects",
             "condition_slopes",
             "condition_desired_slopes",
             "topic_effects",
-        )
-        zeros = {
-            name: (0.0,) * len(getattr(self, name)) for name in (*several, "characteristic_effects")
-        }
-        single = ("importance_effect", "desired_effect", "continuity_drop", "expectation_drop")
-        return self.replace(**zeros, **dict.fromkeys(single, 0.0))
+            "characteristic_effects",
+        ):
+            zeros[name] = (0.0,) * len(getattr(self, name))
+        return self.replace(**zeros)
 
 
 class _JudgeParameters(_CheckedParameters):
@@ -274,17 +266,18 @@ class _JudgeParameters(_CheckedParameters):
 
     def _check_together(self) -> None:
         if sum(self.unusable_rates) > 1:
-            _refuse(
-                "judge_truncation_rate",
-                self.judge_truncation_rate,
-                "at most 1 together with the other rates",
-            )
+            accepted = "at most 1 together with the other rates"
+            _refuse("judge_truncation_rate", self.judge_truncation_rate, accepted)
 
     @property
     def unusable_rates(self) -> tuple[float, float, float, float]:
         """Probabilities of a refusal, of no number, of a number off the scale, and of a truncated reply."""
-        kinds = ("refusal", "no_number", "off_scale", "truncation")
-        return tuple(getattr(self, f"judge_{kind}_rate") for kind in kinds)
+        return (
+            self.judge_refusal_rate,
+            self.judge_no_number_rate,
+            self.judge_off_scale_rate,
+            self.judge_truncation_rate,
+        )
 
 
 def _made(name: str, table: str, base: type) -> type:

@@ -31,10 +31,11 @@ TEXT_CUTS = (2.5, 3.6, 4.5)
 
 _NEUTRAL = TEXT_CUTS[1]
 _ORDER = ("Relational", "Affective", "Cognitive", "Contextual", "Response", "Prosocial", "Interest")
-_READING_PLACE = {DIMENSION_NAMES.index(name): place for place, name in enumerate(_ORDER)}
-_RELATIONAL, _RESPONSE, _INTEREST, _PROSOCIAL = (
-    DIMENSION_NAMES.index(name) for name in ("Relational", "Response", "Interest", "Prosocial")
-)
+_READING_ORDER = [DIMENSION_NAMES.index(name) for name in _ORDER]
+_RELATIONAL = DIMENSION_NAMES.index("Relational")
+_RESPONSE = DIMENSION_NAMES.index("Response")
+_INTEREST = DIMENSION_NAMES.index("Interest")
+_PROSOCIAL = DIMENSION_NAMES.index("Prosocial")
 _LOWER_CASE_WRITERS = 0.12
 
 
@@ -64,11 +65,11 @@ def write_words(study: Numbers, generator: np.random.Generator) -> Words:
     impression = visible.mean(axis=1).tolist()
     rows = levels.tolist()
     failures = study.failure.tolist()
-    lower = (generator.random(len(study.participant)) < _LOWER_CASE_WRITERS)[
-        study.participant
-    ].tolist()
+    # Some people type no capitals.
+    no_capitals = generator.random(len(study.participant)) < _LOWER_CASE_WRITERS
+    no_capitals = no_capitals[study.participant].tolist()
     dice = _Dice(generator)
-    shown = np.full((total, 7), -1, dtype=np.int8)
+    shown_levels = np.full((total, 7), -1, dtype=np.int8)
     user: list[str] = []
     assistant: list[str] = []
     row = 0
@@ -76,18 +77,24 @@ def write_words(study: Numbers, generator: np.random.Generator) -> Words:
         tale = _Tale(p.topics[study.topic[conversation]], dice)
         for turn in range(count):
             last = turn == count - 1
-            before = (impression[row - 1], failures[row - 1]) if turn else None
-            said, asked = tale.user_turn(turn, last, before)
-            # Some people type no capitals.
-            user.append(said.lower().removesuffix(".") if lower[conversation] else said)
-            reply, used = tale.assistant_turn(
-                turn, last, asked, failures[row], rows[row], order[row]
+            if turn == 0:
+                message = tale.first_turn()
+                asks_advice = False
+            else:
+                message, asks_advice = tale.user_turn(
+                    turn, last, impression[row - 1], failures[row - 1]
+                )
+            if no_capitals[conversation]:
+                message = message.lower().removesuffix(".")
+            user.append(message)
+            reply, dimensions = tale.assistant_turn(
+                turn, last, asks_advice, failures[row], rows[row], order[row]
             )
             assistant.append(reply)
-            for dimension in used:
-                shown[row, dimension] = rows[row][dimension]
+            for dimension in dimensions:
+                shown_levels[row, dimension] = rows[row][dimension]
             row += 1
-    return Words(user, assistant, _comments(study, dice), shown)
+    return Words(user, assistant, _comments(study, dice), shown_levels)
 
 
 class _Dice:
@@ -114,26 +121,26 @@ class _Tale:
         self._dice = dice
         self._story = PHRASES["stories"][topic]
         self._used: dict[object, set[int]] = {}
-        self._slots = {
-            slot: dice.choose(PHRASES[f"{slot}s"]) for slot in ("name", "project", "day", "span")
-        }
+        self._slots = {}
+        for slot in ("name", "project", "day", "span"):
+            self._slots[slot] = dice.choose(PHRASES[f"{slot}s"])
         self._feeling = dice.choose(self._story["feelings"])
         self._goal = dice.choose(self._story["goals"])
-        self._known = {"day", "span"}
+        self._known_slots = {"day", "span"}
         self._mentioned: set[str] = set()
         self._facts: list[str] = []
         self._said: list[str] = []
 
     def _fresh(self, key: object, options):
         """One of the options that this conversation has not had yet, as far as there is any."""
-        return options[self._fresh_place(key, range(len(options)))]
+        return options[self._fresh_number(key, range(len(options)))]
 
-    def _fresh_place(self, key: object, places) -> int:
+    def _fresh_number(self, key: object, numbers) -> int:
         used = self._used.setdefault(key, set())
-        fresh = [place for place in places if place not in used]
+        fresh = [number for number in numbers if number not in used]
         if not fresh:
             used.clear()
-        choice = self._dice.choose(fresh or places)
+        choice = self._dice.choose(fresh or numbers)
         used.add(choice)
         return choice
 
@@ -142,26 +149,29 @@ class _Tale:
 
     def _tell(self, fact: dict) -> str:
         """Let the user state a fact, and let it be known from here on."""
-        sentence, reference = self._fill(fact["user"]), self._fill(fact["assistant"])
+        sentence = self._fill(fact["user"])
+        reference = self._fill(fact["assistant"])
         self._facts.append(reference)
         self._said.append(sentence)
         self._learn("fact", reference)
         if fact.get("burden", True):
             self._learn("sore", reference)
         # The assistant may speak of persons and plans only once the user has.
-        self._known.update(slot for slot in ("name", "project") if self._slots[slot] in sentence)
+        self._known_slots.update(
+            slot for slot in ("name", "project") if self._slots[slot] in sentence
+        )
         return sentence
 
     def _learn(self, slot: str, value: str) -> None:
         self._slots[slot] = value
-        self._known.add(slot)
+        self._known_slots.add(slot)
 
     def _recall(self) -> None:
         """Choose what the assistant may come back to: something told, though not last."""
         current = (self._slots["fact"], self._slots.get("sore"))
-        earlier = [place for place, fact in enumerate(self._facts) if fact not in current]
+        earlier = [number for number, fact in enumerate(self._facts) if fact not in current]
         if earlier:
-            self._learn("old", self._facts[self._fresh_place("old", earlier)])
+            self._learn("old", self._facts[self._fresh_number("old", earlier)])
 
     def _name_feeling(self) -> str:
         self._learn("feeling", self._feeling)
@@ -170,26 +180,31 @@ class _Tale:
     def _name_goal(self) -> str:
         wish = self._fresh("goals", PHRASES["goals_named"]).format(goal=self._goal)
         # As the assistant says it.
-        yours = re.sub(r"\b(I|me|my|myself|us)\b", lambda match: _YOURS[match[1]], self._goal)
-        self._learn("goal", yours)
+        as_assistant = re.sub(
+            r"\b(I|me|my|myself|us)\b", lambda match: _YOURS[match[1]], self._goal
+        )
+        self._learn("goal", as_assistant)
         return wish
 
-    def user_turn(
-        self, turn: int, last: bool, before: tuple[float, bool] | None
-    ) -> tuple[str, bool]:
-        """Text of the user, and whether it asks for advice."""
+    def first_turn(self) -> str:
+        """Text of the user who begins a conversation."""
+        parts = [self._tell(self._fresh("openings", self._story["openings"]))]
+        if self._dice() < 0.75:
+            parts.append(self._name_feeling())
+        if self._dice() < 0.35:
+            parts.append(self._tell(self._fresh("details", self._story["details"])))
+        if self._dice() < 0.3:
+            parts.append(self._name_goal())
+        return " ".join(parts)
+
+    def user_turn(self, turn: int, last: bool, impression: float, failed: bool) -> tuple[str, bool]:
+        """Text of the user after a turn that left an impression, and whether it asks for advice."""
         dice = self._dice
-        if before is None:
-            parts = [self._tell(self._fresh("openings", self._story["openings"]))]
-            if dice() < 0.75:
-                parts.append(self._name_feeling())
-            if dice() < 0.35:
-                parts.append(self._tell(self._fresh("details", self._story["details"])))
-            if dice() < 0.3:
-                parts.append(self._name_goal())
-            return " ".join(parts), False
-        impression, failed = before
-        mood = "poor" if impression < TEXT_CUTS[0] else "plain" if impression < _NEUTRAL else "good"
+        mood = "good"
+        if impression < TEXT_CUTS[0]:
+            mood = "poor"
+        elif impression < _NEUTRAL:
+            mood = "plain"
         if failed and not last:
             complaint = self._fresh("complaints", PHRASES["complaints"])
             return complaint.format(said=dice.choose(self._said)), False
@@ -198,43 +213,56 @@ class _Tale:
         parts = []
         if dice() < 0.55:
             parts.append(self._fresh(mood, PHRASES["reactions"][mood]))
-        told, details, asked = len(self._used.get("details", ())), self._story["details"], False
-        if "feeling" not in self._known:
+        details = self._story["details"]
+        details_told = len(self._used.get("details", ()))
+        asks_advice = False
+        if "feeling" not in self._known_slots:
             parts.append(self._name_feeling())
-        elif "goal" not in self._known and turn > 1:
+        elif "goal" not in self._known_slots and turn > 1:
             parts.append(self._name_goal())
-        elif told < len(details) and dice() < 0.62:
+        elif details_told < len(details) and dice() < 0.62:
             parts.append(self._tell(self._fresh("details", details)))
-            if dice() < 0.2 and told + 1 < len(details):
+            if dice() < 0.2 and details_told + 1 < len(details):
                 parts.append(self._tell(self._fresh("details", details)))
         elif dice() < 0.35:
             parts.append(self._fresh("cues", PHRASES["advice_cues"]))
-            asked = True
+            asks_advice = True
         else:
             parts.append(self._fresh("asks", PHRASES["asks"]))
-        return " ".join(parts), asked
+        return " ".join(parts), asks_advice
 
     def assistant_turn(
-        self, turn: int, last: bool, asked: bool, failed: bool, levels: list[int], order: list[int]
+        self,
+        turn: int,
+        last: bool,
+        asks_advice: bool,
+        failed: bool,
+        levels: list[int],
+        order: list[int],
     ) -> tuple[str, list[int]]:
         """Text of the assistant, and the dimensions that it shows."""
         self._recall()
         self._mentioned = set()
         longer = self._dice() < 0.45
-        count = 1 if failed or last else 3 + longer
-        barred = set(_BARRED_AT_END) if last else set()
-        if turn == 0 or failed or "old" not in self._known:
+        count = 3 + longer
+        if failed or last:
+            count = 1
+        barred = set()
+        if last:
+            barred.update(_BARRED_AT_END)
+        if turn == 0 or failed or "old" not in self._known_slots:
             barred.add(_RELATIONAL)
         picked = [dimension for dimension in order if dimension not in barred][:count]
-        if asked and not failed and not last and _RESPONSE not in picked:
+        if asks_advice and not failed and not last and _RESPONSE not in picked:
             picked[-1] = _RESPONSE
-        picked.sort(key=_READING_PLACE.__getitem__)
-        sentences = [self._say("failures", PHRASES["failures"])] if failed else []
+        picked.sort(key=_READING_ORDER.index)
+        sentences = []
+        if failed:
+            sentences.append(self._say("failures", PHRASES["failures"]))
         for dimension in picked:
             name = DIMENSION_NAMES[dimension]
-            sentences.append(
-                self._say((name, levels[dimension]), _SAYINGS[name][levels[dimension]])
-            )
+            level = levels[dimension]
+            sentences.append(self._say((name, level), _SAYINGS[name][level]))
         if last:
             level = levels[_PROSOCIAL]
             sentences.append(self._say(("farewell", level), _FAREWELLS[level]))
@@ -244,27 +272,24 @@ class _Tale:
     def _say(self, key: object, options: tuple[str, ...]) -> str:
         """A sentence whose slots can be filled with what is known, without saying a thing twice."""
         possible = self._sayable(options)
-        apart = [
-            option
-            for option in possible
-            if not any(
-                self._slots.get(slot) in self._mentioned for slot in _slots_of(options[option])
-            )
-        ]
-        phrase = options[self._fresh_place(key, apart or possible)]
-        wanted = _slots_of(phrase)
-        self._mentioned.update(self._slots[slot] for slot in wanted & _ONCE_A_MESSAGE)
-        for slot, pool in (
-            ("advice", self._story["advice"]),
-            ("question", self._story["questions"]),
-        ):
-            if slot in wanted:
-                self._slots[slot] = self._fill(pool[self._fresh_place(slot, self._sayable(pool))])
+        unmentioned = []
+        for number in possible:
+            values = {self._slots.get(slot) for slot in _slots_of(options[number])}
+            if values.isdisjoint(self._mentioned):
+                unmentioned.append(number)
+        phrase = options[self._fresh_number(key, unmentioned or possible)]
+        slots = _slots_of(phrase)
+        self._mentioned.update(self._slots[slot] for slot in slots & _ONCE_A_MESSAGE)
+        for slot, pool_name in (("advice", "advice"), ("question", "questions")):
+            if slot in slots:
+                pool = self._story[pool_name]
+                self._slots[slot] = self._fill(pool[self._fresh_number(slot, self._sayable(pool))])
         return self._fill(phrase)
 
     def _sayable(self, options: tuple[str, ...]) -> list[int]:
-        known = self._known | _ON_DEMAND
-        return [number for number, option in enumerate(options) if _slots_of(option) <= known]
+        """Numbers of the options whose slots can be filled."""
+        slots = self._known_slots | _ON_DEMAND
+        return [number for number, option in enumerate(options) if _slots_of(option) <= slots]
 
 
 _YOURS = {"I": "you", "me": "you", "my": "your", "myself": "yourself", "us": "the two of you"}
@@ -282,16 +307,20 @@ def _comments(study: Numbers, dice: _Dice) -> list[str | None]:
     rate = study.parameters.comment_rate
     comments: list[str | None] = []
     for *seven, overall in study.ratings.tolist():
-        rated = [level for level in seven if level > 0]
-        wanted = rate * (3 if 0 < overall <= 2 else 2 if overall == 5 else 1)
-        if not rated or dice() >= wanted:
+        probability = rate
+        if 0 < overall <= 2:
+            probability = 3 * rate
+        elif overall == 5:
+            probability = 2 * rate
+        if max(seven) <= 0 or dice() >= probability:
             comments.append(None)
             continue
-        position = int(dice() * 7)
-        spread = range(position, position + 7)
         # The comment is about the best or the worst dimension; ties fall by chance.
-        best = max((k % 7 for k in spread), key=lambda k: seven[k])
-        worst = min((k % 7 for k in spread if seven[k % 7] > 0), key=lambda k: seven[k])
+        start = int(dice() * 7)
+        positions = [*range(start, 7), *range(start)]
+        best = max(positions, key=seven.__getitem__)
+        rated_positions = [position for position in positions if seven[position] > 0]
+        worst = min(rated_positions, key=seven.__getitem__)
         if seven[worst] <= 2:
             comments.append(dice.choose(PHRASES["comments"][DIMENSION_NAMES[worst]]["worst"]))
         elif seven[best] >= 4 and dice() < 0.85:

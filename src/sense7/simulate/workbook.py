@@ -1,6 +1,7 @@
 """A simulated study in the official format: its sheets, the numbers behind them, and what was planted."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -58,26 +59,16 @@ def build_sheets(
     The generator is of times, errors, retries, blanks and the characteristics without effect. Cells are what reading
     the written file gives: text, float or None.
     """
-    p, people, total = study.parameters, len(study.participant_effect), len(study.turns)
-    pids = [f"P{row:0{max(3, len(str(people)))}d}" for row in range(1, people + 1)]
-    task_ids = [f"T{row:0{max(4, len(str(total)))}d}" for row in range(1, total + 1)]
-    numbers = (
-        np.column_stack([study.importance, study.desired, study.experience, study.post])
-        .astype(float)
-        .tolist()
-    )
-    of = zip(
-        study.participant.tolist(),
-        study.condition.tolist(),
-        task_ids,
-        study.topic.tolist(),
-        numbers,
-        strict=True,
-    )
-    tasks = [
-        [pids[who], p.conditions[kind], task, p.topics[topic], *answers]
-        for who, kind, task, topic, answers in of
-    ]
+    p = study.parameters
+    people = len(study.participant_effect)
+    pids = _ids("P", people, 3)
+    task_ids = _ids("T", len(study.turns), 4)
+    ratings = np.column_stack([study.importance, study.desired, study.experience, study.post])
+    tasks = []
+    for row, answers in enumerate(ratings.astype(float).tolist()):
+        participant = pids[study.participant[row]]
+        condition = p.conditions[study.condition[row]]
+        tasks.append([participant, condition, task_ids[row], p.topics[study.topic[row]], *answers])
     messages, message_ids = _messages(study, words, task_ids, generator)
     columns = {  # age, gender, role and experience with AI have no effect
         "PID": pids,
@@ -90,16 +81,21 @@ def build_sheets(
         **dict(zip(p.characteristics, study.scores.T.tolist(), strict=True)),
         "MostImportantDimension": [DIMENSION_NAMES[k] for k in study.most_important],
     }
-    sheets = (
-        Sheet("Tasks", [column.official for column in TASK_COLUMNS], tasks),
-        Sheet("Messages", [column.official for column in MESSAGE_COLUMNS], messages),
-        Sheet(
-            "Participants",
-            list(columns),
-            [list(row) for row in zip(*columns.values(), strict=True)],
-        ),
-    )
-    return {sheet.name: sheet for sheet in sheets}, (pids, task_ids, message_ids)
+    participants = [list(row) for row in zip(*columns.values(), strict=True)]
+    task_header = [column.official for column in TASK_COLUMNS]
+    message_header = [column.official for column in MESSAGE_COLUMNS]
+    sheets = {
+        "Tasks": Sheet("Tasks", task_header, tasks),
+        "Messages": Sheet("Messages", message_header, messages),
+        "Participants": Sheet("Participants", list(columns), participants),
+    }
+    return sheets, (pids, task_ids, message_ids)
+
+
+def _ids(letter: str, count: int, digits: int) -> list[str]:
+    """Ids from 1, all of one length."""
+    digits = max(digits, len(str(count)))
+    return [f"{letter}{number:0{digits}d}" for number in range(1, count + 1)]
 
 
 def _messages(
@@ -113,48 +109,47 @@ def _messages(
     blank = (generator.random((total, 2)) < p.blank_rate).tolist()
     reason = generator.integers(len(PHRASES["errors"]), size=total).tolist()
     # Seconds until the user's message, an error and the assistant's message.
-    waits = np.maximum(
-        1.0,
-        np.exp(
-            np.array([3.6, 2.5, 2.0])
-            + np.array([0.6, 0.3, 0.5]) * generator.standard_normal((total, 3))
-        ),
-    )
+    log_means = np.array([3.6, 2.5, 2.0])
+    log_sds = np.array([0.6, 0.3, 0.5])
+    log_waits = log_means + log_sds * generator.standard_normal((total, 3))
+    waits = np.maximum(1.0, np.exp(log_waits))
     # Longer messages take longer to type.
     waits[:, 0] += 0.15 * np.array([len(text) for text in words.user])
     waits[study.turn == 0, 0] = 0.0
     waits = np.round(waits, 1).tolist()
     # Words of the ratings, overall first as in the sheet, in the cases in which they are met.
-    state = {NOT_PUT: None, UNKNOWN: "unknown"} | dict(enumerate(LEVELS, 1))
-    spellings = {
-        level: (word and word.capitalize(), word, word and word.title())
-        for level, word in state.items()
-    }
+    spellings: dict[int, tuple[str | None, ...]] = {NOT_PUT: (None, None, None)}
+    for level, word in enumerate(("unknown", *LEVELS), UNKNOWN):
+        spellings[level] = (word.capitalize(), word, word.title())
     styles = generator.choice(3, size=study.ratings.shape, p=(0.85, 0.11, 0.04)).tolist()
-    cells = [
-        [spellings[level][style] for level, style in zip(row, of_row, strict=True)]
-        for row, of_row in zip(
-            study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist(), styles, strict=True
-        )
-    ]
+    ratings = study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist()
     rows: list[list] = []
-    message_ids, number, seconds = [], 0, 0.0
+    message_ids = []
+    number = 0
+    seconds = 0.0
 
-    def add(turn: int, wait: float, role: str, content: str | None, *further) -> None:
+    def add(
+        turn: int, wait: float, role: str, content: str | None, of_turn: Sequence = (None,) * 10
+    ) -> None:
         nonlocal number, seconds
-        number, seconds = number + 1, round(seconds + wait, 1)
+        number += 1
+        seconds = round(seconds + wait, 1)
         task = task_ids[study.conversation[turn]]
-        rows.append([task, float(number), seconds, role, content, *(further or [None] * 10)])
+        rows.append([task, float(number), seconds, role, content, *of_turn])
 
     for turn in range(total):
         if study.turn[turn] == 0:
-            number, seconds = 0, 0.0
-        add(turn, waits[turn][0], "user", None if blank[turn][0] else words.user[turn])
+            number = 0
+            seconds = 0.0
+        user_blank, assistant_blank = blank[turn]
+        add(turn, waits[turn][0], "user", None if user_blank else words.user[turn])
         if error[turn]:
             add(turn, waits[turn][1], "error", PHRASES["errors"][reason[turn]])
-        again = 1.0 if error[turn] or retry[turn] else None
-        content = None if blank[turn][1] else words.assistant[turn]
-        add(turn, waits[turn][2], "assistant", content, again, *cells[turn], words.comment[turn])
+        retried = 1.0 if error[turn] or retry[turn] else None
+        levels = zip(ratings[turn], styles[turn], strict=True)
+        cells = [spellings[level][style] for level, style in levels]
+        content = None if assistant_blank else words.assistant[turn]
+        add(turn, waits[turn][2], "assistant", content, [retried, *cells, words.comment[turn]])
         message_ids.append(number)
     return rows, message_ids
 
@@ -187,7 +182,8 @@ class Simulation:
         if self.judge is not None:
             planted = judge_entries(self.study.parameters, self.judge)
             about = {"name": SIMULATED_JUDGE, "parameters": self.judge.as_dict()}
-            truth |= {"planted": truth["planted"] + planted, "judge": about}
+            truth["planted"] = truth["planted"] + planted
+            truth["judge"] = about
         return truth
 
     def write(
@@ -229,13 +225,16 @@ def simulate(
         raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     study = draw(parameters, streams[0])
-    words = Words(
-        *(["."] * len(study.turn),) * 2,
-        [None] * len(study.turn),
-        np.full((len(study.turn), 7), -1, np.int8),
-    )
     if texts or judge is not None:
         words = write_words(study, streams[1])
+    else:
+        turns = len(study.turn)
+        words = Words(
+            user=["."] * turns,
+            assistant=["."] * turns,
+            comment=[None] * turns,
+            shown=np.full((turns, 7), -1, np.int8),
+        )
     sheets, ids = build_sheets(study, words, streams[2])
     marks = [  # by which the workbook says what it is, and to which truth it belongs
         [
@@ -245,7 +244,7 @@ def simulate(
         ["seed", str(seed)],
         ["parameters", json.dumps(parameters.as_dict(), ensure_ascii=False)],
     ]
-    sheets |= {SYNTHETIC_SHEET: Sheet(SYNTHETIC_SHEET, ["key", "value"], marks)}
+    sheets[SYNTHETIC_SHEET] = Sheet(SYNTHETIC_SHEET, ["key", "value"], marks)
     judged = None
     if judge is not None:
         judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
@@ -254,5 +253,5 @@ def simulate(
 
 def describe_parameters() -> list[str]:
     """One line for each parameter, those of the simulated judge last: name, default, and what is accepted."""
-    known = [*Parameters.accepted(), *JudgeParameters.accepted()]
-    return [f"{name} = {default}  ({accepted})" for name, default, accepted in known]
+    parameters = [*Parameters.accepted(), *JudgeParameters.accepted()]
+    return [f"{name} = {default}  ({accepted})" for name, default, accepted in parameters]
