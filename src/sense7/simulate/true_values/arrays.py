@@ -82,6 +82,21 @@ class Tables:
         return mean_by(self.turn_mean, self.study.conversation, len(self.study.turns))
 
     @cached_property
+    def has_truth(self) -> np.ndarray:
+        """Whether a conversation has a ground truth: (C,)."""
+        return ~np.isnan(self.truth)
+
+    @cached_property
+    def person(self) -> np.ndarray:
+        """Number of the participant of each conversation that has a ground truth."""
+        return compact(self.study.participant[self.has_truth])
+
+    @cached_property
+    def truth_within(self) -> np.ndarray:
+        """Ground truth minus the participant's mean, of the conversations that have one."""
+        return centered(self.truth[self.has_truth], self.person)
+
+    @cached_property
     def overall_mean(self) -> np.ndarray:
         """Mean overall rating, NaN where there is none: (C,)."""
         return mean_by(missing(self.overall), self.study.conversation, len(self.study.turns))

@@ -32,12 +32,12 @@ def compared_pairs(parameters: Parameters) -> dict[str, tuple[int, int]]:
 def conditions(tables: Tables) -> dict[str, float]:
     """Mean and sd of the ground truth, means of the conditions, and differences of any two."""
     study = tables.study
-    truth = tables.truth
     names = study.parameters.conditions
-    has_truth = ~np.isnan(truth)
-    sd = truth[has_truth].std(ddof=1) if has_truth.sum() > 1 else np.nan
-    values = {"ground_truth_mean": arrays.mean(truth[has_truth]), "ground_truth_sd": sd}
-    groups = [truth[has_truth & (study.condition == number)] for number in range(len(names))]
+    truth = tables.truth[tables.has_truth]
+    condition = study.condition[tables.has_truth]
+    sd = truth.std(ddof=1) if len(truth) > 1 else np.nan
+    values = {"ground_truth_mean": arrays.mean(truth), "ground_truth_sd": sd}
+    groups = [truth[condition == number] for number in range(len(names))]
     means_of_overall = _means_by_condition(tables.overall_mean, tables)
     for name, group, mean in zip(names, groups, means_of_overall, strict=True):
         values[f"condition_mean_{name}"] = arrays.mean(group)
@@ -49,7 +49,7 @@ def conditions(tables: Tables) -> dict[str, float]:
         values[f"condition_d_{pair}"] = arrays.cohens_d(groups[a], groups[b])
     best = prompted(study.parameters)
     if best is not None and len(names) > 1:
-        means = _means_by_condition(truth, tables)
+        means = _means_by_condition(tables.truth, tables)
         mean_prompted = means[names.index(best)]
         other_means = np.delete(means, names.index(best))
         values["prompted_difference_ground_truth"] = mean_prompted - other_means.mean()
@@ -117,42 +117,37 @@ def cumulative_logit(counts: np.ndarray) -> np.ndarray:
 
 def _parts_of_conversations(tables: Tables) -> list[float]:
     """Variance of participants, participants by conditions, and conversations; conditions fixed."""
-    has_truth = ~np.isnan(tables.truth)
-    condition = tables.study.condition[has_truth]
-    participant = tables.study.participant[has_truth]
-    deviations = arrays.centered(tables.truth[has_truth], condition)
-    levels = [arrays.compact(participant), arrays.compact(participant, condition)]
+    condition = tables.study.condition[tables.has_truth]
+    deviations = arrays.centered(tables.truth[tables.has_truth], condition)
+    levels = [tables.person, arrays.compact(tables.person, condition)]
     return arrays.variance_parts(deviations, levels)
 
 
 def variance_parts(tables: Tables) -> dict[str, float]:
     """Variance parts of the ground truth, the participants' share, and what that leaves of it to the content."""
     study = tables.study
-    has_truth = ~np.isnan(tables.truth)
-    truth = tables.truth[has_truth]
-    participant = arrays.compact(study.participant[has_truth])
+    truth = tables.truth[tables.has_truth]
     parts = _parts_of_conversations(tables)
-    total = _variance_of_conditions(tables, tables.truth, study.condition) + sum(parts)
+    total = _variance_of_conditions(tables) + sum(parts)
     offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
     return {
         "variance_participant": parts[0],
         "variance_participant_condition": parts[1],
         "variance_conversation": parts[2],
         "icc_participant": parts[0] / sum(parts),
-        "icc_1": arrays.icc_1(truth, participant),
+        "icc_1": arrays.icc_1(truth, tables.person),
         "ceiling_bound_participant": 1 - parts[0] / total,
-        "content_share": arrays.correlation(truth, offered[has_truth]) ** 2,
+        "content_share": arrays.correlation(truth, offered[tables.has_truth]) ** 2,
     }
 
 
 def distances_in_a_condition(tables: Tables) -> dict[str, float]:
     """Mean distances of the ground truth of two conversations in one condition, of two people and of one."""
-    has_truth = ~np.isnan(tables.truth)
-    truth = tables.truth[has_truth]
-    condition = tables.study.condition[has_truth]
-    participant = arrays.compact(tables.study.participant[has_truth])
+    truth = tables.truth[tables.has_truth]
+    condition = tables.study.condition[tables.has_truth]
+    cell = arrays.compact(tables.person, condition)
     total, pairs = arrays.distances(truth, condition)
-    total_within, pairs_within = arrays.distances(truth, arrays.compact(participant, condition))
+    total_within, pairs_within = arrays.distances(truth, cell)
     two_people = np.nan
     if pairs > pairs_within:
         two_people = (total - total_within) / (pairs - pairs_within)
@@ -164,12 +159,11 @@ def distances_in_a_condition(tables: Tables) -> dict[str, float]:
     }
 
 
-def _variance_of_conditions(tables: Tables, rating: np.ndarray, condition: np.ndarray) -> float:
-    """Variance of the conditions' means over the rows that have the rating."""
-    is_rated = ~np.isnan(rating)
-    count = len(tables.study.parameters.conditions)
-    means = arrays.mean_by(rating, condition, count)
-    share = np.bincount(condition[is_rated], minlength=count) / max(is_rated.sum(), 1)
+def _variance_of_conditions(tables: Tables) -> float:
+    """Variance of the conditions' means over the conversations that have a ground truth."""
+    condition = tables.study.condition[tables.has_truth]
+    means = _means_by_condition(tables.truth, tables)
+    share = np.bincount(condition, minlength=len(means)) / max(len(condition), 1)
     center = np.nansum(share * means)
     return float(np.nansum(share * (means - center) ** 2))
 
@@ -213,7 +207,7 @@ def shares_of_conversation_means(tables: Tables) -> dict[str, float]:
     shares = {
         "participant": parts[0],
         "participant_by_condition": parts[1],
-        "condition": _variance_of_conditions(tables, tables.truth, study.condition),
+        "condition": _variance_of_conditions(tables),
         "conversation": parts[2] - turn - noise,
         "turn": turn,
         "noise": noise,
@@ -226,9 +220,9 @@ def shares_with_context(tables: Tables) -> dict[str, float]:
     """Shares of participants, conditions and context in the variance of the ground truth, on one base."""
     parts = _parts_of_conversations(tables)
     study = tables.study
-    has_truth = ~np.isnan(tables.truth)
-    person = arrays.compact(study.participant[has_truth])
-    deviations = arrays.centered(tables.truth[has_truth], person)
+    has_truth = tables.has_truth
+    person = tables.person
+    deviations = tables.truth_within
     indicators_of_condition = _indicators(study.condition[has_truth])
     context = {
         "topic": _indicators(study.topic[has_truth]),
@@ -250,7 +244,7 @@ def shares_with_context(tables: Tables) -> dict[str, float]:
     without_context = mean_square()
     falls = {name: without_context - mean_square(columns) for name, columns in context.items()}
     fall_by_all = without_context - mean_square(*context.values())
-    condition = _variance_of_conditions(tables, tables.truth, study.condition)
+    condition = _variance_of_conditions(tables)
     total = condition + sum(parts)
     variances = {
         "one_base_share_participant": parts[0],
@@ -285,7 +279,6 @@ def labels(values: np.ndarray) -> np.ndarray:
 def ground_truth_conventions(tables: Tables) -> dict[str, float]:
     """Labels of the ground truth, and how many conversations have another one by other conventions."""
     study = tables.study
-    truth = tables.truth
     conversation = study.conversation
     number = len(study.turns)
     is_rated = tables.seven > 0
@@ -305,8 +298,8 @@ def ground_truth_conventions(tables: Tables) -> dict[str, float]:
         "overall": tables.overall_mean,
         "post_task": tables.post,
     }
-    has_truth = ~np.isnan(truth)
-    label = labels(truth)
+    has_truth = tables.has_truth
+    label = labels(tables.truth)
     values = {}
     for level in range(1, 6):
         values[f"ground_truth_label_{level}"] = arrays.mean(label[has_truth] == level)
@@ -343,9 +336,8 @@ def characteristics(tables: Tables) -> dict[str, float]:
     """Rank correlations of characteristics that have an effect, and what all of them explain."""
     study = tables.study
     p = study.parameters
-    has_truth = ~np.isnan(tables.truth)
-    people, participant = np.unique(study.participant[has_truth], return_inverse=True)
-    means = arrays.mean_by(tables.truth[has_truth], participant, len(people))
+    people = np.unique(study.participant[tables.has_truth])
+    means = arrays.mean_by(tables.truth[tables.has_truth], tables.person, len(people))
     scores = study.scores[people]
     rank_of_mean = arrays.ranks(means)
     values = {}
@@ -376,23 +368,19 @@ def _topics(tables: Tables) -> list[int]:
 
 def topic_means(tables: Tables) -> dict[str, float]:
     """Mean ground truth of each topic minus the participant's own mean."""
-    study = tables.study
-    has_truth = ~np.isnan(tables.truth)
-    person = arrays.compact(study.participant[has_truth])
-    deviations = arrays.centered(tables.truth[has_truth], person)
-    topic = study.topic[has_truth]
+    topic = tables.study.topic[tables.has_truth]
     values = {}
     for number, code in enumerate(_topics(tables), 1):
-        values[f"topic_mean_own_{number}"] = arrays.mean(deviations[topic == code])
+        values[f"topic_mean_own_{number}"] = arrays.mean(tables.truth_within[topic == code])
     return values
 
 
 def context_slopes(tables: Tables) -> dict[str, float]:
     """Slopes on importance and desired empathy within participants, and what all context explains."""
     study = tables.study
-    has_truth = ~np.isnan(tables.truth)
-    person = arrays.compact(study.participant[has_truth])
-    deviations = arrays.centered(tables.truth[has_truth], person)
+    has_truth = tables.has_truth
+    person = tables.person
+    deviations = tables.truth_within
     importance = study.importance[has_truth].astype(float)
     desired = study.desired[has_truth].astype(float)
     context = arrays.centered(np.column_stack([importance, desired]), person)

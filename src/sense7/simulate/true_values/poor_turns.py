@@ -263,11 +263,9 @@ def _contrast(failed: np.ndarray, loss: np.ndarray) -> tuple[float, float, float
 
 def unmet_expectations(tables: Tables) -> dict[str, float]:
     """How much lower the judgment is where the mean rating is low and high empathy was wished for."""
-    is_rated = ~np.isnan(tables.truth)
-    mean = tables.truth[is_rated]
-    outcome = tables.post[is_rated]
-    desired = tables.study.desired[is_rated]
-    participant = tables.study.participant[is_rated]
+    mean = tables.truth[tables.has_truth]
+    outcome = tables.post[tables.has_truth]
+    desired = tables.study.desired[tables.has_truth]
     low = np.round(mean, 9) < _LOW_BELOW
     high = desired == _HIGH
     designs = {
@@ -277,7 +275,7 @@ def unmet_expectations(tables: Tables) -> dict[str, float]:
     }
     values = {}
     for key, design in designs.items():
-        coefficients, _ = _random_intercept(design, outcome, participant)
+        coefficients, _ = _random_intercept(design, outcome, tables.person)
         values[key] = -coefficients[1]
     # Post-task empathy on mean rating and wish, both from -1 to 1, their squares and product.
     m = (mean - 3) / 2
