@@ -28,7 +28,8 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
-BENCH, RESULTS = ROOT / "evidence" / "bench.json", ROOT / "evidence" / "RESULTS.md"
+BENCH = ROOT / "evidence" / "bench.json"
+RESULTS = ROOT / "evidence" / "RESULTS.md"
 SCRATCH = ROOT / "_build" / "bench"
 BEFORE = "5c01ecd"
 WORKBOOK = ROOT / "data" / "synthetic.xlsx"
@@ -37,8 +38,11 @@ SENSE7 = [
     "-c",
     "import sys; sys.argv[0] = 'sense7'; from sense7.cli import main; main()",
 ]
-FIXED = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {
-    "PYTHONHASHSEED": "0"
+FIXED = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
 }
 MOVED = re.compile(
     "^(baseline|bias|calibration|ceiling|compared|echo|elsewhere_count|judge|jury|median|multiverse)_"
@@ -60,10 +64,8 @@ print(json.dumps([str(part) for part in prepare(pathlib.Path.cwd(), pathlib.Path
 """
 """Runs at BEFORE, by what lies there."""
 
-PLAIN, SAME = (
-    f"jupyter-book build with execution, of {BEFORE}",
-    f"the same edit and command, of {BEFORE}",
-)
+PLAIN = f"jupyter-book build with execution, of {BEFORE}"
+SAME = f"the same edit and command, of {BEFORE}"
 
 
 class Took(NamedTuple):
@@ -92,8 +94,11 @@ def program(*command: str | Path, folder: Path = ROOT, **variables: str) -> Ran:
         "PYTHONDONTWRITEBYTECODE",
         "VIRTUAL_ENV",
     )
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
-    environment = kept | FIXED | {"SENSE7_ROOT": str(folder)} | variables
+    environment = {}
+    for key, value in os.environ.items():
+        if not key.startswith(left_out):
+            environment[key] = value
+    environment.update(FIXED, SENSE7_ROOT=str(folder), **variables)
     meter = [sys.executable, "-c", METER, *map(str, command)]
     return Ran(*json.loads(subprocess.check_output(meter, cwd=folder, env=environment, text=True)))  # noqa: S603 - ours
 
@@ -142,11 +147,11 @@ def before() -> Path:
 
 def jupyter_book(root: Path) -> Took:
     """The pages and notebooks of BEFORE by `jupyter-book build`, which executes them, in a clone's environment."""
-    stage, programs = SCRATCH / "stage", root / ".venv/bin"
+    stage = SCRATCH / "stage"
+    programs = root / ".venv/bin"
     shutil.rmtree(stage, ignore_errors=True)
-    program(
-        programs / "sense7", "build", "synthetic", folder=root
-    )  # not counted: the stage is made from it
+    # Not counted: the stage is made from it.
+    program(programs / "sense7", "build", "synthetic", folder=root)
     command = json.loads(program(programs / "python", "-c", PREPARE, stage, folder=root).said)
     variables = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONWARNINGS": "ignore"}
     ran = program(programs / "python", *command, folder=root, **variables)
@@ -155,15 +160,15 @@ def jupyter_book(root: Path) -> Took:
 
 def values_in(edition: Path) -> dict[str, list[float]]:
     """Recorded numbers: key -> estimate, low, high, n."""
-    return {
-        value["key"]: [
-            math.nan if value[name] is None else value[name]
-            for name in ("estimate", "low", "high", "n")
-        ]
-        for path in (edition / "results").glob("*.json")
-        for value in json.loads(path.read_text("utf-8"))
-        if isinstance(value["estimate"], int | float) and not MOVED.search(value["key"])
-    }
+    values = {}
+    for path in (edition / "results").glob("*.json"):
+        for value in json.loads(path.read_text("utf-8")):
+            key = value["key"]
+            if not isinstance(value["estimate"], int | float) or MOVED.search(key):
+                continue
+            numbers = [value[name] for name in ("estimate", "low", "high", "n")]
+            values[key] = [math.nan if number is None else number for number in numbers]
+    return values
 
 
 def clean(ours: bool):
@@ -219,13 +224,16 @@ def reading(ours: bool):
     if ours:
         study = read_workbook(WORKBOOK)
         return [*study.conversations["conversation"], *study.messages["content"].fillna("")]
-    found = pd.read_excel(WORKBOOK, sheet_name=["Tasks", "Messages"], engine="openpyxl")
-    return [*found["Tasks"]["TaskId"].astype(str), *found["Messages"]["Content"].fillna("")]
+    sheets = pd.read_excel(WORKBOOK, sheet_name=["Tasks", "Messages"], engine="openpyxl")
+    return [*sheets["Tasks"]["TaskId"].astype(str), *sheets["Messages"]["Content"].fillna("")]
 
 
 def check(ours: bool) -> None:
     """The command whole."""
-    program(*([*SENSE7, "check", WORKBOOK] if ours else [sys.executable, "-c", "import pandas"]))
+    command = [sys.executable, "-c", "import pandas"]
+    if ours:
+        command = [*SENSE7, "check", WORKBOOK]
+    program(*command)
 
 
 def growth(ours: bool) -> Took:
@@ -234,26 +242,24 @@ def growth(ours: bool) -> Took:
 
     steps = {}
     for times in (1, 10, 100):
-        data, parts, out = (SCRATCH / f"{times} {name}" for name in ("data", "parts", "out"))
+        data = SCRATCH / f"{times} data"
+        parts = SCRATCH / f"{times} parts"
+        out = SCRATCH / f"{times} out"
         data.mkdir(parents=True)
         out.mkdir()
-        for name, sheet in simulate(
-            Parameters(participants=109 * times, conversations=672 * times), 1
-        ).sheets.items():
+        parameters = Parameters(participants=109 * times, conversations=672 * times)
+        for name, sheet in simulate(parameters, 1).sheets.items():
             with (data / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([sheet.header, *sheet.rows])
-        work = {"check": ["check", data], "partition": ["partition", data, parts, "--parts", 4]}
-        work["statistics"] = ["statistics", parts, "--out", out / "statistics.csv"]
+        work = {
+            "check": ["check", data],
+            "partition": ["partition", data, parts, "--parts", 4],
+            "statistics": ["statistics", parts, "--out", out / "statistics.csv"],
+        }
         for path in sorted((ROOT / "notebooks").glob("*.md")):
             if 'data = "synthetic"' in path.read_text("utf-8"):
-                work[path.stem] = [
-                    "run",
-                    path.stem,
-                    "-p",
-                    f"data={data}",
-                    "--out",
-                    out / f"{path.stem}.ipynb",
-                ]
+                executed = out / f"{path.stem}.ipynb"
+                work[path.stem] = ["run", path.stem, "-p", f"data={data}", "--out", executed]
         for step, command in work.items():
             ran = program(*SENSE7, *command)
             steps.setdefault(step, []).append([round(ran.processor, 2), round(ran.mib)])
@@ -301,8 +307,9 @@ MEASURES = {
 
 def measured(measure: Measure) -> dict:
     """Run both sides in turn, each first in turn; of several pairs the first does not count."""
-    amounts, several = {"ours": [], "theirs": []}, measure.pairs > 1
-    for number in range(measure.pairs + several):
+    amounts = {"ours": [], "theirs": []}
+    uncounted = 1 if measure.pairs > 1 else 0
+    for number in range(measure.pairs + uncounted):
         answers = {}
         for side in sorted(amounts if measure.peer else ["ours"], reverse=bool(number % 2)):
             start = time.perf_counter()
@@ -317,17 +324,19 @@ def measured(measure: Measure) -> dict:
             )
         if measure.peer:
             require_same(*answers.values())
-    steps = answers["ours"] if measure.run is growth else {}
-    return {side: amounts[side][several:] for side in amounts} | {"steps": steps, "made": made()}
+    row = {side: counted[uncounted:] for side, counted in amounts.items()}
+    row["steps"] = answers["ours"] if measure.run is growth else {}
+    row["made"] = made()
+    return row
 
 
 def require_same(ours: object, theirs: object) -> None:
     """Refuse different answers; of values by key, those count that both have."""
     if isinstance(ours, dict):
-        ours, theirs = (
-            [found[key] for key in sorted(ours.keys() & theirs.keys())] for found in (ours, theirs)
-        )
-        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+        keys = sorted(ours.keys() & theirs.keys())
+        our_values = [ours[key] for key in keys]
+        their_values = [theirs[key] for key in keys]
+        np.testing.assert_allclose(our_values, their_values, rtol=1e-9, atol=1e-9)
     elif ours != theirs:
         raise ValueError("the two sides give different answers")
 
@@ -344,59 +353,58 @@ def made() -> str:
 
 def table(*rows: list[str]) -> str:
     """Rows as a table of Markdown, the first as its head."""
-    return "\n".join(
-        "| " + " | ".join(line) + " |" for line in [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    )
+    rule = ["---"] * len(rows[0])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
 
 
 def line(measure: Measure, row: dict) -> list[str]:
     """A row of the page."""
-    shown = [
-        f"{statistics.median(amounts):,.3g} {measure.unit}"
-        for amounts in (row["ours"], row["theirs"])
-        if amounts
-    ]
+    ours = statistics.median(row["ours"])
+    cells = [measure.work, measure.peer, f"{ours:,.3g} {measure.unit}"]
     if measure.peer:
         value = statistics.median(a / b for a, b in zip(row["ours"], row["theirs"], strict=True))
-        shown += [f"{value:.3g}", f"at most {measure.most:g} times the peer's"]
+        cells.append(f"{statistics.median(row['theirs']):,.3g} {measure.unit}")
+        cells += [f"{value:.3g}", f"at most {measure.most:g} times the peer's"]
     else:
-        value = statistics.median(row["ours"])
-        shown += ["", "", f"at most {measure.most:g} {measure.unit}"]
+        value = ours
+        cells += ["", "", f"at most {measure.most:g} {measure.unit}"]
     linear = all(sizes[-1][0] <= 10**1.1 * sizes[-2][0] for sizes in row["steps"].values())
-    return [
-        measure.work,
-        measure.peer,
-        *shown,
-        "met" if value <= measure.most and linear else "**missed**",
-    ]
+    cells.append("met" if value <= measure.most and linear else "**missed**")
+    return cells
 
 
 def page(rows: dict[str, dict]) -> str:
     """RESULTS.md."""
-    known = {key: rows[key] for key in MEASURES if key in rows}
-    missing = [measure.work for key, measure in MEASURES.items() if key not in rows]
+    summary = __doc__.partition("\n")[0]
     head = ["Work", "Peer", "Ours", "Peer's", "Ratio", "Goal", ""]
-    said = (
-        __doc__.partition("\n")[0]
-        + " Made by `make bench`, both sides in turn, with equal answers."
-    )
+    lines = []
+    missing = []
+    machines = {}
+    for key, measure in MEASURES.items():
+        if key not in rows:
+            missing.append(measure.work)
+            continue
+        lines.append(line(measure, rows[key]))
+        machines[rows[key]["made"]] = None
     parts = [
         "# Benchmarks",
-        said,
-        table(head, *(line(MEASURES[key], row) for key, row in known.items())),
+        f"{summary} Made by `make bench`, both sides in turn, with equal answers.",
+        table(head, *lines),
     ]
-    parts += [f"Not measured yet: {'; '.join(missing)}."] if missing else []
-    if steps := known.get("growth", {}).get("steps"):
-        parts += ["Seconds of processors and peak memory; an exponent of 1 is linear growth."]
-        shown = [["Step", "1 time the data", "10 times", "100 times", "Exponent of its time"]]
+    if missing:
+        parts.append(f"Not measured yet: {'; '.join(missing)}.")
+    steps = rows.get("growth", {}).get("steps")
+    if steps:
+        parts.append("Seconds of processors and peak memory; an exponent of 1 is linear growth.")
+        growth_rows = [["Step", "1 time the data", "10 times", "100 times", "Exponent of its time"]]
         for step, sizes in steps.items():
+            amounts = [f"{seconds:,.1f} s, {mib:,} MiB" for seconds, mib in sizes]
             exponent = math.log10(sizes[-1][0] / sizes[-2][0])
-            shown.append(
-                [step, *(f"{took:,.1f} s, {mib:,} MiB" for took, mib in sizes), f"{exponent:.2f}"]
-            )
-        parts.append(table(*shown))
-    places = dict.fromkeys(row["made"] for row in known.values())
-    return "\n\n".join([*parts, "Measured on:", *(f"- {place}" for place in places)]) + "\n"
+            growth_rows.append([step, *amounts, f"{exponent:.2f}"])
+        parts.append(table(*growth_rows))
+    parts.append("Measured on:")
+    parts += [f"- {machine}" for machine in machines]
+    return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:
@@ -404,17 +412,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default=",".join(MEASURES), help="some of them, with commas")
     chosen = parser.parse_args().only.split(",")
-    if unknown := [name for name in chosen if name not in MEASURES]:
+    unknown = [name for name in chosen if name not in MEASURES]
+    if unknown:
         parser.error(f"no measure {', '.join(unknown)}; there are {', '.join(MEASURES)}")
     shutil.rmtree(SCRATCH, ignore_errors=True)
     SCRATCH.mkdir(parents=True)
     for name in chosen:
         row = measured(MEASURES[name])
-        rows = (json.loads(BENCH.read_text("utf-8")) if BENCH.exists() else {}) | {name: row}
-        BENCH.write_text(
-            json.dumps({key: rows[key] for key in MEASURES if key in rows}, indent=1) + "\n",
-            "utf-8",
-        )
+        rows = {}
+        if BENCH.exists():
+            rows = json.loads(BENCH.read_text("utf-8"))
+        rows[name] = row
+        rows = {key: rows[key] for key in MEASURES if key in rows}
+        BENCH.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
         RESULTS.write_text(page(rows), "utf-8")
     print(RESULTS.read_text("utf-8"))
 

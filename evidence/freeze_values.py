@@ -19,13 +19,17 @@ DIGITS = 10
 
 def written(number):
     """A number with as many digits as are frozen; a text, a count and what is missing as it is."""
-    return float(f"{number:.{DIGITS}g}") if isinstance(number, float) else number
+    if isinstance(number, float):
+        return float(f"{number:.{DIGITS}g}")
+    return number
 
 
 def frozen(edition: Path) -> dict[str, dict]:
     """Key -> estimate, limits and n of every recorded value."""
-    values = read_values(edition / "results")
-    return {key: {part: written(values[key].get(part)) for part in PARTS} for key in sorted(values)}
+    frozen_values = {}
+    for key, value in sorted(read_values(edition / "results").items()):
+        frozen_values[key] = {part: written(value.get(part)) for part in PARTS}
+    return frozen_values
 
 
 def same(value: dict, other: dict) -> bool:
@@ -42,15 +46,19 @@ def same(value: dict, other: dict) -> bool:
 
 def main() -> None:
     """Write the file, in which values that are the same keep their lines, and say which moved."""
-    before = json.loads(FROZEN.read_text(encoding="utf-8")) if FROZEN.exists() else {}
+    stored = {}
+    if FROZEN.exists():
+        stored = json.loads(FROZEN.read_text(encoding="utf-8"))
     values = frozen(ROOT / "_build/editions/synthetic")
-    moved = sorted(before.keys() - values.keys())
+    moved = sorted(stored.keys() - values.keys())
     lines = []
-    for key, value in values.items():
-        stays = key in before and same(value, before[key])
-        if not stays:
+    for key, new_value in values.items():
+        value = new_value
+        if key in stored and same(new_value, stored[key]):
+            value = stored[key]
+        else:
             moved.append(key)
-        lines.append(f"{json.dumps(key)}: {json.dumps(before[key] if stays else value)}")
+        lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
     FROZEN.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"{len(lines)} values; moved, new or gone: {', '.join(moved) or 'none'}")
 

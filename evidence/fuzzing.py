@@ -58,22 +58,27 @@ def _run(name: str, seconds: int) -> bool:
     """Run one target; whether nothing was found."""
     import targets
 
-    kept, found, findings = WORK / f"{name}.kept", WORK / name, WORK / "findings"
-    for folder in (kept, found, findings):
+    corpus = WORK / f"{name}.kept"
+    new_inputs = WORK / name
+    findings = WORK / "findings"
+    for folder in (corpus, new_inputs, findings):
         folder.mkdir(parents=True, exist_ok=True)
-    for place, content in targets.kept(name).items():
-        (kept / place).write_bytes(content)
+    for file_name, content in targets.kept(name).items():
+        (corpus / file_name).write_bytes(content)
     dictionary = TESTS / "dictionaries" / f"{name}.dict"
     flags = [
         f"-max_total_time={seconds}",
         "-max_len=20000",
         "-rss_limit_mb=2048",
         f"-timeout={HANGS}",
+        f"-artifact_prefix={findings}/{name}-",
+        "-verbosity=1",
+        "-print_final_stats=1",
     ]
-    flags += [f"-artifact_prefix={findings}/{name}-", "-verbosity=1", "-print_final_stats=1"]
-    flags += [f"-dict={dictionary}"] if dictionary.exists() else []
+    if dictionary.exists():
+        flags.append(f"-dict={dictionary}")
     print(f"== {name}", flush=True)
-    command = [sys.executable, __file__, name, "--inside", *flags, str(found), str(kept)]
+    command = [sys.executable, __file__, name, "--inside", *flags, str(new_inputs), str(corpus)]
     return subprocess.run(command, check=False).returncode == 0  # noqa: S603 - this file itself
 
 
@@ -86,8 +91,9 @@ def _fuzz(name: str, arguments: list[str]) -> int:
     def timed(content: bytes) -> None:
         started = time.process_time()
         targets.TARGETS[name](content)
-        if (taken := time.process_time() - started) > targets.SECONDS:
-            raise TimeoutError(f"{len(content):,} bytes took {taken:.0f} s")
+        seconds = time.process_time() - started
+        if seconds > targets.SECONDS:
+            raise TimeoutError(f"{len(content):,} bytes took {seconds:.0f} s")
 
     atheris.Setup([sys.argv[0], *arguments], timed)
     atheris.Fuzz()

@@ -61,24 +61,26 @@ def read_families(path: Path = FAMILIES) -> dict:
 
 def family_of(quantities: Iterable[str], families: Mapping) -> dict[str, dict]:
     """Quantity -> the one entry it belongs to: a family, or what is not computed."""
-    found = {quantity: [] for quantity in quantities}
+    entries: dict[str, list[dict]] = {quantity: [] for quantity in quantities}
     for entry in (*families["families"], *families["not_computed"]):
         patterns = entry["quantities"]
-        for pattern in [patterns] if isinstance(patterns, str) else patterns:
-            matching = fnmatch.filter(found, pattern)
+        if isinstance(patterns, str):
+            patterns = [patterns]
+        for pattern in patterns:
+            matching = fnmatch.filter(entries, pattern)
             if not matching:
                 raise ReferenceProblem(
                     f"{FAMILIES.name}: no quantity is called {pattern}. Take it out."
                 )
             for quantity in matching:
-                found[quantity].append(entry)
-    for quantity, entries in found.items():
-        if len(entries) != 1:
-            how = "several entries" if entries else "no entry"
+                entries[quantity].append(entry)
+    for quantity, of_quantity in entries.items():
+        if len(of_quantity) != 1:
+            how = "several entries" if of_quantity else "no entry"
             raise ReferenceProblem(
                 f"{FAMILIES.name}: {quantity} belongs to {how}. Each quantity needs exactly one."
             )
-    return {quantity: entry for quantity, (entry,) in found.items()}
+    return {quantity: entry for quantity, (entry,) in entries.items()}
 
 
 def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping) -> list[str]:
@@ -86,27 +88,28 @@ def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping)
 
     A value moved if it differs by more than the tolerance times its size, or times 1 where it is smaller than that.
     """
-    entries, lines = family_of(new, families), []
+    entries = family_of(new, families)
+    lines = []
     for quantity, row in new.items():
         if quantity not in old:
             lines.append(
                 f"added    {quantity}: {row['value']} ({row['method']}, {row['r_package']})"
             )
             continue
-        before, after, tolerance = (
-            float(old[quantity]["value"]),
-            float(row["value"]),
-            entries[quantity]["moved"],
-        )
-        difference = abs(after - before)
-        if not difference <= tolerance * max(1.0, abs(before)) and not (
-            math.isnan(before) and math.isnan(after)
-        ):
-            how = f"by {difference:.3g} (tolerance {tolerance:g}; {old[quantity]['r_package']} -> {row['r_package']})"
-            lines.append(f"moved    {quantity}: {before!r} -> {after!r}, {how}")
-    return lines + [
-        f"removed  {quantity}: {old[quantity]['value']}" for quantity in old if quantity not in new
-    ]
+        old_value = float(old[quantity]["value"])
+        new_value = float(row["value"])
+        tolerance = entries[quantity]["moved"]
+        difference = abs(new_value - old_value)
+        is_near = difference <= tolerance * max(1.0, abs(old_value))
+        both_missing = math.isnan(old_value) and math.isnan(new_value)
+        if not is_near and not both_missing:
+            packages = f"{old[quantity]['r_package']} -> {row['r_package']}"
+            how = f"by {difference:.3g} (tolerance {tolerance:g}; {packages})"
+            lines.append(f"moved    {quantity}: {old_value!r} -> {new_value!r}, {how}")
+    for quantity in old:
+        if quantity not in new:
+            lines.append(f"removed  {quantity}: {old[quantity]['value']}")
+    return lines
 
 
 def run_r(target: Path) -> None:
@@ -120,9 +123,9 @@ def run_r(target: Path) -> None:
     command = [rscript, "--vanilla", str(SCRIPT), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 the script is ours
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.strip()]
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
         raise ReferenceProblem(
-            "\n".join(said[-5:]) or f"{SCRIPT.name} ended with code {done.returncode}."
+            "\n".join(lines[-5:]) or f"{SCRIPT.name} ended with code {done.returncode}."
         )
 
 
@@ -131,7 +134,10 @@ def measure() -> list[tuple[str, str, float, float]]:
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     from helpers import golden
 
-    return [error for family in golden.OURS for error in golden.errors_of(family)]
+    errors = []
+    for family in golden.OURS:
+        errors += golden.errors_of(family)
+    return errors
 
 
 def errors_by_family(errors: Iterable, entries: Mapping[str, dict]) -> dict[str, list[dict]]:
@@ -140,24 +146,24 @@ def errors_by_family(errors: Iterable, entries: Mapping[str, dict]) -> dict[str,
     for quantity, kind, tolerance, error in errors:
         group = groups[entries[quantity]["statistic"]][kind, tolerance]
         group[quantity] = max(error, group.get(quantity, 0.0))
-    return {
-        statistic: [
-            {
+    rows = defaultdict(list)
+    for statistic, by_tolerance in groups.items():
+        for (kind, tolerance), group in sorted(by_tolerance.items()):
+            row = {
                 "kind": kind,
                 "tolerance": tolerance,
                 "values": len(group),
                 "largest_error": float(f"{max(group.values()):.2g}"),
                 "quantity": max(sorted(group), key=group.get),
             }
-            for (kind, tolerance), group in sorted(found.items())
-        ]
-        for statistic, found in groups.items()
-    }
+            rows[statistic].append(row)
+    return dict(rows)
 
 
 def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) -> dict:
     """All that the page shows, see data/README.md; each quantity of a family has to be asserted, and no other."""
-    entries, errors = family_of(values, families), list(errors)
+    entries = family_of(values, families)
+    errors = list(errors)
     asserted = {row[0] for row in errors}
     computed = {quantity for quantity, entry in entries.items() if "statistic" in entry}
     if asserted != computed:
@@ -168,23 +174,25 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
     measured = errors_by_family(errors, entries)
     table = {"values": len(values), "asserted": len(asserted), "families": [], "not_computed": []}
     for entry in (*families["families"], *families["not_computed"]):
-        own = [quantity for quantity in values if entries[quantity] is entry]
-        packages = sorted({values[quantity]["r_package"] for quantity in own})
+        quantities = [quantity for quantity in values if entries[quantity] is entry]
+        packages = sorted({values[quantity]["r_package"] for quantity in quantities})
         if "statistic" in entry:
-            row = {name: entry[name] for name in ("statistic", "functions", "r")} | {
-                "packages": packages
+            row = {
+                "statistic": entry["statistic"],
+                "functions": entry["functions"],
+                "r": entry["r"],
+                "packages": packages,
+                "values": len(quantities),
+                "errors": measured[entry["statistic"]],
             }
-            table["families"].append(
-                row | {"values": len(own), "errors": measured[entry["statistic"]]}
-            )
+            table["families"].append(row)
         else:
-            table["not_computed"].append(
-                {"quantities": own, "packages": packages, "reason": entry["reason"]}
-            )
-    shown = ("statistic", "functions", "instead")
-    table["without_reference"] = [
-        {name: row[name] for name in shown} for row in families["without_reference"]
-    ]
+            row = {"quantities": quantities, "packages": packages, "reason": entry["reason"]}
+            table["not_computed"].append(row)
+    table["without_reference"] = []
+    for row in families["without_reference"]:
+        columns = ("statistic", "functions", "instead")
+        table["without_reference"].append({name: row[name] for name in columns})
     table["odds_ratios"] = odds_ratios(values)
     return table
 
@@ -204,30 +212,32 @@ def odds_ratios(values: Mapping[str, dict]) -> dict:
 
 def differences(stored: Mapping, fresh: Mapping) -> list[str]:
     """What a stored table says otherwise than a fresh one; errors may differ by rounding, or by a factor of two."""
-    before, after = (
-        json.loads(
-            json.dumps(table),
-            object_hook=lambda row: {key: row[key] for key in row if key not in MEASURED},
-        )
-        for table in (stored, fresh)
-    )
-    if before != after:
-        return [
-            f"{name}: other contents are stored: run `make reference`"
-            for name in fresh
-            if before[name] != after[name]
-        ]
-    rows = [
-        (row["statistic"], error["largest_error"])
-        for row in fresh["families"]
-        for error in row["errors"]
-    ]
-    known = [error["largest_error"] for row in stored["families"] for error in row["errors"]]
-    return [
-        f"{statistic}: the largest error is {error:g}, and {old:g} is stored: run `make reference`"
-        for (statistic, error), old in zip(rows, known, strict=True)
-        if max(error, old) > max(NOISE, 2 * min(error, old))
-    ]
+    stored_contents = without_errors(stored)
+    lines = []
+    for name, content in without_errors(fresh).items():
+        if stored_contents[name] != content:
+            lines.append(f"{name}: other contents are stored: run `make reference`")
+    if lines:
+        return lines
+    for row, stored_row in zip(fresh["families"], stored["families"], strict=True):
+        for fresh_error, stored_error in zip(row["errors"], stored_row["errors"], strict=True):
+            error = fresh_error["largest_error"]
+            old = stored_error["largest_error"]
+            if max(error, old) > max(NOISE, 2 * min(error, old)):
+                lines.append(
+                    f"{row['statistic']}: the largest error is {error:g}, and {old:g} is stored: "
+                    "run `make reference`"
+                )
+    return lines
+
+
+def without_errors(table: Mapping) -> dict:
+    """A table as JSON has it, without what is measured."""
+
+    def without_measured(row: dict) -> dict:
+        return {key: row[key] for key in row if key not in MEASURED}
+
+    return json.loads(json.dumps(table), object_hook=without_measured)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -240,15 +250,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--update", action="store_true", help="write the values to tests/reference/golden.csv"
     )
-    given = parser.parse_intermixed_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            new = given.new or Path(folder) / "values.csv"
-            if given.verb == "run":
+            new = options.new or Path(folder) / "values.csv"
+            if options.verb == "run":
                 run_r(new)
-            if (
-                given.verb != "table" and (code := compare_with(new, given.update))
-            ) or given.verb == "compare":
+            code = 0
+            if options.verb != "table":
+                code = compare_with(new, options.update)
+            if code or options.verb == "compare":
                 return code
         table = make_table(read_values(VALUES), read_families(), measure())
         TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -262,18 +273,18 @@ def main(arguments: list[str] | None = None) -> int:
 def compare_with(path: Path, update: bool) -> int:
     """Print what moved, and replace the committed values if that is wanted; 1 if something differs and stays."""
     new = read_values(path)
-    found = compare(read_values(VALUES), new, read_families())
-    print("\n".join(found) or f"All {len(new)} values of R agree with {VALUES.name}.")
+    moved = compare(read_values(VALUES), new, read_families())
+    print("\n".join(moved) or f"All {len(new)} values of R agree with {VALUES.name}.")
     if update:
         shutil.copyfile(path, VALUES)
         print(
-            f"{VALUES.name} is now what R gave: {len(found)} of {len(new)} values moved, were added or are gone."
+            f"{VALUES.name} is now what R gave: {len(moved)} of {len(new)} values moved, were added or are gone."
         )
-    elif found:
+    elif moved:
         print(
-            f"{len(found)} of {len(new)} values differ; nothing was written. To accept them: make reference UPDATE=1"
+            f"{len(moved)} of {len(new)} values differ; nothing was written. To accept them: make reference UPDATE=1"
         )
-    return int(bool(found) and not update)
+    return int(bool(moved) and not update)
 
 
 if __name__ == "__main__":
