@@ -41,9 +41,9 @@ def git(*words: str) -> list[str]:
     """Lines that a git command prints; ends where git fails, with what git says."""
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603, S607
     if done.returncode:
-        said = done.stderr.strip() or "it gives no reason"
+        reason = done.stderr.strip() or "it gives no reason"
         sys.exit(
-            f"make check: git {' '.join(words)} failed: {said}. So it is not known what changed."
+            f"make check: git {' '.join(words)} failed: {reason}. So it is not known what changed."
         )
     return done.stdout.splitlines()
 
@@ -57,9 +57,9 @@ def is_commit(name: str) -> bool:
 def changed_files(since: str) -> list[str]:
     """Files that differ from a commit, or from where this branch left it, and new ones; no deleted ones."""
     if not since:
-        known = [name for name in BRANCHES if is_commit(name)]
-        since = known[0] if known else "HEAD"
-        if not known:
+        since = next(filter(is_commit, BRANCHES), "")
+        if not since:
+            since = "HEAD"
             print(
                 "There is no branch main here: only what is not committed is checked. Or: make check SINCE=COMMIT"
             )
@@ -89,15 +89,15 @@ def main() -> int:
     parser.add_argument("--jobs", default="auto", help="processes that test at once")
     options = parser.parse_args()
     changed = changed_files(options.since)
-    chosen = {
-        test for path in changed for test in tests_of(path) if not test.startswith("tests/browser/")
-    }
+    chosen = set()
+    for path in changed:
+        chosen.update(test for test in tests_of(path) if not test.startswith("tests/browser/"))
     if any(path.startswith(OF_PAGES) for path in changed):
         sense7 = Path(sys.executable).with_name("sense7")
         built = subprocess.run([sense7, "build", "synthetic", "--quiet"], cwd=ROOT, check=False)  # noqa: S603
         if built.returncode:
             return built.returncode
-        chosen |= set(TESTS_OF_PAGES)
+        chosen.update(TESTS_OF_PAGES)
     if not chosen:
         print(
             f"No test belongs to what changed ({len(changed)} files): run make test for all of them."

@@ -19,42 +19,42 @@ PLACE = "src/sense7/__init__.py"
 
 def problems(root: Path, version: str) -> list[str]:
     """What keeps a version from being released, each with how to fix it."""
-    found = []
+    to_fix = []
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        found.append(
+        to_fix.append(
             f"{PLACE}: {version!r} is no version to release. Write three numbers, such as 0.2.0."
         )
-    for name, said in stated(root).items():
-        if said != version:
-            found.append(f"{name}: says version {said}, {PLACE} says {version}. Correct it.")
+    for name, stated in stated_versions(root).items():
+        if stated != version:
+            to_fix.append(f"{name}: says version {stated}, {PLACE} says {version}. Correct it.")
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     if not re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", text, re.MULTILINE):
-        found.append(
+        to_fix.append(
             f"CHANGELOG.md: no heading '## [{version}] - YEAR-MONTH-DAY'. Move what is unreleased below it."
         )
     if git(root, "status", "--porcelain"):
-        found.append(
+        to_fix.append(
             "git: there are changes that are not committed. Commit them, or put them aside."
         )
     if git(root, "tag", "--list", f"v{version}"):
-        found.append(f"git: v{version} is released already. Choose the next version in {PLACE}.")
-    return found
+        to_fix.append(f"git: v{version} is released already. Choose the next version in {PLACE}.")
+    return to_fix
 
 
-def stated(root: Path) -> dict[str, str]:
+def stated_versions(root: Path) -> dict[str, str | None]:
     """Files that repeat the version -> what they say; of those that are here."""
-    said = {
+    patterns = {
         "CITATION.cff": r"^version: (.+)$",
         "codemeta.json": r'^ ?\{? ?"version": "(.+?)"',
         "book/cite.md": r"version = \{(.+?)\}",
     }
-    texts = {
-        name: (root / name).read_text(encoding="utf-8") for name in said if (root / name).exists()
-    }
-    return {
-        name: (re.findall(said[name], text, re.MULTILINE) or [None])[-1]
-        for name, text in texts.items()
-    }
+    versions = {}
+    for name, pattern in patterns.items():
+        if (root / name).exists():
+            text = (root / name).read_text(encoding="utf-8")
+            matches = re.findall(pattern, text, re.MULTILINE)
+            versions[name] = matches[-1] if matches else None
+    return versions
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -65,6 +65,6 @@ def git(root: Path, *arguments: str) -> str:
 
 
 if __name__ == "__main__":
-    found = problems(ROOT, __version__)
-    print("\n".join(found) or f"{__version__}: one version everywhere, nothing uncommitted")
-    sys.exit(2 if found else 0)
+    to_fix = problems(ROOT, __version__)
+    print("\n".join(to_fix) or f"{__version__}: one version everywhere, nothing uncommitted")
+    sys.exit(2 if to_fix else 0)

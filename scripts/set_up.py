@@ -21,13 +21,16 @@ from sense7.errors import UserError  # noqa: E402 -- not installed yet
 from sense7.files import one_line, replacing_folder  # noqa: E402
 
 VENV = ROOT / ".venv"
-LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "pyproject.toml"
+LOCK = "requirements.lock"
+JUDGES_LOCK = "requirements-judge.lock"
+PROJECT = "pyproject.toml"
 UV_OF_PIP = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
     "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+    "proxy": "ALL_PROXY",
 }
-UV_OF_PIP |= {"cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
 
 # Of a person's settings of pip, uv and Python those count that say where packages come from, and none that say where
 # they go (PIP_TARGET, PIP_USER, PIP_PREFIX) or which are wanted.
@@ -40,15 +43,15 @@ WHERE_FROM = re.compile(
 
 def surroundings() -> dict[str, str]:
     """The variables in which an environment is made."""
-    kept = {}
+    variables = {}
     for name, value in os.environ.items():
         of_an_installer = name.startswith(("PIP_", "UV_"))
-        if name in {"PYTHONHOME", "PYTHONPATH"} or (
-            of_an_installer and not WHERE_FROM.fullmatch(name)
-        ):
+        if of_an_installer and not WHERE_FROM.fullmatch(name):
             continue
-        kept[name] = value
-    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        if name not in {"PYTHONHOME", "PYTHONPATH"}:
+            variables[name] = value
+    variables["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    return variables
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -101,13 +104,10 @@ def install(environment: Path, lock: str) -> None:
     try:
         uv = shutil.which("uv") or environment / "bin" / "uv"
         if not Path(uv).exists():  # alone, as it is locked
-            wanted = environment / "uv.txt"
-            wanted.write_text(
-                re.search(r"^uv==.*\n(?:    --hash=.*\n)+", (ROOT / LOCK).read_text("utf-8"), re.M)[
-                    0
-                ]
-            )
-            run(*pip, "--require-hashes", "-r", wanted)
+            locked = (ROOT / LOCK).read_text("utf-8")
+            lock_of_uv = environment / "uv.txt"
+            lock_of_uv.write_text(re.search(r"^uv==.*\n(?:    --hash=.*\n)+", locked, re.M)[0])
+            run(*pip, "--require-hashes", "-r", lock_of_uv)
         variables = told(run(python, "-m", "pip", "config", "list"))
         for step in steps:
             run(uv, "pip", "install", "--quiet", "--python", python, *step, **variables)
@@ -120,11 +120,11 @@ def install(environment: Path, lock: str) -> None:
 def require_own_package(environment: Path) -> None:
     """Refuse an environment that holds another package of this name than this checkout's."""
     code = "import importlib.util; print(getattr(importlib.util.find_spec('sense7'), 'origin', 'none'))"
-    said = run(environment / "bin" / "python", "-c", code).strip()
-    if Path(said).resolve() != ROOT / "src" / "sense7" / "__init__.py":
+    origin = run(environment / "bin" / "python", "-c", code).strip()
+    if Path(origin).resolve() != ROOT / "src" / "sense7" / "__init__.py":
         raise UserError(
-            f"the package was installed elsewhere: Python finds {said}. Look for what says so in `pip config list`, in "
-            "uv.toml, and among variables that begin with PIP_, UV_ or PYTHON."
+            f"the package was installed elsewhere: Python finds {origin}. Look for what says so in `pip config list`, "
+            "in uv.toml, and among variables that begin with PIP_, UV_ or PYTHON."
         )
 
 
@@ -138,16 +138,16 @@ def require_environment(folder: Path) -> None:
 
 def main() -> None:
     """Bring .venv to what the locks say; what fails ends with 2 and one message, and leaves the old one as it is."""
-    known = VENV / ".made-from"
-    lock = JUDGES_LOCK if "--judge" in sys.argv or (known / JUDGES_LOCK).exists() else LOCK
-    wanted = {name: (ROOT / name).read_bytes() for name in (LOCK, lock, PROJECT)}
+    with_judges = "--judge" in sys.argv or (VENV / ".made-from" / JUDGES_LOCK).exists()
+    lock = JUDGES_LOCK if with_judges else LOCK
+    made_from = {name: (ROOT / name).read_bytes() for name in (LOCK, lock, PROJECT)}
     print(f"Making .venv from {lock} (once) ...", flush=True)
     try:
         # A link to another disk stays one: what it leads to is replaced.
-        place = VENV.resolve()
-        if place.exists():
-            require_environment(place)  # not after a minute's work only
-        with replacing_folder(place, check=require_environment) as new:
+        folder = VENV.resolve()
+        if folder.exists():
+            require_environment(folder)  # not after a minute's work only
+        with replacing_folder(folder, check=require_environment) as new:
             venv.create(new, symlinks=True, with_pip=True)
             install(new, lock)
             require_own_package(new)
@@ -170,7 +170,7 @@ def main() -> None:
                         "ascii",
                     )
             (new / ".made-from").mkdir()
-            for name, content in wanted.items():
+            for name, content in made_from.items():
                 (new / ".made-from" / name).write_bytes(content)
             # Programs name their environment by its path, so it serves no copy of this folder.
             (new / ".made-from" / "place").write_bytes(os.fsencode(ROOT))

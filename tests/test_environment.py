@@ -588,8 +588,12 @@ def test_what_is_not_committed_or_was_released_is_said(ready):
 
 def test_every_file_says_the_same_version_and_repository():
     version = sense7.__version__
-    assert set(check_release.stated(ROOT).values()) == {version}
-    assert check_release.stated(ROOT).keys() == {"CITATION.cff", "codemeta.json", "book/cite.md"}
+    assert set(check_release.stated_versions(ROOT).values()) == {version}
+    assert check_release.stated_versions(ROOT).keys() == {
+        "CITATION.cff",
+        "codemeta.json",
+        "book/cite.md",
+    }
     assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == [
         "Unreleased",
         version,
