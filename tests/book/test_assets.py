@@ -22,9 +22,11 @@ def html(tmp_path):
     static = tmp_path / "_static"
     (static / "styles").mkdir(parents=True)
     (static / "styles" / "theme.css").write_text(
-        '/*! A license. */ .used{background:url("../a.png")} .unused{top:0} .of-script{top:1px}',
+        '/*! A license. */ @import "../basic.css";\n'
+        '.used{background:url("../a.png")} .unused{top:0} .of-script{top:1px}',
         "utf-8",
     )
+    (static / "basic.css").write_text("p { background: url(b.png) }", "utf-8")
     (static / "own.css").write_text("/* why */ @media print { .unused { top: 0 } p { top: 2px } }")
     (static / "first.js").write_text("const first = 1;", "utf-8")
     (static / "second.js").write_text('node.className = "of-script";', "utf-8")
@@ -57,6 +59,12 @@ def test_styles_are_those_that_pages_and_scripts_use_with_their_license(html):
     assert "unused" not in style
     assert "why" not in style
     assert style.count("{") == style.count("}")
+
+
+def test_what_a_style_sheet_imports_stands_in_its_place(html):
+    style = (html / "_static" / "book.css").read_text("utf-8")
+    assert "@import" not in style
+    assert 'p { background: url("b.png") }' in style
 
 
 def test_scripts_keep_their_order(html):

@@ -19,6 +19,7 @@ from sense7.files import digest_of
 _ELEMENT = re.compile(r"<link[^<>]*>|<script[^<>]*></script>")
 _ADDRESS = re.compile(r'(?:href|src)="([^"<>?]*)')
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_IMPORT = re.compile(r"""@import\s+["']([\w./-]+\.css)["']\s*;""")
 _URL = re.compile(r"url\(([^()]*)\)")
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
@@ -116,7 +117,7 @@ def _joined_styles(static: Path, names: Sequence[str], classes: set[str]) -> str
     """Style sheets one after the other, with addresses as seen from the folder of static files."""
     licences, rules = [], []
     for name in names:
-        text = (static / name).read_text("utf-8")
+        text = _with_imported(static / name)
         licences += [comment for comment in _COMMENT.findall(text) if comment.startswith("/*!")]
         text = _URL.sub(partial(_moved, PurePosixPath(name).parent), _COMMENT.sub("", text))
         rules.append(used_rules(text.removeprefix('@charset "UTF-8";'), classes))
@@ -125,6 +126,16 @@ def _joined_styles(static: Path, names: Sequence[str], classes: set[str]) -> str
     if font.exists():
         style = _icon_font(font, {int(sign, 16) for sign in _ICON.findall(style)}) + style
     return "\n".join([*licences, style])
+
+
+def _with_imported(path: Path) -> str:
+    """A style sheet with those that it imports in their place: after other rules a browser passes an import over."""
+
+    def imported(match: re.Match) -> str:
+        text = _with_imported(path.parent / match[1])
+        return _URL.sub(partial(_moved, PurePosixPath(match[1]).parent), text)
+
+    return _IMPORT.sub(imported, path.read_text("utf-8"))
 
 
 def _moved(folder: PurePosixPath, match: re.Match) -> str:
