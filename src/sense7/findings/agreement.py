@@ -128,7 +128,10 @@ def _require_rated(turns: pd.DataFrame, names: tuple[str, ...]) -> None:
     """Refuse to compute a number of ratings that were never given, and name them."""
     never = [name for name in names if turns[name].isna().all()]
     words = ["the overall rating" if name == "overall" else name for name in never]
-    need(not never, f"{' and '.join(words)} was never rated in this data set")
+    verb = "was"
+    if len(words) > 1:
+        verb = "were"
+    need(not never, f"{' and '.join(words)} {verb} never rated in this data set")
 
 
 @dataclass(frozen=True)
