@@ -43,10 +43,10 @@ def test_a_page_loads_one_style_sheet_and_one_script_of_those_that_all_load(html
     page = (html / "book" / "page.html").read_text("utf-8")
     assert page.count("<link") == 1
     assert '<link rel="stylesheet" href="../_static/book.css?v=' in page
-    assert '<script defer src="../_static/book.js?v=' in page
+    assert '<script src="../_static/book.js?v=' in page
     assert "first.js" not in page
     assert '<script defer data-edition="x" src="../_static/editions.js">' in page
-    assert '<script defer src="../_static/alone.js">' in page
+    assert '<script src="../_static/alone.js">' in page
     assert 'href="_static/book.css?v=' in (html / "index.html").read_text("utf-8")
 
 
@@ -67,9 +67,13 @@ def test_what_a_style_sheet_imports_stands_in_its_place(html):
     assert 'p { background: url("b.png") }' in style
 
 
-def test_scripts_keep_their_order(html):
+def test_scripts_keep_their_order_and_come_after_the_content(html):
     script = (html / "_static" / "book.js").read_text("utf-8")
     assert script.index("first") < script.index("of-script")
+    head, _, body = (html / "book" / "page.html").read_text("utf-8").partition("</head>")
+    assert "<script" not in head
+    places = [body.index(name) for name in ("<template", "book.js", "editions.js", "alone.js")]
+    assert places == sorted(places)
 
 
 def test_words_to_search_for_are_those_of_pages_that_exist():

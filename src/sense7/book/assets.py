@@ -2,8 +2,9 @@
 
 Sphinx, its theme and its extensions have each page ask for thirty files, one after the other, of
 which the largest are an icon font with 1,400 glyphs, and rules for as many icons and for parts that
-no page has. Pages are rewritten in the finished folder alone: what Sphinx keeps for its next run
-stays as it wrote it.
+no page has. On a slow line scripts would share it with the style sheet, and the page would be drawn
+later: they are asked for when the style sheet is there. Pages are rewritten in the finished folder
+alone: what Sphinx keeps for its next run stays as it wrote it.
 """
 
 import base64
@@ -23,10 +24,21 @@ _IMPORT = re.compile(r"""@import\s+["']([\w./-]+\.css)["']\s*;""")
 _URL = re.compile(r"url\(([^()]*)\)")
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
+_AFTER_STYLES = """<template id="sense7-scripts">
+{scripts}
+</template>
+<script>
+  // A script in the body waits for the style sheet; what stands in a template is asked for by nobody before.
+  for (const script of document.getElementById("sense7-scripts").content.cloneNode(true).querySelectorAll("script")) {
+    script.async = false;
+    document.body.append(script);
+  }
+</script>
+"""
 
 
 def share_assets(html: Path) -> None:
-    """Replace what all pages of a folder load by one style sheet and one script; other scripts are deferred."""
+    """Replace what all pages of a folder load by one style sheet and one script; scripts come after the styles."""
     static = html / "_static"
     pages = {}
     for path in sorted(html.rglob("*.html")):
@@ -46,7 +58,7 @@ def share_assets(html: Path) -> None:
         root = "../" * (len(path.relative_to(html).parts) - 1)
         joined = {
             ".css": f'<link rel="stylesheet" href="{root}{style_address}" />',
-            ".js": f'<script defer src="{root}{script_address}"></script>',
+            ".js": f'<script src="{root}{script_address}"></script>',
         }
         path.write_text(_rewritten(text, {*styles, *scripts}, joined), "utf-8")
 
@@ -96,18 +108,24 @@ def _write(static: Path, name: str, content: str) -> str:
 
 
 def _rewritten(page: str, shared: set[str], joined: dict[str, str]) -> str:
-    """A page with the joined files in the place of the first of the shared ones, without the others."""
+    """A page with the joined files in the place of the first of the shared ones, and scripts at its end."""
+    scripts: list[str] = []
 
     def element(match: re.Match) -> str:
-        file = _file(match[0])
-        if file in shared and " data-" not in match[0]:
-            return joined.pop(PurePosixPath(file).suffix, "")
-        if "src=" in match[0] and "defer" not in match[0]:
-            return match[0].replace("<script", "<script defer", 1)
-        return match[0]
+        shown = match[0]
+        file = _file(shown)
+        if file in shared and " data-" not in shown:
+            shown = joined.pop(PurePosixPath(file).suffix, "")
+        if not shown.startswith("<script") or "src=" not in shown:
+            return shown
+        scripts.append(shown)
+        return ""
 
     head, end, body = page.partition("</head>")
-    return _ELEMENT.sub(element, head) + end + body
+    head = _ELEMENT.sub(element, head)
+    content, end_of_body, rest = body.rpartition("</body>")
+    loader = _AFTER_STYLES.replace("{scripts}", "\n".join(scripts))
+    return f"{head}{end}{content}{loader}{end_of_body}{rest}"
 
 
 # --- styles -------------------------------------------------------------------------------
