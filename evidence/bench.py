@@ -266,6 +266,62 @@ def growth(ours: bool) -> Took:
     return Took(max(sizes[-1][1] for sizes in steps.values()), steps)
 
 
+# Pages
+
+READ = {
+    "front": ("front page", "book/index.html"),
+    "finding": ("page of a finding", "notebooks/03-reliability.html"),
+    "explorer": ("explorer", "book/explorer.html"),
+}
+"""Key of a page -> what it is called, and its file."""
+STOCK = "a page of jupyter-book create"
+PAIRS = 5
+
+
+@cache
+def visits() -> dict[str, list[dict]]:
+    """Key of a page -> what each visit saw, those of a stock book among them."""
+    from page_visits import stock_pages, visits_in_turn
+
+    program(Path(sys.executable).with_name("sense7"), "build", "synthetic")
+    ours = ROOT / "_build" / "editions" / "synthetic" / "html"
+    pages = {key: (ours, file) for key, (_, file) in READ.items()}
+    pages[STOCK] = (stock_pages(SCRATCH / "stock"), "markdown.html")
+    return visits_in_turn(pages, PAIRS + 1)
+
+
+def seen_of_page(key: str, quantity: str) -> Callable[[bool], Took]:
+    """What gives a quantity of each visit of a page, or of the stock page, one after the other."""
+    visited = {True: key, False: STOCK}
+    number = {True: 0, False: 0}
+
+    def run(ours: bool) -> Took:
+        seen = visits()[visited[ours]][number[ours]]
+        number[ours] += 1
+        return Took(seen[quantity])
+
+    return run
+
+
+def page_measures() -> dict[str, "Measure"]:
+    """Weight and paint of pages on a phone: slow 4G, a processor four times slower."""
+    measures = {}
+    for key, (name, _) in READ.items():
+        for quantity, words, most, unit in (
+            ("kilobytes", "weight on a phone", 1 / 4, "KB"),
+            ("requests", "requests", 1, ""),
+            ("paint", "largest paint, slow 4G", 1, "s"),
+            ("blocking", "blocking, processor 4 times slower", 1, "ms"),
+        ):
+            measures[f"{key}_{quantity}"] = Measure(
+                f"{name}: {words}", STOCK, most, seen_of_page(key, quantity), PAIRS, unit
+            )
+        measures[f"{key}_shift"] = Measure(
+            f"{name}: layout shift", "", 0.01, seen_of_page(key, "shift"), PAIRS, ""
+        )
+    return measures
+
+
 # Results
 
 
@@ -303,6 +359,7 @@ MEASURES = {
         "100 times the data: peak memory of any step", "", 2048, growth, pairs=1, unit="MiB"
     ),
 }
+MEASURES |= page_measures()
 
 
 def measured(measure: Measure) -> dict:

@@ -1,11 +1,13 @@
 """Pages share one style sheet and one script, which have what pages use."""
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from sense7.book.assets import share_assets
+from sense7.book.pages import sitemap
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """<html><head>
@@ -74,6 +76,12 @@ def test_scripts_keep_their_order_and_come_after_the_content(html):
     assert "<script" not in head
     places = [body.index(name) for name in ("<template", "book.js", "editions.js", "alone.js")]
     assert places == sorted(places)
+
+
+def test_a_sitemap_lists_the_pages_that_people_read(html):
+    address = "https://me.github.io/mine/editions/a%26b/html/"
+    listed = re.findall("<url><loc>(.*)</loc></url>", sitemap(html, address))
+    assert listed == [f"{address}book/page.html"]
 
 
 def test_words_to_search_for_are_those_of_pages_that_exist():

@@ -114,6 +114,9 @@ def make_pages(
         page = path.read_bytes().replace(CODE.encode(), words)
         path.write_bytes(page.replace(REVISION.encode(), html.escape(revision).encode()))
     share_assets(pages)
+    address = _published_address(facts["name"])
+    if address:
+        (pages / "sitemap.xml").write_text(sitemap(pages, address), encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -214,12 +217,8 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = REVISION
     sphinx["sense7_edition"] = str(edition)
-    # Where GitHub's Pages show an edition that is built on GitHub Actions.
-    owner, _, repository = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
-    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
-    if repository and server == "https://github.com":
-        site = f"https://{owner.lower()}.github.io/{repository}"
-        address = f"{site}/editions/{quote(facts['name'])}/html/"
+    address = _published_address(facts["name"])
+    if address:
         sphinx["html_baseurl"] = sphinx["ogp_site_url"] = address
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     attributes = {"defer": "defer", "data-edition": facts["name"]}
@@ -227,6 +226,28 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
+
+
+def _published_address(name: str) -> str:
+    """Where GitHub's Pages show an edition that is built on GitHub Actions; "" elsewhere."""
+    owner, _, repository = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
+    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    if not repository or server != "https://github.com":
+        return ""
+    return f"https://{owner.lower()}.github.io/{repository}/editions/{quote(name)}/html/"
+
+
+def sitemap(pages: Path, address: str) -> str:
+    """The addresses of an edition's pages for search engines, in the format of sitemaps.org."""
+    lines = []
+    for folder in ("book", "notebooks"):
+        for path in sorted((pages / folder).glob("*.html")):
+            lines.append(f"<url><loc>{html.escape(address)}{folder}/{quote(path.name)}</loc></url>")
+    listed = "\n".join(lines)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{listed}\n</urlset>\n'
+    )
 
 
 def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:

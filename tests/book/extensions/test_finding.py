@@ -45,6 +45,23 @@ def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, record
     ]
 
 
+def test_a_number_that_is_missing_takes_its_sentence_with_it_and_leaves_the_reason(
+    page, claim, recorded
+):
+    source = BOX.replace(
+        "the value is {value}`alpha`.",
+        "as the rule says. The value is {value}`alpha` (n = {value}`alpha.n`). It is {value}`beta` elsewhere.",
+    )
+    missing = recorded(estimate=None, low=None, high=None, reason="nobody was asked")
+    html, warnings = page(source, DIRECTIVES, [claim(rule=DECIDED)], [missing, recorded("beta")])
+    assert warnings == ""
+    answer = text(html.select_one(".sense7-answer"))
+    assert answer.startswith("Not shown : as the rule says.")
+    assert answer.endswith("elsewhere. Not available here: nobody was asked.")
+    assert "The value" not in answer
+    assert "0.800" in answer
+
+
 def test_the_power_is_followed_by_other_simulated_studies_that_a_claim_names(page, claim, recorded):
     also = [{"like": "in which any bad turn carries over", "share": 0.16}]
     html, _ = page(BOX, DIRECTIVES, [claim(rule=DECIDED | {"also": also})], [recorded()])

@@ -21,10 +21,12 @@ A Sphinx extension with directives that read the folder of the edition:
   state, and, where simulated studies of this size exist, how often they meet the rule and the effect that they have.
   The decision rule and, on simulated data, the recovery of the true value are folded below. A page on which no claim is
   judged says with the option ``claim`` what it asks. The role ``answer`` is the first word of an answer: Yes, Not shown
-  or Can't be decided. It stands only where the claim's rule answers the question of the page.
+  or Can't be decided. It stands only where the claim's rule answers the question of the page. In the place of sentences
+  with a number that these data cannot give stands the reason, once.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar
@@ -35,7 +37,14 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7 import paper
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import Edition, fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import (
+    NOT_AVAILABLE,
+    Edition,
+    fold,
+    looked_up,
+    paragraph,
+    raw,
+)
 from sense7.book.pages import TEMPLATES
 from sense7.claims import CHECK, TUNED, State
 from sense7.record import format_number, format_value
@@ -306,6 +315,8 @@ class FindingDirective(SphinxDirective):
             )
         answer = nodes.container(classes=["sense7-answer"])
         self.state.nested_parse(self.content, self.content_offset, answer)
+        for part in list(answer.findall(nodes.paragraph)):
+            _say_why_instead(part)
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
@@ -325,6 +336,39 @@ class FindingDirective(SphinxDirective):
         if not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
         return [answer, box]
+
+
+_END_OF_SENTENCE = re.compile(r"(?<=[.?!])(?=\s)")
+_REASON = re.compile(rf"{NOT_AVAILABLE} \(([^()]*)\)")
+
+
+def _say_why_instead(answer: nodes.paragraph) -> None:
+    """Put the reason, once, in the place of sentences with a number that these data cannot give."""
+    kept: list[nodes.Node] = []
+    reasons: list[str] = []
+    for sentence in _sentences(answer):
+        text = "".join(node.astext() for node in sentence)
+        if NOT_AVAILABLE in text:
+            reasons += _REASON.findall(text)
+        else:
+            kept += sentence
+    if NOT_AVAILABLE not in answer.astext():
+        return
+    why = "; ".join(dict.fromkeys(reasons)) or "see below"
+    answer[:] = [*kept, nodes.Text(f" Not available here: {why}.")]
+
+
+def _sentences(answer: nodes.paragraph) -> list[list[nodes.Node]]:
+    """The sentences of a paragraph, each as its nodes: they end in plain text alone."""
+    sentences: list[list[nodes.Node]] = [[]]
+    for node in answer.children:
+        if not isinstance(node, nodes.Text):
+            sentences[-1].append(node)
+            continue
+        first, *others = _END_OF_SENTENCE.split(node.astext())
+        sentences[-1].append(nodes.Text(first))
+        sentences += [[nodes.Text(other)] for other in others]
+    return sentences
 
 
 def _part(name: str, content: nodes.paragraph) -> nodes.container:
