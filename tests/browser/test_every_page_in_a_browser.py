@@ -121,7 +121,8 @@ def look_at(reader, file, closely, everything):
     if not everything:
         page.evaluate(WITHOUT_MORE_OF_A_MAKE, ALIKE)
     page.evaluate(AXE_SCRIPT)
-    context = {"exclude": [[SIDE_BAR]]} if closely else {"include": [["article"]]}
+    text = "article" if page.locator("article").count() else "main"  # the search has no article
+    context = {"exclude": [[SIDE_BAR]]} if closely else {"include": [[text]]}
     if file == FRONT:
         context = {"include": [["html"]]}
     for theme in sorted(AXE_OPTIONS, key=lambda theme: theme != reader.theme):
