@@ -189,13 +189,15 @@ def specification_curve(
             if reference <= np.median(numbers[:, 0]):
                 x = 1
                 alignment = "right"
+            # Above the line, unless that is where the title stands.
+            is_topmost = reference > np.nanmax(numbers)
             axes.text(
                 x,
                 reference,
                 text,
                 transform=axes.get_yaxis_transform(),
                 ha=alignment,
-                va="bottom",
+                va="top" if is_topmost else "bottom",
             )
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
             axes.set_ylim(numbers[0, 0] - 0.5, numbers[0, 0] + 0.5)
