@@ -40,9 +40,11 @@
     const link = item.querySelector("a");
     const page = await pageAt(link.href.split("#")[0]);
     const section = page.getElementById(decodeURIComponent(link.hash.slice(1)));
+    const text = quotation(section ?? page.querySelector("article"));
+    if (text === "") return; // a section of figures and tables alone
     const paragraph = document.createElement("p");
     paragraph.className = "context";
-    paragraph.textContent = quotation(section ?? page.querySelector("article"));
+    paragraph.textContent = text;
     item.append(paragraph);
   }
 
