@@ -14,9 +14,8 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     >>> count_of(1, "item"), count_of(1200, "warning"), count_of(0, "copy", "copies")
     ('1 item', '1,200 warnings', '0 copies')
     """
-    if number != 1:
-        noun = plural or f"{noun}s"
-    return f"{number:,} {noun}"
+    words = noun if number == 1 else plural or f"{noun}s"
+    return f"{number:,} {words}"
 
 
 def did_you_mean(text: str, names: Iterable[str], otherwise: str = "") -> str:
