@@ -83,7 +83,9 @@ def visit(browser, folder: Path, file: str) -> dict[str, float]:
         devtools.send("Network.emulateNetworkConditions", SLOW_4G)
         devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
         page.add_init_script(OBSERVE)
-        page.goto(f"{own}{file}", wait_until="load")
+        answer = page.goto(f"{own}{file}", wait_until="load")
+        if not answer.ok:
+            raise ValueError(f"{folder / file}: no page")
         page.wait_for_timeout(SETTLED)
         seen = page.evaluate("seen")
         context.close()
@@ -95,7 +97,7 @@ def stock_pages(folder: Path) -> Path:
     """The book that `jupyter-book create` makes, built as it is; gives the folder of its pages."""
     shutil.rmtree(folder, ignore_errors=True)
     for command in (["create", folder], ["build", folder]):
-        run = [sys.executable, "-m", "jupyter_book.cli.main", *map(str, command)]
+        run = [Path(sys.executable).with_name("jupyter-book"), *command]
         subprocess.run(run, check=True, capture_output=True)  # noqa: S603 - ours
     return folder / "_build" / "html"
 
