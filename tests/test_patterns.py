@@ -35,7 +35,6 @@ AT_ONE_POSITION = {
 """Patterns that are matched at a position, not searched for: why no part of a text is passed over again and again."""
 
 COMPOSED = {
-    "sense7.cli.book._with_words": {"words": ["NAME", "TITLE"]},
     "sense7.exchange.readers.read_transcript": {"names": "user|assistant|human"},
     "sense7.file_names.file_name": {"patterns": ["[.]", "[^A-Za-z0-9._-]|-"]},
     "sense7.judge.asking.refusals._refused_in": {"sought": "max_tokens"},
