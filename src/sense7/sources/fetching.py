@@ -75,75 +75,68 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         data set, or it can't be written; also if the file here was changed since it was
         fetched, or ``mirror`` differs from it without ``again``. What was here before is then still here.
     """
-    source, old, folder = _known(name), None, cache_folder() / name
-    local = mirror is not None and "://" not in str(mirror)
-    place = source.address if mirror is None else str(mirror)
-    public = (
-        place if local else public_address(place)
-    )  # as the user wrote it, without a key that may follow
+    source = _source(name)
+    folder = cache_folder() / name
+    is_local = mirror is not None and "://" not in str(mirror)
+    address = source.address if mirror is None else str(mirror)
+    public = address  # as the user wrote it, without a key that may follow
+    if not is_local:
+        public = public_address(address)
+    old = None
     try:
         old = _recorded(source)
     except UserError:
         if not again:
             raise
-    usable = False
+    is_usable = False
     if old is not None and not again and _cached(source, old).exists() and _is_current(source, old):
         _unchanged(source, old)
-        usable = all(_is_intact(source, path) for path in source.parts)
-    # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
-    if (
-        usable
-        and not local
-        and (source.parts or (old.mirror and old.address == public if mirror else not old.mirror))
-    ):
-        return _cached(source, old)
+        is_usable = all(_is_intact(source, path) for path in source.parts)
+    if is_usable and not is_local:
+        # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
+        is_from_source = mirror is None and not old.mirror
+        is_from_mirror = mirror is not None and old.mirror and old.address == public
+        if source.parts or is_from_source or is_from_mirror:
+            return _cached(source, old)
     try:
         with scratch_folder(folder) as temporary:
             for path in source.parts:
-                if again or local or not _is_intact(source, path):
-                    final = _part_place(source, path)
-                    fresh = _bring(source, place, temporary, mirror=mirror is not None, part=path)
+                if again or is_local or not _is_intact(source, path):
+                    final = _part_path(source, path)
+                    fresh = _bring(source, address, temporary, mirror=mirror is not None, part=path)
                     final.parent.mkdir(parents=True, exist_ok=True)
                     fresh.replace(final)
             if not source.parts:
-                workbook = _bring(source, place, temporary, mirror=mirror is not None)
-            elif (
-                usable
-            ):  # each part was read and is the pinned one, so the workbook would be the same
+                workbook = _bring(source, address, temporary, mirror=mirror is not None)
+            elif is_usable:
+                # Each part was read and is the pinned one, so the workbook would be the same.
                 return _cached(source, old)
             else:
                 workbook = temporary / source.file
                 write_sheets(source.sheets(part_files(name)), workbook)
             sha256, size = hashed(workbook)
             now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-            about = {
-                "mirror": mirror is not None,
-                "parts": source.pins,
-                "conversion": source.conversion,
-            }
             new = Provenance(
                 source.kind,
                 name,
                 source.file,
-                None if local else public,
+                None if is_local else public,
                 now,
                 sha256,
                 size,
-                **about,
+                mirror=mirror is not None,
+                parts=source.pins,
+                conversion=source.conversion,
             )
-            if (
-                mirror is not None
-                and old is not None
-                and old.sha256 == sha256
-                and _is_current(source, old)
-            ):
-                new = old  # which says at least as much: a verified copy stays verified
-            elif mirror is not None and usable:
-                raise UserError(
-                    f"{name}: {public} differs from the copy that is here, which was kept.\n  here:  {_described(old)}"
-                    f"\n  given: {_described(new)}\n"
-                    f"To replace the copy: sense7 fetch {name} --mirror {shlex.quote(public)} --again"
-                )
+            if mirror is not None and old is not None:
+                if old.sha256 == sha256 and _is_current(source, old):
+                    new = old  # which says at least as much: a verified copy stays verified
+                elif is_usable:
+                    raise UserError(
+                        f"{name}: {public} differs from the copy that is here, which was kept.\n"
+                        f"  here:  {_described(old)}\n  given: {_described(new)}\n"
+                        f"To replace the copy: sense7 fetch {name} --mirror {shlex.quote(public)} --again"
+                    )
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
@@ -168,13 +161,13 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
     """Bring a source's workbook, or one of its parts, into a folder by pooch, which compares its hash."""
     import pooch
 
-    file, local, address = part.rpartition("/")[2], mirror and "://" not in place, place
-    copy = (
-        "FOLDER_OR_ADDRESS (verified by hashes)"
-        if part
-        else "FILE_OR_ADDRESS (labelled unverified)"
-    )
-    if local:
+    file = part.rpartition("/")[2]
+    is_local = mirror and "://" not in place
+    copy = "FILE_OR_ADDRESS (labelled unverified)"
+    if part:
+        copy = "FOLDER_OR_ADDRESS (verified by hashes)"
+    address: str | Path = place
+    if is_local:
         address = user_path(place) / file if part else user_path(place)
     elif part and mirror:
         with contextlib.suppress(ValueError):  # refused when it is asked for
@@ -182,56 +175,52 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
             address = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
     elif part:
         address = f"{place}{part}"
-    whence = str(address) if local else public_address(address)
+    shown_address = str(address) if is_local else public_address(address)
 
     def bring(_address, target, _pooch):
         fresh = Path(f"{target}{Path(source.file).suffix}")
-        if local:
-            hashed(
-                address
-            )  # says what is wrong with it, if anything is, before the copy can be blamed
+        if is_local:
+            hashed(address)  # says what is wrong with it before the copy can be blamed
             shutil.copyfile(address, fresh)
         else:
             download(source.name, address, fresh, copy=copy)
         try:
-            require_content(fresh, expected="the data") if part else require_workbook(fresh)
+            if part:
+                require_content(fresh, expected="the data")
+            else:
+                require_workbook(fresh)
         except UserError as error:
-            raise UserError(
-                f"{'the file given' if local and not part else whence}: {error}"
-            ) from None
+            origin = "the file given" if is_local and not part else shown_address
+            raise UserError(f"{origin}: {error}") from None
         fresh.replace(target)
 
     pooch.get_logger().setLevel("WARNING")
+    sha256, name = source.parts.get(part), file or source.file
     try:
-        return Path(
-            pooch.retrieve(
-                str(address), source.parts.get(part), file or source.file, folder, downloader=bring
-            )
-        )
+        return Path(pooch.retrieve(str(address), sha256, name, folder, downloader=bring))
     except ValueError as error:
         hashes = re.search(r"expected (\w+) but got (\w+)", str(error))
         raise UserError(
-            f"{source.name}: {file}: what came from {whence} isn't the file that this project knows (sha256 "
+            f"{source.name}: {file}: what came from {shown_address} isn't the file that this project knows (sha256 "
             f"{hashes[2]}, expected {hashes[1]}). It wasn't kept. Run the command again, or with another --mirror; if "
             "it stays so, report it to this project's maintainers."
         ) from None
 
 
 def _described(record: Provenance) -> str:
-    origin = "a local file, whose path is not recorded"
-    if record.address is not None:
-        origin = (
-            f"mirror {record.address}"
-            if record.mirror
-            else f"the authors' address {record.address}"
-        )
+    if record.address is None:
+        origin = "a local file, whose path is not recorded"
+    elif record.mirror:
+        origin = f"mirror {record.address}"
+    else:
+        origin = f"the authors' address {record.address}"
     return f"sha256 {record.sha256}, {record.size:,} bytes, {record.fetched}, {origin}"
 
 
 # What is in the cache
 
 
-def _known(name: str) -> Source:
+def _source(name: str) -> Source:
     if name == _SYNTHETIC:
         raise UserError("synthetic: comes with the project; there is nothing to fetch.")
     if name not in SOURCES:
@@ -247,15 +236,14 @@ def _cached(source: Source, record: Provenance) -> Path:
     return cache_folder() / source.name / record.sha256[:16] / source.file
 
 
-def _part_place(source: Source, path: str) -> Path:
-    return (
-        cache_folder() / source.name / "parts" / source.parts[path][:16] / path.rpartition("/")[2]
-    )
+def _part_path(source: Source, path: str) -> Path:
+    file = path.rpartition("/")[2]
+    return cache_folder() / source.name / "parts" / source.parts[path][:16] / file
 
 
 def _is_intact(source: Source, path: str) -> bool:
-    place = _part_place(source, path)
-    return place.is_file() and hashed(place)[0] == source.parts[path]
+    file = _part_path(source, path)
+    return file.is_file() and hashed(file)[0] == source.parts[path]
 
 
 def _is_current(source: Source, record: Provenance) -> bool:
@@ -282,12 +270,12 @@ def fetched_digest(name: str) -> str:
     It isn't here either if a part is missing, or it was fetched for another version of this project: in every such case
     ``sense7 fetch NAME`` fixes it.
     """
-    source = _known(name)
+    source = _source(name)
     record = _recorded(source)
     current = (
         record is not None and _is_current(source, record) and _cached(source, record).is_file()
     )
-    if not current or not all(_part_place(source, path).is_file() for path in source.parts):
+    if not current or not all(_part_path(source, path).is_file() for path in source.parts):
         return ""
     part_files(name)
     return _unchanged(source, record).sha256
@@ -295,14 +283,14 @@ def fetched_digest(name: str) -> str:
 
 def part_files(name: str) -> dict[str, Path]:
     """Give the published files of a fetched data set by their names, each verified by its hash."""
-    source = _known(name)
+    source = _source(name)
     for path in source.parts:
         if not _is_intact(source, path):
-            place, fix = _part_place(source, path), f"Run: sense7 fetch {name}"
+            file, fix = _part_path(source, path), f"Run: sense7 fetch {name}"
             raise UserError(
-                f"{name}: {place.name} isn't in {place.parent} as it was published. {fix}"
+                f"{name}: {file.name} isn't in {file.parent} as it was published. {fix}"
             )
-    return {path.rpartition("/")[2]: _part_place(source, path) for path in source.parts}
+    return {path.rpartition("/")[2]: _part_path(source, path) for path in source.parts}
 
 
 # From a name or a path to a file
@@ -343,7 +331,8 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
         return path, Provenance.of(path, kind="synthetic", name=_SYNTHETIC)
     if isinstance(data, str) and data in SOURCES:
         source, fix = SOURCES[data], f"Run: sense7 fetch {data}"
-        if (record := _recorded(source)) is None:
+        record = _recorded(source)
+        if record is None:
             raise UserError(f"{data}: not fetched yet. {fix} (looked in {cache_folder() / data})")
         if not _is_current(source, record):
             text = f"{data}: fetched for another version of this project, which converted it otherwise. {fix}"
@@ -414,7 +403,9 @@ def copy_for_edition(
             if hashed(temporary)[0] != provenance.sha256:
                 raise UserError(f"{path}: changed while it was read. Run the command again.")
             temporary.replace(copy)
-        (ReadingOptions.beside(path) if options is None else options).write_beside(copy)
+        if options is None:
+            options = ReadingOptions.beside(path)
+        options.write_beside(copy)
     except OSError as error:
         raise UserError(not_written(copy, error)) from None
     write_record(copy, provenance)

@@ -78,23 +78,25 @@ class Provenance:
         """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; ValueError if it is no record."""
         if not isinstance(record, dict):
             raise ValueError("it is no JSON object")
-        expected = {
-            entry.name: entry.default is MISSING and entry.default_factory is MISSING
-            for entry in fields(cls)
-        }
-        del expected["found"]
-        if missing := sorted(
-            key for key, required in expected.items() if required and key not in record
-        ):
+        names, required = set(), set()
+        for entry in fields(cls):
+            if entry.name == "found":
+                continue
+            names.add(entry.name)
+            if entry.default is MISSING and entry.default_factory is MISSING:
+                required.add(entry.name)
+        missing = sorted(required - record.keys())
+        if missing:
             raise ValueError(f"without {', '.join(missing)}")
-        if unknown := sorted(record.keys() - expected.keys()):
+        unknown = sorted(record.keys() - names)
+        if unknown:
             raise ValueError(f"unknown: {', '.join(unknown)}")
         for key, value in record.items():
-            kind = _KINDS[key]
-            if isinstance(kind, re.Pattern):
-                fits = isinstance(value, str) and kind.fullmatch(value)
+            expected = _KINDS[key]
+            if isinstance(expected, re.Pattern):
+                fits = isinstance(value, str) and expected.fullmatch(value)
             else:
-                fits = type(value) is kind and (kind is dict or value >= 0)
+                fits = type(value) is expected and (expected is dict or value >= 0)
             if not fits and not (value is None and key in {"address", "fetched", "conversion"}):
                 raise ValueError(f"{key} can't be {value!r:.80}")
         return cls(**record)
@@ -139,14 +141,10 @@ class Provenance:
         recorded, under any name of the file and the edition.
         """
         if self.kind == "third-party":
-            return next(
-                (
-                    source
-                    for source in SOURCES.values()
-                    if source.parts and source.pins == self.parts
-                ),
-                None,
-            )
+            for source in SOURCES.values():
+                if source.parts and source.pins == self.parts:
+                    return source
+            return None
         return SOURCES["official"] if self.kind == "official" else None
 
     @property
@@ -160,14 +158,15 @@ class Provenance:
             if self.source is not None and self.unchanged:
                 return f"{self.source.title}, converted; not SENSE-7"
             return "data of third parties, UNVERIFIED: the record wasn't or can't be confirmed; not SENSE-7"
-        official = "UNVERIFIED: its record wasn't or can't be confirmed"
+        if self.kind == "synthetic":
+            return "synthetic workbook, whose numbers are no findings"
+        if self.kind == "own":
+            return f"workbook {self.file}, given by its path"
         if self.verified:
-            official = "fetched from the authors' repository"
-        elif self.mirror:
-            official = "UNVERIFIED copy from a mirror"
-        others = {"synthetic": "synthetic workbook, whose numbers are no findings"}
-        others |= {"own": f"workbook {self.file}, given by its path"}
-        return others.get(self.kind, f"official workbook, {official}")
+            return "official workbook, fetched from the authors' repository"
+        if self.mirror:
+            return "official workbook, UNVERIFIED copy from a mirror"
+        return "official workbook, UNVERIFIED: its record wasn't or can't be confirmed"
 
 
 def record_path(path: str | Path) -> Path:
@@ -186,29 +185,29 @@ def read_record(
     path: Path, fix: str = "Delete it to use the workbook as your own data"
 ) -> Provenance | None:
     """Read the record that lies beside a file, without comparing it with the file; None if there is none."""
-    place = record_path(path)
+    record = record_path(path)
     try:
-        return Provenance.from_dict(json.loads(place.read_text(encoding="utf-8")))
+        return Provenance.from_dict(json.loads(record.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise UserError(
-            f"{place}: can't be read ({error.strerror}). Check its permissions."
+            f"{record}: can't be read ({error.strerror}). Check its permissions."
         ) from None
     except (ValueError, RecursionError) as error:
         raise UserError(
-            f"{place}: not a record of provenance ({one_line(error)}). {fix}."
+            f"{record}: not a record of provenance ({one_line(error)}). {fix}."
         ) from None
 
 
 def write_record(path: Path, provenance: Provenance) -> None:
     """Write the record of a file's provenance beside it, whole or not at all, so that it is known wherever it is."""
-    place = record_path(path)
+    record = record_path(path)
     try:
         text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False)
-        write_whole(place, f"{text}\n", replace=True)
+        write_whole(record, f"{text}\n", replace=True)
     except OSError as error:
-        raise UserError(disk_message(place, error)) from None
+        raise UserError(disk_message(record, error)) from None
 
 
 def hashed(path: Path) -> tuple[str, int]:

@@ -85,14 +85,16 @@ class ReleasedTable:
 
 
 def _released(name: str, source: str, also: str = "", **facts) -> ReleasedTable:
-    of = SOURCES[source]
-    owner, repository, commit = of.address.rstrip("/").split("/")[-3:]
-    about = {
-        "page": f"https://github.com/{owner}/{repository}",
-        "commit": commit,
-        "licence": of.licence,
-    }
-    return ReleasedTable(name, **facts, **about, credit=also + of.credit)
+    release = SOURCES[source]
+    owner, repository, commit = release.address.rstrip("/").split("/")[-3:]
+    return ReleasedTable(
+        name,
+        page=f"https://github.com/{owner}/{repository}",
+        commit=commit,
+        licence=release.licence,
+        credit=also + release.credit,
+        **facts,
+    )
 
 
 RELEASED = {name: _released(name, **facts) for name, facts in REGISTRY["tables"].items()}
@@ -117,7 +119,8 @@ def _verified(name: str) -> bytes:
     path = data_file(table.file)
     with reading(path) as stream:
         content = stream.read()
-    if (digest := hashlib.sha256(content).hexdigest()) != table.sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != table.sha256:
         raise UserError(
             f"{path}: not the table that was released (sha256 {table.sha256[:12]}... expected, {digest[:12]}... "
             f"found). Restore the file: git checkout -- data/{table.file}"
