@@ -23,7 +23,7 @@ Kumar, A., and others (2025). arXiv 2506.10150; ``annotations/all_annotator_pair
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -73,7 +73,7 @@ ACKNOWLEDGEMENT = RELEASED["judged_conversations"].acknowledgement
 """Whom to credit for the ratings, and under which licence they are."""
 
 RATERS = (*JUDGES, CROWD)
-NAMES = JUDGES | {CROWD: "crowd", "expert": "expert left out", "jury": "jury"}
+NAMES = {**JUDGES, CROWD: "crowd", "expert": "expert left out", "jury": "jury"}
 ALL = "all questions"
 EPSILON = 0.2
 """What a model may be worse by than an expert: the value that the test's authors advise for experts."""
@@ -192,37 +192,43 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     >>> [row["estimate"] for row in reproduced(agreement_table(ratings()))]
     [18, 18, 36, 54, 18, 18, 36, 54, 252, 93, '0.00498']
     """
-    hundredths = {
-        name: np.rint(100 * column) for name, column in agreement.select_dtypes("number").items()
-    }
-    equal, rows = "computed from the released ratings, equal to two decimals", []
+    hundredths = agreement.select_dtypes("number").mul(100).round()
+    equal = "computed from the released ratings, equal to two decimals"
+    rows = []
 
-    def count(key: str, same: pd.Series, method: str) -> None:
-        shown = {"n": len(same), "unit": "published values", "method": method}
-        rows.append({"key": f"kumar_{key}", "estimate": int(same.sum())} | shown)
+    def count(key: str, is_reproduced: pd.Series, method: str) -> None:
+        rows.append(
+            {
+                "key": f"kumar_{key}",
+                "estimate": int(is_reproduced.sum()),
+                "n": len(is_reproduced),
+                "unit": "published values",
+                "method": method,
+            }
+        )
 
-    same, apart = {}, []
+    reproduced_values, differences = [], []
     for measure, title in {"spearman": "Spearman", "kappa": "kappa"}.items():
-        same[measure] = hundredths[measure] == hundredths[f"{measure}_published"]
-        apart.append((agreement[f"{measure}_published"] - agreement[measure]).abs().max())
+        is_reproduced = hundredths[measure] == hundredths[f"{measure}_published"]
+        reproduced_values.append(is_reproduced)
+        differences.append((agreement[f"{measure}_published"] - agreement[measure]).abs().max())
         for corpus in CORPORA:
-            count(
-                f"{measure}_{corpus}",
-                same[measure][agreement["corpus"] == corpus],
-                f"{title} {equal}",
-            )
-    both = pd.concat(same.values())
-    count("values_reproduced", both, equal)
+            in_corpus = agreement["corpus"] == corpus
+            count(f"{measure}_{corpus}", is_reproduced[in_corpus], f"{title} {equal}")
+    all_values = pd.concat(reproduced_values)
+    count("values_reproduced", all_values, equal)
     by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
     count("kappa_steps_equal", hundredths["kappa_scale"] == hundredths["kappa_published"], by_steps)
-    largest = {
-        "key": "kumar_largest_difference",
-        "estimate": f"{max(apart):.5f}",
-        "n": len(both),
-        "unit": "Spearman's rho or weighted kappa",
-        "method": "largest absolute difference of a published and a computed value, before rounding",
-    }
-    return [*rows, largest]
+    rows.append(
+        {
+            "key": "kumar_largest_difference",
+            "estimate": f"{max(differences):.5f}",
+            "n": len(all_values),
+            "unit": "Spearman's rho or weighted kappa",
+            "method": "largest absolute difference of a published and a computed value, before rounding",
+        }
+    )
+    return rows
 
 
 def _words(question: str) -> str:
@@ -262,9 +268,8 @@ class CorpusBootstrap(ConversationBootstrap):
     def __init__(
         self, judged: pd.DataFrame, draws: int = 10_000, seed: int = 0, confidence: float = 0.95
     ):
-        object.__setattr__(
-            self, "corpora", dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
-        )
+        corpora = dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
+        object.__setattr__(self, "corpora", corpora)
         super().__init__(judged["conversation"], draws, seed, confidence)
 
     @cached_property
@@ -272,10 +277,9 @@ class CorpusBootstrap(ConversationBootstrap):
         table = np.zeros((self.draws, len(self.names)))
         for number, conversations in enumerate(self.corpora.values()):
             # No two corpora, nor two seeds, share their random numbers.
-            own = ConversationBootstrap(
-                conversations, self.draws, len(self.corpora) * int(self.seed) + number
-            )
-            table[:, self.codes(own.names)] = own.weights()
+            seed = len(self.corpora) * int(self.seed) + number
+            within_corpus = ConversationBootstrap(conversations, self.draws, seed)
+            table[:, self.codes(within_corpus.names)] = within_corpus.weights()
         return table
 
     def describe(self, scale=None) -> str:
@@ -296,71 +300,68 @@ class ByQuestion:
 
     def mean(self, rater: str, corpora=CORPORA) -> np.ndarray:
         """Mean over the questions of these corpora."""
-        return np.mean(
-            [values for (corpus, _), values in self.drawn[rater].items() if corpus in corpora],
-            axis=0,
-        )
+        statistics = []
+        for (corpus, _), statistic in self.drawn[rater].items():
+            if corpus in corpora:
+                statistics.append(statistic)
+        return np.mean(statistics, axis=0)
 
     def number(
-        self, label: str, statistic: np.ndarray, key: str = "", corpora=CORPORA, **words
+        self, label: str, statistic: np.ndarray, key: str = "", corpora=CORPORA, method: str = ""
     ) -> Number:
-        """A number of the conversations of these corpora."""
-        about = {"unit": self.unit, "method": self.method} | words
-        rows = pd.Index(pd.concat([self.bootstrap.corpora[corpus] for corpus in corpora]).unique())
-        constant = "one of two raters gives every conversation the same rating"
+        """A number of the conversations of these corpora; ``method`` if it is another."""
+        conversations = pd.concat([self.bootstrap.corpora[corpus] for corpus in corpora])
         return Number(
-            label, partial(np.asarray, statistic), rows=rows, key=key, undefined=constant, **about
+            label,
+            partial(np.asarray, statistic),
+            self.unit,
+            method or self.method,
+            pd.Index(conversations.unique()),
+            key=key,
+            undefined="one of two raters gives every conversation the same rating",
         )
 
     def minus(self, pairs) -> "ByQuestion":
         """Paired differences of raters, on the same conversations of every resample."""
-        values = {
-            f"{a}_minus_{b}": {
-                asked: self.drawn[a][asked] - self.drawn[b][asked] for asked in self.drawn[a]
+        differences = {}
+        for first, second in pairs:
+            differences[f"{first}_minus_{second}"] = {
+                question: self.drawn[first][question] - self.drawn[second][question]
+                for question in self.drawn[first]
             }
-            for a, b in pairs
-        }
-        return replace(self, drawn=values, method=f"difference of {self.method}")
+        return replace(self, drawn=differences, method=f"difference of {self.method}")
 
     def by_corpus(self) -> dict[str, pd.DataFrame]:
         """Rater, in words -> table of estimates: mean over each corpus's questions, and over all questions."""
-        method, found = f"mean over questions: {self.method}", {}
-        for rater, values in self.drawn.items():
-            corpora = list(dict.fromkeys(corpus for corpus, _ in values))
-            numbers = [
-                self.number(
-                    ALL if row == "all" else CORPORA[row],
-                    self.mean(rater, own),
-                    self.key.format(rater=rater, row=row) if row in self.keyed else "",
-                    own,
-                    method=method,
-                )
-                for row, own in {
-                    **{corpus: (corpus,) for corpus in corpora},
-                    "all": corpora,
-                }.items()
-            ]
-            found[_title(rater)] = tabulate("corpus", numbers, self.bootstrap)
-        return found
+        method = f"mean over questions: {self.method}"
+        tables = {}
+        for rater, statistics in self.drawn.items():
+            rows = {corpus: (corpus,) for corpus, _ in statistics}
+            rows["all"] = tuple(rows)
+            numbers = []
+            for row, corpora in rows.items():
+                label = ALL if row == "all" else CORPORA[row]
+                key = self.key.format(rater=rater, row=row) if row in self.keyed else ""
+                numbers.append(self.number(label, self.mean(rater, corpora), key, corpora, method))
+            tables[_title(rater)] = tabulate("corpus", numbers, self.bootstrap)
+        return tables
 
     def by_question(self) -> dict[str, dict[str, pd.DataFrame]]:
         """Corpus -> rater -> table of estimates with one row per question, each in words; none is recorded."""
-        found = {CORPORA[corpus]: {} for corpus in self.bootstrap.corpora}
-        for rater, values in self.drawn.items():
-            for corpus in self.bootstrap.corpora:
-                numbers = [
-                    self.number(_words(question), numbers, corpora=(corpus,))
-                    for (of, question), numbers in values.items()
-                    if of == corpus
-                ]
-                found[CORPORA[corpus]][_title(rater)] = tabulate(
-                    "question", numbers, self.bootstrap
-                )
-        return found
+        tables = {CORPORA[corpus]: {} for corpus in self.bootstrap.corpora}
+        for rater, statistics in self.drawn.items():
+            numbers = defaultdict(list)
+            for (corpus, question), statistic in statistics.items():
+                number = self.number(_words(question), statistic, corpora=(corpus,))
+                numbers[corpus].append(number)
+            for corpus, of_corpus in numbers.items():
+                table = tabulate("question", of_corpus, self.bootstrap)
+                tables[CORPORA[corpus]][_title(rater)] = table
+        return tables
 
 
 def _title(rater: str) -> str:
-    return " minus ".join(NAMES[one] for one in rater.split("_minus_"))
+    return " minus ".join(NAMES[name] for name in rater.split("_minus_"))
 
 
 def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, ByQuestion]:
@@ -376,99 +377,121 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
     Examples
     --------
     >>> judged = ratings()
-    >>> found = by_question(judged, CorpusBootstrap(judged, draws=100, seed=1))
-    >>> rate = found["rate_experts"].drawn["gpt"]["empatheticdialogues", "empathy"]
+    >>> statistics = by_question(judged, CorpusBootstrap(judged, draws=100, seed=1))
+    >>> rate = statistics["rate_experts"].drawn["gpt"]["empatheticdialogues", "empathy"]
     >>> rate.shape, float(rate[0])
     ((101,), 0.0)
     """
     weights = np.vstack([np.ones((1, len(bootstrap.names))), bootstrap.weights()])
-    found = defaultdict(lambda: defaultdict(dict))
-    p = defaultdict(lambda: defaultdict(dict))
-    for asked, group in judged.groupby(["corpus", "question"], sort=False):
-        w = weights[:, bootstrap.codes(group["conversation"])]
-        s = {
-            name: group[name].to_numpy(dtype=float)
-            for name in (*EXPERTS, *RATERS, "experts", "jury")
-        }
-        targets = {
-            f"without_{e}": np.mean([s[f] for f in EXPERTS if f != e], axis=0) for e in EXPERTS
-        }
-        columns, places = s | targets, {name: place for place, name in enumerate(s | targets)}
-        several = [*RATERS, "jury"]
-        pairs = [(rater, "experts") for rater in RATERS]
-        pairs += [(rater, f"without_{e}") for e in EXPERTS for rater in (e, *several)]
-        spearman = spearmans_in_draws(
-            list(columns.values()), [(places[a], places[b]) for a, b in pairs], w
-        )
-        rho = dict(zip(pairs, spearman.T, strict=True))
-        width = (group["highest"] - group["lowest"]).to_numpy(dtype=float)
-        experts = np.column_stack([s[e] for e in EXPERTS])
-        mean = lambda values, w=w: w @ values / w.sum(axis=1)  # noqa: E731
-        own = lambda rater, e: e if rater == "expert" else rater  # noqa: E731
-
-        for rater in RATERS:
-            found["agreement"][rater][asked] = rho[rater, "experts"]
-            found["level"][rater][asked] = mean((s[rater] - experts.mean(axis=1)) / width)
-        for rater in ("expert", *several):
-            found["left_out"][rater][asked] = np.mean(
-                [rho[own(rater, e), f"without_{e}"] for e in EXPERTS], axis=0
-            )
-        for rater in ("expert", *JUDGES):
-            errors = [np.abs(s[own(rater, e)] - targets[f"without_{e}"]) for e in EXPERTS]
-            found["error"][rater][asked] = mean(np.mean(errors, axis=0) / width)
-        kinds = {"experts": None}
+    drawn = defaultdict(lambda: defaultdict(dict))
+    p_values = defaultdict(lambda: defaultdict(dict))
+    for question, group in judged.groupby(["corpus", "question"], sort=False):
+        question_weights = weights[:, bootstrap.codes(group["conversation"])]
+        for statistic, rater, values in _agreement_of(group, question_weights):
+            drawn[statistic][rater][question] = values
+        targets = {"experts": None}
         if group[PERSON].notna().all():
-            kinds["person"] = group[PERSON].to_numpy(dtype=float)
-        for kind, reference in kinds.items():
+            targets["person"] = group[PERSON].to_numpy(dtype=float)
+        experts = group[list(EXPERTS)].to_numpy(dtype=float)
+        for target, reference in targets.items():
             for judge in JUDGES:
-                test = alternative_test(wins(s[judge], experts, reference), EPSILON, w)
-                found[f"advantage_{kind}"][judge][asked] = test.advantage.mean(axis=-1)
-                found[f"published_rate_{kind}"][judge][asked] = winning_rate(
-                    benjamini_yekutieli(test.p), test.p
-                )
-                p[kind][judge][asked] = test.p
-        for a, b in [*combinations(EXPERTS, 2), ("experts", "gemini")]:
-            found["kappa"][f"{a} {b}"][asked] = quadratic_kappa(s[a], s[b], w, steps="occurring")
-        models = agreement_sums(np.stack([s[judge] for judge in JUDGES]))
-        found["alpha"]["models"][asked] = krippendorff_alpha(w @ models)
+                is_closer = wins(group[judge].to_numpy(dtype=float), experts, reference)
+                test = alternative_test(is_closer, EPSILON, question_weights)
+                rate = winning_rate(benjamini_yekutieli(test.p), test.p)
+                drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
+                drawn[f"published_rate_{target}"][judge][question] = rate
+                p_values[target][judge][question] = test.p
 
-    for kind, judges in p.items():
-        for judge, tests in judges.items():
-            each = np.concatenate(list(tests.values()), axis=-1)
-            rejected = np.split(benjamini_yekutieli(each), len(tests), axis=-1)
-            found[f"rate_{kind}"][judge] = {
-                asked: winning_rate(decided, tests[asked])
-                for asked, decided in zip(tests, rejected, strict=True)
-            }
+    for target, judges in p_values.items():
+        for judge, p_of_questions in judges.items():
+            all_p = np.concatenate(list(p_of_questions.values()), axis=-1)
+            rejected = np.split(benjamini_yekutieli(all_p), len(p_of_questions), axis=-1)
+            for (question, p), decisions in zip(p_of_questions.items(), rejected, strict=True):
+                drawn[f"rate_{target}"][judge][question] = winning_rate(decisions, p)
+    return {
+        name: replace(described, drawn=drawn[name])
+        for name, described in _described(bootstrap).items()
+    }
+
+
+def _agreement_of(
+    group: pd.DataFrame, weights: np.ndarray
+) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Statistic, rater and 1 + draws numbers of one question, but for the alternative annotator test."""
+    scores = {
+        name: group[name].to_numpy(dtype=float) for name in (*EXPERTS, *RATERS, "experts", "jury")
+    }
+    for expert in EXPERTS:
+        further = [scores[name] for name in EXPERTS if name != expert]
+        scores[f"without_{expert}"] = np.mean(further, axis=0)
+    pairs = [(rater, "experts") for rater in RATERS]
+    for expert in EXPERTS:
+        pairs += [(rater, f"without_{expert}") for rater in (expert, *RATERS, "jury")]
+    columns = list(scores)
+    spearmans = spearmans_in_draws(
+        list(scores.values()),
+        [(columns.index(first), columns.index(second)) for first, second in pairs],
+        weights,
+    )
+    rho = dict(zip(pairs, spearmans.T, strict=True))
+    width = (group["highest"] - group["lowest"]).to_numpy(dtype=float)
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return weights @ values / weights.sum(axis=1)
+
+    expert_mean = np.column_stack([scores[expert] for expert in EXPERTS]).mean(axis=1)
+    for rater in RATERS:
+        yield "agreement", rater, rho[rater, "experts"]
+        yield "level", rater, mean((scores[rater] - expert_mean) / width)
+    for rater in ("expert", *RATERS, "jury"):
+        rhos, errors = [], []
+        for expert in EXPERTS:
+            name = expert if rater == "expert" else rater
+            rhos.append(rho[name, f"without_{expert}"])
+            errors.append(np.abs(scores[name] - scores[f"without_{expert}"]))
+        yield "left_out", rater, np.mean(rhos, axis=0)
+        if rater == "expert" or rater in JUDGES:
+            yield "error", rater, mean(np.mean(errors, axis=0) / width)
+    for first, second in [*combinations(EXPERTS, 2), ("experts", "gemini")]:
+        kappa = quadratic_kappa(scores[first], scores[second], weights, steps="occurring")
+        yield "kappa", f"{first} {second}", kappa
+    models = agreement_sums(np.stack([scores[judge] for judge in JUDGES]))
+    yield "alpha", "models", krippendorff_alpha(weights @ models)
+
+
+def _described(bootstrap: CorpusBootstrap) -> dict[str, ByQuestion]:
+    """Every statistic by its name, with key, unit and method, and without its numbers."""
+
+    def describe(prefix: str, name: str, unit: str, method: str, keyed=("all",)) -> None:
+        key = f"{prefix}_{name}_{{rater}}_{{row}}"
+        described[name] = ByQuestion({}, bootstrap, key, unit, method, keyed)
+
+    described: dict[str, ByQuestion] = {}
+    every_row = ("all", *CORPORA)
     left_out = "with the mean of two experts, the third left out, averaged over the three"
-    closer = {
+    median = f"{RHO} with the median of three experts"
+    describe("three_judges", "agreement", RHO, median, every_row)
+    level = "mean rating minus that of three experts"
+    describe("three_judges", "level", RANGE, level, every_row)
+    describe("three_judges", "left_out", RHO, f"{RHO} {left_out}")
+    describe("three_judges", "error", RANGE, f"mean absolute error {left_out}")
+    kappas = f"kappas, quadratic weights by {STEPS['occurring']}"
+    describe("", "kappa", "weighted kappa", kappas)
+    alpha = "Krippendorff's alpha (interval) of three models, mean over questions"
+    describe("", "alpha", "alpha", alpha)
+    compared_with = {
         "experts": "the other two as the expert left out",
         "person": "the person's own rating as an expert",
     }
     advantage = "average advantage probability: share of conversations on which the model is at least as close to"
     rate = f"winning rate at epsilon {EPSILON:g}, Benjamini-Yekutieli"
-    ours, test, everywhere = "three_judges", "alternative", ("all", *CORPORA)
-    declared = {
-        "agreement": (ours, RHO, "Spearman's rho with the median of three experts", everywhere),
-        "level": (ours, RANGE, "mean rating minus that of three experts", everywhere),
-        "left_out": (ours, RHO, f"{RHO} {left_out}"),
-        "error": (ours, RANGE, f"mean absolute error {left_out}"),
-        "kappa": ("", "weighted kappa", f"kappas, quadratic weights by {STEPS['occurring']}"),
-        "alpha": (
-            "",
-            "alpha",
-            "Krippendorff's alpha (interval) of three models, mean over questions",
-        ),
-    }
-    for kind, than in closer.items():
-        declared[f"advantage_{kind}"] = test, "share of conversations", f"{advantage} {than}"
-        for beginning, tests in CORRECTED.items():
-            method = f"{rate} {tests}; {than}"
-            declared[f"{beginning}rate_{kind}"] = test, "share of experts", method
-    return {
-        name: ByQuestion(found[name], bootstrap, f"{begin}_{name}_{{rater}}_{{row}}", *words)
-        for name, (begin, *words) in declared.items()
-    }
+    for target, words in compared_with.items():
+        name = f"advantage_{target}"
+        describe("alternative", name, "share of conversations", f"{advantage} {words}")
+        for prefix, tests in CORRECTED.items():
+            name = f"{prefix}rate_{target}"
+            describe("alternative", name, "share of experts", f"{rate} {tests}; {words}")
+    return described
 
 
 # The page's tables
@@ -491,85 +514,118 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     Examples
     --------
     >>> judged = ratings()
-    >>> found = tables(judged, CorpusBootstrap(judged, draws=100, seed=1))
-    >>> found["left_out"]["GPT-4o"]["estimate"].round(2).iloc[-1]
+    >>> left_out = tables(judged, CorpusBootstrap(judged, draws=100, seed=1))["left_out"]
+    >>> left_out["GPT-4o"]["estimate"].round(2).iloc[-1]
     np.float64(0.56)
     """
-    q = by_question(judged, bootstrap)
-    near, kappa = q["left_out"], q["kappa"]
-    shown = replace(near, drawn={rater: near.drawn[rater] for rater in ("expert", *RATERS)})
-    q |= {"left_out": shown, "gaps": near.minus((judge, "expert") for judge in JUDGES)}
-    found = {name: each.by_corpus() for name, each in q.items() if name not in {"kappa", "alpha"}}
-    found["questions"] = replace(
-        q["agreement"], drawn={j: q["agreement"].drawn[j] for j in JUDGES}
-    ).by_question()
-
-    scores = _scores(judged)
-    known = {
-        "ground_truth": scores[list(EXPERTS)].to_numpy().ravel(),
-        "participant": np.repeat(scores.index, 3),
-    }
-    found["accuracy"] = {
-        model: run_metrics(
-            pd.DataFrame(known | {"score": np.repeat(scores[judge].to_numpy(), 3)}), bootstrap
-        )
-        .loc[["accuracy"]]
-        .assign(unit="share of experts' scores", key=f"three_judges_lend_an_ear_{judge}_accuracy")
-        for judge, model in JUDGES.items()
-    }
-
-    medians = []
-    for key, label, chosen in (
-        (
-            "kumar_expert_expert_kappa",
-            "two experts",
-            [pair for pair in kappa.drawn if "experts " not in pair],
-        ),
-        ("kumar_expert_llm_kappa", f"experts (median) and {JUDGES['gemini']}", ["experts gemini"]),
-    ):
-        values = [each for pair in chosen for each in kappa.drawn[pair].values()]
-        method = f"median of {len(values):,} {kappa.method}"
-        medians.append(kappa.number(label, np.median(values, axis=0), key, method=method))
-
-    mean = {rater: near.mean(rater) for rater in near.drawn}
-    best = max(JUDGES, key=lambda judge: rounded(mean[judge][0]))
-    differ = f"mean over questions: difference of {near.method}"
-    pairs = {f"{a}_minus_{b}": mean[a] - mean[b] for a, b in combinations(JUDGES, 2)}
-    differences = [
-        near.number(_title(pair), apart, f"real_difference_spearman_{pair}", method=differ)
-        for pair, apart in pairs.items()
-    ]
-    p = [resampled_p(apart[1:]) for apart in pairs.values()]
-    gained = partial(near.number, method=f"gain of the jury, mean over questions: {near.method}")
-    of_members = np.mean([mean[judge] for judge in JUDGES], axis=0)
-    over = f"jury minus the best model ({JUDGES[best]})"
-    gains = [
-        gained(over, mean["jury"] - mean[best], "real_jury_mean_over_best_spearman"),
-        gained(
-            "jury minus the mean model",
-            mean["jury"] - of_members,
-            "real_jury_mean_over_mean_spearman",
-        ),
-    ]
-    same = "the models give the same rating everywhere on a question"
-    alpha = q["alpha"].number("alpha of three models", q["alpha"].mean("models"), "real_jury_alpha")
-    found["more"] = {
-        "medians": tabulate("pair", medians, bootstrap),
-        "differences": tabulate("difference", differences, bootstrap).assign(p=p, p_holm=holm(p)),
-        "gains": tabulate("gain", gains, bootstrap),
-        "alpha": tabulate("jury", [replace(alpha, undefined=same)], bootstrap),
+    statistics = by_question(judged, bootstrap)
+    left_out, kappa, alpha = (
+        statistics["left_out"],
+        statistics.pop("kappa"),
+        statistics.pop("alpha"),
+    )
+    shown_raters = {rater: left_out.drawn[rater] for rater in ("expert", *RATERS)}
+    statistics["left_out"] = replace(left_out, drawn=shown_raters)
+    statistics["gaps"] = left_out.minus((judge, "expert") for judge in JUDGES)
+    page_tables = {name: statistic.by_corpus() for name, statistic in statistics.items()}
+    agreement = statistics["agreement"]
+    of_judges = {judge: agreement.drawn[judge] for judge in JUDGES}
+    page_tables["questions"] = replace(agreement, drawn=of_judges).by_question()
+    page_tables["accuracy"] = _accuracies(judged, bootstrap)
+    single_tables = {
+        "medians": _median_kappas(kappa, bootstrap),
+        "differences": _differences(left_out, bootstrap),
+        "gains": _gains_of_jury(left_out, bootstrap),
+        "alpha": _alpha_of_models(alpha, bootstrap),
     }
     for target in ("experts", "person"):
         for corrected in CORRECTED:
             for name, (epsilon, _) in EPSILONS.items():
-                ending = ""
-                if epsilon != EPSILON:
-                    ending = f"_{name}"
+                ending = "" if epsilon == EPSILON else f"_{name}"
                 passed = f"{corrected}passed_{target}"
                 table = _questions_passed(judged, bootstrap, target, epsilon, corrected)
                 table["key"] = [f"alternative_{passed}_{judge}{ending}" for judge in JUDGES]
-                found["more"][f"{passed}{ending}"] = table
-    return found
+                single_tables[f"{passed}{ending}"] = table
+    page_tables["more"] = single_tables
+    return page_tables
+
+
+def _accuracies(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, pd.DataFrame]:
+    """Model -> its accuracy on Lend an Ear, each expert's rating a ground truth of its own."""
+    scores = _scores(judged)
+    ratings_of_experts = scores[list(EXPERTS)].to_numpy().ravel()
+    tables = {}
+    for judge, model in JUDGES.items():
+        predictions = pd.DataFrame(
+            {
+                "ground_truth": ratings_of_experts,
+                "participant": np.repeat(scores.index, len(EXPERTS)),
+                "score": np.repeat(scores[judge].to_numpy(), len(EXPERTS)),
+            }
+        )
+        accuracy = run_metrics(predictions, bootstrap).loc[["accuracy"]]
+        key = f"three_judges_lend_an_ear_{judge}_accuracy"
+        tables[model] = accuracy.assign(unit="share of experts' scores", key=key)
+    return tables
+
+
+def _median_kappas(kappa: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
+    """Median kappa over questions of two experts, and of the experts' median with Gemini."""
+
+    def median(key: str, label: str, pairs: list[str]) -> Number:
+        kappas = []
+        for pair in pairs:
+            kappas += kappa.drawn[pair].values()
+        method = f"median of {len(kappas):,} {kappa.method}"
+        return kappa.number(label, np.median(kappas, axis=0), key, method=method)
+
+    of_experts = [f"{first} {second}" for first, second in combinations(EXPERTS, 2)]
+    with_model = f"experts (median) and {JUDGES['gemini']}"
+    numbers = [
+        median("kumar_expert_expert_kappa", "two experts", of_experts),
+        median("kumar_expert_llm_kappa", with_model, ["experts gemini"]),
+    ]
+    return tabulate("pair", numbers, bootstrap)
+
+
+def _differences(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
+    """Differences of each two models, with p values and Holm's."""
+    method = f"mean over questions: difference of {left_out.method}"
+    numbers, p = [], []
+    for first, second in combinations(JUDGES, 2):
+        pair = f"{first}_minus_{second}"
+        difference = left_out.mean(first) - left_out.mean(second)
+        key = f"real_difference_spearman_{pair}"
+        numbers.append(left_out.number(_title(pair), difference, key, method=method))
+        p.append(resampled_p(difference[1:]))
+    return tabulate("difference", numbers, bootstrap).assign(p=p, p_holm=holm(p))
+
+
+def _gains_of_jury(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
+    """What the mean of the three models gains over the best one, and over the mean one."""
+    means = {judge: left_out.mean(judge) for judge in JUDGES}
+    best = max(JUDGES, key=lambda judge: rounded(means[judge][0]))
+    jury = left_out.mean("jury")
+    mean_model = np.mean(list(means.values()), axis=0)
+    method = f"gain of the jury, mean over questions: {left_out.method}"
+    over_best = f"jury minus the best model ({JUDGES[best]})"
+    over_mean = "jury minus the mean model"
+    numbers = [
+        left_out.number(
+            over_best, jury - means[best], "real_jury_mean_over_best_spearman", method=method
+        ),
+        left_out.number(
+            over_mean, jury - mean_model, "real_jury_mean_over_mean_spearman", method=method
+        ),
+    ]
+    return tabulate("gain", numbers, bootstrap)
+
+
+def _alpha_of_models(alpha: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
+    """Krippendorff's alpha of the three models."""
+    number = alpha.number("alpha of three models", alpha.mean("models"), "real_jury_alpha")
+    reason = "the models give the same rating everywhere on a question"
+    return tabulate("jury", [replace(number, undefined=reason)], bootstrap)
 
 
 def _questions_passed(
@@ -605,39 +661,40 @@ def _questions_passed(
 def _scores(judged: pd.DataFrame) -> pd.DataFrame:
     """Mean by each rater of three questions near to dimensions of SENSE-7, one row per conversation of Lend an Ear."""
     questions = [question.replace(" ", "_") for question in STAND_INS.values()]
-    chosen = judged[(judged["corpus"] == "lend_an_ear") & judged["question"].isin(questions)]
-    return chosen.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
+    rows = judged[(judged["corpus"] == "lend_an_ear") & judged["question"].isin(questions)]
+    return rows.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
 
 
 @finding
 def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
-    conversations, questions = (
-        judged["conversation"].nunique(),
-        len(judged.drop_duplicates(["corpus", "question"])),
-    )
-    of = "in the released ratings"
-    rows = [
-        (
-            "conversations",
-            conversations,
-            conversations,
-            "conversations",
-            f"rated by all seven raters {of}",
-        ),
-        ("questions", questions, questions, "questions", f"over the four corpora {of}"),
-        ("models", ", ".join(JUDGES.values()), len(JUDGES), "models", f"as named {of}"),
-    ]
+    conversations = judged["conversation"].nunique()
+    questions = len(judged.drop_duplicates(["corpus", "question"]))
+    rows = []
+
+    def add(key: str, estimate: object, n: int, unit: str, method: str) -> None:
+        key = f"three_judges_{key}"
+        rows.append({"key": key, "estimate": estimate, "n": n, "unit": unit, "method": method})
+
+    source = "in the released ratings"
+    by_raters = f"rated by all seven raters {source}"
+    add("conversations", conversations, conversations, "conversations", by_raters)
+    add("questions", questions, questions, "questions", f"over the four corpora {source}")
+    add("models", ", ".join(JUDGES.values()), len(JUDGES), "models", f"as named {source}")
     for judge in JUDGES:
         row = tables["gaps"][_title(f"{judge}_minus_expert")].loc[ALL]
         low, high = rounded(row["low"]), rounded(row["high"])
-        side = "lower than" if high < 0 else "higher than" if low > 0 else "not distinguished from"
-        words = "no verdict without an interval" if np.isnan(low) else f"{side} the expert"
-        rows.append((f"standing_{judge}", words, int(row["n"]), "verdict", row["method"]))
-    columns = ("key", "estimate", "n", "unit", "method")
-    found = [dict(zip(columns, (f"three_judges_{key}", *rest), strict=True)) for key, *rest in rows]
+        if np.isnan(low):
+            standing = "no verdict without an interval"
+        elif high < 0:
+            standing = "lower than the expert"
+        elif low > 0:
+            standing = "higher than the expert"
+        else:
+            standing = "not distinguished from the expert"
+        add(f"standing_{judge}", standing, int(row["n"]), "verdict", row["method"])
     for name, (epsilon, raters) in EPSILONS.items():
-        found.append(
+        rows.append(
             {
                 "key": f"alternative_{name}",
                 "estimate": epsilon,
@@ -646,4 +703,4 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
                 "method": f"set: the value that the authors of the test advise for {raters}",
             }
         )
-    return found
+    return rows
