@@ -308,7 +308,7 @@ def shows(facts: Mapping) -> str:
     """What an edition shows of its own data, as a sentence of the front page."""
     if paper.KINDS[facts["kind"]].has_truth:
         return (
-            "A rehearsal on simulated data: how much the method finds of what the simulation has. "
+            "A rehearsal on simulated data: which of the simulated effects the analysis finds. "
             "None of these numbers is a finding."
         )
     return f"{label(facts)}."

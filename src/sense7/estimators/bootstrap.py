@@ -518,7 +518,7 @@ class ParticipantBootstrap:
         defined = draws[np.isfinite(draws)]
         if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
             undefined = 1 - len(defined) / len(draws)
-            return np.nan, np.nan, f"no interval: undefined in {undefined:.0%} of the draws"
+            return np.nan, np.nan, f"no interval: undefined in {undefined:.0%} of the resamples"
         if shift_to is not None:
             defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
