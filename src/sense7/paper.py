@@ -289,12 +289,12 @@ def has_answers(path: Path, frame: str, column: str) -> bool:
 
 
 def why_missing(path: Path, module: str, function: str, key: str, part: str) -> str | None:
-    """Why a finding's number has no value ("estimate") or interval ("low") for a study; None if it has it."""
+    """Why a number of a finding lacks a ``part``, its value ("estimate") or interval ("low"); None if it has it."""
     row = _rows_of(path, path.stat().st_mtime_ns, module, function).get(key)
     if row is None:
         return f"there is no {key}"
-    number = row[part]  # a text of what is named rather than measured
-    if number is None or (isinstance(number, float) and math.isnan(number)):
+    value = row[part]  # a number, or a text such as "yes"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return row["reason"]
     return None
 

@@ -28,6 +28,9 @@ judge = typer.Typer(
 )
 batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
 
+_SECONDS_BETWEEN_LINES = 5
+"""A line of progress is shown at most this often, and at the end."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
@@ -187,12 +190,13 @@ def run(
         raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
     if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
         raise UserError("nothing was sent")
-    last = time.monotonic()
+    last_shown = time.monotonic()
 
     def show(tally: "Tally") -> None:
-        nonlocal last
-        if tally.done == tally.total or time.monotonic() - last >= 5:
-            last = time.monotonic()
+        nonlocal last_shown
+        seconds_since = time.monotonic() - last_shown
+        if tally.done == tally.total or seconds_since >= _SECONDS_BETWEEN_LINES:
+            last_shown = time.monotonic()
             say(tally.line())
 
     outcome = carry_out(plan, progress=show, say=say)

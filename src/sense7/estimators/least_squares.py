@@ -137,25 +137,28 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
     variances = np.stack([matrices[i, i] for i in range(k)])
     weights = [factorial(size) * factorial(k - size - 1) / factorial(k) for size in range(k)]
 
-    def visit(residual: np.ndarray, outside: list[int], later: int) -> None:
-        """Add what each predictor outside of a subset adds to it, from residual covariances with the outcome."""
+    def visit(residual: np.ndarray, outside: list[int], next_to_join: int) -> None:
+        """Add to ``added`` what each predictor outside of a subset adds to it, then visit the larger subsets.
+
+        ``residual`` has the covariances of these predictors and, last, the outcome, given the subset. The subset grows
+        by the predictors outside from position ``next_to_join`` on, so that each subset is visited once.
+        """
         count = len(outside)
         positions = np.arange(count)
         residual_variances = residual[positions, positions]
-        free = residual_variances > ROUNDING * variances[outside]
-        precision = np.where(free, 1 / np.where(free, residual_variances, 1), 0)
+        varies = residual_variances > ROUNDING * variances[outside]
+        precision = np.where(varies, 1 / np.where(varies, residual_variances, 1), 0)
         with_outcome = residual[positions, -1]
         added[outside] += weights[k - count] * with_outcome**2 * precision
         if count == 1:
-            return  # the last complement adds nothing
-        # Each subset once: it grows by later predictors only.
-        for i in range(later, count):
+            return  # the larger subset has all predictors: nothing is left to add
+        for i in range(next_to_join, count):
             still_outside = [*outside[:i], *outside[i + 1 :]]
             remaining = [*positions[:i], *positions[i + 1 :], count]
             rows = residual[remaining]
             explained_by_i = rows[:, i, None] * (residual[i, remaining] * precision[i])
-            swept = rows[:, remaining] - explained_by_i
-            visit(swept, still_outside, i)
+            residual_given_i = rows[:, remaining] - explained_by_i
+            visit(residual_given_i, still_outside, i)
 
     visit(matrices, list(range(k)), 0)
     with np.errstate(divide="ignore", invalid="ignore"):

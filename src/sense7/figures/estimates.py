@@ -135,7 +135,7 @@ def intervals(
     panel = _Panel("", by_series(tables))
     for table in panel.tables.values():
         require_estimates("intervals", "tables", table)
-    if not len(panel.first):
+    if not len(panel.first_table):
         return Sentence(f"No figure of {label}: there is nothing to show.")
     sentences = []
     row_sources = []
@@ -144,7 +144,7 @@ def intervals(
         sentences.append(f"{series_in_words(series, table)}.")
         row_sources += [sources.source(series)] * len(table)
     alt = f"{label}. {' '.join(sentences)}"
-    data = panel.first
+    data = panel.first_table
     if len(panel.tables) > 1:
         data = pd.concat(panel.tables, names=["interval"])
     if zero or " minus " in label:
@@ -173,18 +173,18 @@ class _Panel:
     lines: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def first(self) -> pd.DataFrame:
+    def first_table(self) -> pd.DataFrame:
         """The table that says which rows there are, and their unit."""
         return next(iter(self.tables.values()))
 
     @property
     def unit(self) -> str:
-        return self.first["unit"].iloc[0]
+        return self.first_table["unit"].iloc[0]
 
     @property
     def scale(self) -> int:
         """Factor of what is drawn: shares are drawn in percent."""
-        if self.first["unit"].str.startswith("share").all():
+        if self.first_table["unit"].str.startswith("share").all():
             return 100
         return 1
 
@@ -265,23 +265,17 @@ def forest(
     sources = Sources.of(source)
     drawn_panels = []
     texts = []
-    tables_of_panels = []
-    questions = []
     row_sources = []
     for question, (tables, lines) in panels.items():
         panel = _Panel(question, by_series(tables), _named(lines))
         for series, table in panel.tables.items():
             require_estimates("forest", "panels", table)
-            if series:
-                table = table.assign(series=series)  # noqa: PLW2901 -- the data say which it is
-            tables_of_panels.append(table)
-            questions.append(question)
             row_sources += [sources.source(series, question)] * len(table)
         drawn_panels.append(panel)
         texts += panel.in_words()
-    if not tables_of_panels:
+    if not texts:
         return Sentence("No figure of the estimates: there is nothing to show.")
-    data = pd.concat(tables_of_panels, keys=questions, names=["question"])
+    data = _data_of(drawn_panels)
     if not np.isfinite(data["estimate"].astype(float)).any():
         reasons = "; ".join(dict.fromkeys(filter(None, data["reason"])))
         return Sentence(f"No figure of the estimates: {reasons or 'there is nothing to show'}.")
@@ -299,9 +293,20 @@ def forest(
     return figure_of(draw, name, alt, caption, data, source, row_sources=row_sources)
 
 
+def _data_of(panels: Sequence[_Panel]) -> pd.DataFrame:
+    """Rows of all panels below each other, each with its question and, where a panel has several, its series."""
+    tables = []
+    questions = []
+    for panel in panels:
+        for series, table in panel.tables.items():
+            tables.append(table.assign(series=series) if series else table)
+            questions.append(panel.heading)
+    return pd.concat(tables, keys=questions, names=["question"])
+
+
 def _room_for_rows(panel: _Panel) -> float:
     """Height of a panel in rows: those of tables side by side need more room, but not each as much as a row."""
-    return len(panel.first) * max(1, 0.6 * len(panel.tables))
+    return len(panel.first_table) * max(1, 0.6 * len(panel.tables))
 
 
 @styled()
@@ -312,7 +317,7 @@ def _draw(
     has_legend = any(len(panel.tables) > 1 for panel in panels)
     room_for_rows = [_room_for_rows(panel) for panel in panels]
     # A line of a title begins where the rows' names end.
-    row_names = list(itertools.chain.from_iterable(panel.first.index for panel in panels))
+    row_names = list(itertools.chain.from_iterable(panel.first_table.index for panel in panels))
     longest_row = max(len(drawn(row)) for row in row_names)
     letters = max(34, 82 - longest_row)
     titles = [textwrap.fill(_title(panel), letters) for panel in panels]
@@ -340,7 +345,7 @@ def _draw(
     if label:
         grid[-1].set_xlabel(label)
     if len(panels) == 1:
-        grid[0].set_ylabel(drawn(panels[0].first.index.name or ""))
+        grid[0].set_ylabel(drawn(panels[0].first_table.index.name or ""))
     if has_legend:
         legend_above(drawing)
     return drawing
@@ -363,7 +368,7 @@ def _draw_beside(
         axes.set_xlabel(textwrap.fill(_title(panel, panel.percent), letters))
     if label:
         grid[-1].set_xlabel(label)
-    grid[0].set_ylabel(drawn(panels[0].first.index.name or ""))
+    grid[0].set_ylabel(drawn(panels[0].first_table.index.name or ""))
     if any(len(panel.tables) > 1 for panel in panels):
         legend_above(drawing)
     return drawing
@@ -384,7 +389,7 @@ def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
         else:
             look["linestyle"] = next(styles, "-.")
         axes.axvline(panel.scale * value, zorder=1, **look)
-    rows = panel.first.index
+    rows = panel.first_table.index
     offsets = [0]
     if len(panel.tables) > 1:
         offsets = np.linspace(-0.2, 0.2, len(panel.tables))
@@ -408,7 +413,7 @@ def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
 
 def _draw_rows(axes, panel: _Panel, longest: int) -> None:
     """The names of a panel's rows, and why there is nothing in those that no series has an estimate of."""
-    rows = panel.first.index
+    rows = panel.first_table.index
     has_estimate = np.zeros(len(rows), dtype=bool)
     for table in panel.tables.values():
         has_estimate |= np.isfinite(table.reindex(rows)["estimate"].to_numpy(dtype=float))
@@ -416,7 +421,7 @@ def _draw_rows(axes, panel: _Panel, longest: int) -> None:
         axes.text(
             0.01,
             row,
-            textwrap.shorten(f"none: {plain(panel.first['reason'].iloc[row])}", 44),
+            textwrap.shorten(f"none: {plain(panel.first_table['reason'].iloc[row])}", 44),
             transform=axes.get_yaxis_transform(),
             va="center",
             style="italic",

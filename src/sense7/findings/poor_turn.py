@@ -150,20 +150,19 @@ def _conversations_by_outcome(study: Study, outcome: str) -> dict[str, pd.DataFr
 
 def _compared(conversations: pd.DataFrame, poor_turns: str) -> pd.DataFrame:
     """Conversations of a definition (any poor turn, or exactly one), ``poor`` being whether they have such turns."""
-    numbers_of_poor = conversations["poor"]
-    has_poor = numbers_of_poor > 0
-    chosen = pd.Series(True, index=conversations.index)
+    poor_turn_counts = conversations["poor"]
+    compared = conversations.assign(poor=poor_turn_counts > 0)
     if poor_turns == "exactly one":
-        chosen = numbers_of_poor <= 1
-    return conversations.assign(poor=has_poor)[chosen]
+        return compared[poor_turn_counts <= 1]
+    return compared
 
 
-def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
+def _why_not_compared(study: Study, conversations: pd.DataFrame, outcome: str) -> str:
     """Why there is nothing to compare; "" if there is."""
     if not study.turns["overall"].notna().any():
         return "the overall rating was never given in this data set, so no turn can be called poor"
     if outcome in TURN_OUTCOMES:
-        if not (chosen["rated"] > 1).any():
+        if not (conversations["rated"] > 1).any():
             return (
                 "no conversation has two turns with an overall rating: "
                 "a poor turn would be compared with itself"
@@ -172,7 +171,7 @@ def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
         reason = _why_no_outcome(study, outcome)
         if reason:
             return reason
-    counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
+    counts = conversations["poor"].value_counts().reindex([False, True], fill_value=0)
     if counts.min() < FEWEST:
         with_poor = f"{count_of(counts[True], 'conversation')} with such a turn"
         return f"{with_poor} and {counts[False]} without a poor one: too few"
@@ -234,8 +233,8 @@ def poor_turn_measures(
             continue
         outcome_of_definition = definition.outcome or outcome
         conversations = conversations_by_outcome[outcome_of_definition]
-        chosen = _compared(conversations, definition.poor_turns)
-        effects[name] = _effect(study, bootstrap, chosen, name, outcome_of_definition)
+        compared = _compared(conversations, definition.poor_turns)
+        effects[name] = _effect(study, bootstrap, compared, name, outcome_of_definition)
 
     def number(name: str, measure: str) -> Number:
         effect = effects[name]
@@ -271,28 +270,31 @@ class _Effect:
     method: str
     estimates: dict[str, Estimate] = field(default_factory=dict)
     reason: str = ""
-    poor: pd.Series | None = (
-        None  # whether each conversation has such turns, where those with and without are compared
-    )
+    # Whether each conversation has a poor turn; only where conversations are compared between participants.
+    poor: pd.Series | None = None
 
 
 def _effect(
-    study: Study, bootstrap: ParticipantBootstrap, chosen: pd.DataFrame, name: str, outcome: str
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    conversations: pd.DataFrame,
+    name: str,
+    outcome: str,
 ) -> _Effect:
     """The effect in the conversations of a definition."""
-    participants = chosen["participant"]
-    reason = _why_not_compared(study, chosen, outcome)
+    participants = conversations["participant"]
+    reason = _why_not_compared(study, conversations, outcome)
     if reason:
         return _Effect(participants, name, reason=reason)
     comparison = DEFINITIONS[name].comparison
     counted = "conversations"
     poor = None
     if comparison == "between":
-        poor = chosen["poor"]
-        moments = group_moments(chosen["outcome"], poor)
+        poor = conversations["poor"]
+        moments = group_moments(conversations["outcome"], poor)
         estimates = bootstrap.estimates(pooled_difference, moments, participants)
     elif comparison == "within":
-        means = _means_of_both_kinds(chosen)
+        means = _means_of_both_kinds(conversations)
         participants = means.index
         counted = "participants"
         if len(means) < FEWEST:
@@ -304,8 +306,8 @@ def _effect(
         terms = np.stack([np.ones_like(y), y, y**2], axis=-1)
         estimates = bootstrap.estimates(_paired_difference, terms, participants)
     else:
-        design = np.column_stack([np.ones(len(chosen)), chosen["poor"]]).astype(float)
-        outcomes = chosen["outcome"].to_numpy()
+        design = np.column_stack([np.ones(len(conversations)), conversations["poor"]]).astype(float)
+        outcomes = conversations["outcome"].to_numpy()
         sums, names = random_intercept_sums(outcomes, design, participants)
         estimates = bootstrap.estimates(_difference_of_model, sums, names)
     return _Effect(
@@ -316,12 +318,12 @@ def _effect(
     )
 
 
-def _means_of_both_kinds(chosen: pd.DataFrame) -> pd.DataFrame:
+def _means_of_both_kinds(conversations: pd.DataFrame) -> pd.DataFrame:
     """Mean outcome of each participant's conversations without, then with a poor turn; those who have both kinds."""
-    means = chosen.pivot_table(
+    means = conversations.pivot_table(
         index="participant", columns="poor", values="outcome", aggfunc="mean"
     )
-    return means.reindex(chosen["participant"].unique()).dropna()
+    return means.reindex(conversations["participant"].unique()).dropna()
 
 
 def _paired_difference(sums: np.ndarray) -> np.ndarray:
@@ -353,10 +355,10 @@ def poor_turn_grid(
     rows = {}
     for name, definition in DEFINITIONS.items():
         conversations = conversations_by_outcome[definition.outcome or "empathy"]
-        chosen = _compared(conversations, definition.poor_turns)
+        compared = _compared(conversations, definition.poor_turns)
         if definition.comparison == "within":
-            kinds_met = chosen.groupby("participant")["poor"].transform("nunique")
-            chosen = chosen[kinds_met == 2]
+            kinds_met = compared.groupby("participant")["poor"].transform("nunique")
+            compared = compared[kinds_met == 2]
         d = measures["d"].loc[name]
         points = measures["points"].loc[name]
         interval = "none"
@@ -368,8 +370,8 @@ def poor_turn_grid(
             "Cohen's d": _shown(d["estimate"], ".3f"),
             "interval": interval,
             "points": _shown(points["estimate"], ".2f"),
-            "with": int(chosen["poor"].sum()),
-            "without": int((~chosen["poor"]).sum()),
+            "with": int(compared["poor"].sum()),
+            "without": int((~compared["poor"]).sum()),
             "holds it": holds_published,
             "note": d["reason"],
         }

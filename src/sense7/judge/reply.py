@@ -371,8 +371,8 @@ def read_reply(
 def ending(finish_reason: str | None) -> str:
     """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or ""."""
     reason = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
-    for ended, words in _ENDINGS.items():
-        if words.search(reason):
+    for ended, pattern in _ENDINGS.items():
+        if pattern.search(reason):
             return ended
     return ""
 

@@ -21,9 +21,9 @@ def _rows_by_name(names: Iterable[str | None]) -> Iterable[list[int]]:
     return rows.values()
 
 
-def _lacks_nothing_of(row: Sequence, other: Sequence) -> bool:
-    """Whether a row has every cell that another has."""
-    return all(is_blank(theirs) or theirs == ours for ours, theirs in zip(row, other, strict=True))
+def _repeats_part_of(part: Sequence, row: Sequence) -> bool:
+    """Whether each cell of ``part`` is blank, or is the cell of ``row`` in the same column."""
+    return all(is_blank(cell) or cell == other for cell, other in zip(part, row, strict=True))
 
 
 def report_repeated_conversations(tasks, names: list[str | None]) -> set[int]:
@@ -41,7 +41,7 @@ def report_repeated_conversations(tasks, names: list[str | None]) -> set[int]:
         }
         fullest = max(filled_cells, key=filled_cells.get)
         further = [number for number in numbers if number != fullest]
-        if all(_lacks_nothing_of(rows[fullest], rows[number]) for number in further):
+        if all(_repeats_part_of(rows[number], rows[fullest]) for number in further):
             repeats.update(further)
     tasks.add("doubled-row/conversation", "TaskId", [number + 2 for number in sorted(repeats)])
     return repeats

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from sense7 import taxonomy
@@ -235,16 +235,21 @@ def _naming(table: Table, id_position: int) -> Callable[[int, object], bool]:
             return is_word(cell) and not is_answer(scales[position], cell)
         if position == id_position or not is_word(cell):
             return False
-        # Above numbers alone, but for texts in the first rows.
-        numbers = [as_number(cell) for cell in table.cells_at(position) if not is_blank(cell)]
-        texts = 0
-        while texts < len(numbers) and numbers[texts] is None:
-            texts += 1
-        numbers_below = numbers[texts:]
-        has_numbers = len(numbers_below) >= max(2, texts) and None not in numbers_below
-        return texts < _TEXTS_ABOVE and has_numbers
+        return _is_texts_above_numbers(table.cells_at(position))
 
     return names_column
+
+
+def _is_texts_above_numbers(cells: Iterable[object]) -> bool:
+    """Whether a column is a few texts with numbers alone below them, at least two and as many as the texts."""
+    numbers = [as_number(cell) for cell in cells if not is_blank(cell)]
+    text_count = 0
+    while text_count < len(numbers) and numbers[text_count] is None:
+        text_count += 1
+    numbers_below = numbers[text_count:]
+    if text_count >= _TEXTS_ABOVE or None in numbers_below:
+        return False
+    return len(numbers_below) >= max(2, text_count)
 
 
 def _repeated_names(table: Table, key: str, first: int) -> set[int]:

@@ -150,18 +150,20 @@ def find_picture(node: dict, name: str) -> str | None:
     >>> find_picture({"cells": [mentioned]}, "levels") is None
     True
     """
-    sentence = None
-    for cell in node["cells"]:
-        is_maker = cell.get("outputs") is not None and name in _named_in("".join(cell["source"]))
-        shown_by_cell = []
-        for output in cell.get("outputs", ()):
-            markup = "".join(output.get("data", {}).get("text/html", ""))
+    code_cells = [cell for cell in node["cells"] if cell.get("outputs") is not None]
+    for cell in code_cells:
+        for markup in _html_outputs(cell):
             if f'data-name="{name}"' in markup:
                 return markup
-            shown_by_cell.append(markup)
-        if is_maker and sentence is None:
-            sentence = "".join(shown_by_cell) or NOT_DRAWN
-    return sentence
+    for cell in code_cells:
+        if name in _named_in("".join(cell["source"])):
+            return "".join(_html_outputs(cell)) or NOT_DRAWN
+    return None
+
+
+def _html_outputs(cell: dict) -> list[str]:
+    """HTML of each output of a code cell; "" of an output without HTML."""
+    return ["".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"]]
 
 
 def _named_in(code: str) -> set[str]:
