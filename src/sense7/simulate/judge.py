@@ -78,7 +78,7 @@ def draw_judge(
 
 
 def ask_again(scores: JudgeScores, generator: np.random.Generator) -> JudgeScores:
-    """Draw the scores of the same judge asked again about the same conversations: its judgment stays, runs are others.
+    """Draw the scores of the same judge, asked again about the same conversations: the same judgment, new runs.
 
     Examples
     --------
@@ -117,9 +117,9 @@ def offered_quality(study: Numbers) -> np.ndarray:
     return sums / study.turns
 
 
-def assistant_words(study: Numbers, assistant: Sequence[str]) -> np.ndarray:
-    """Words that the assistant wrote in each conversation, parted by white space."""
-    counts = [len(text.split()) for text in assistant]
+def assistant_words(study: Numbers, assistant_texts: Sequence[str]) -> np.ndarray:
+    """Number of words, separated by white space, that the assistant wrote in each conversation; one text per turn."""
+    counts = [len(text.split()) for text in assistant_texts]
     return np.bincount(study.conversation, weights=counts, minlength=len(study.turns))
 
 

@@ -169,23 +169,24 @@ def _variance_of_conditions(tables: Tables) -> float:
 
 
 def _noise(tables: Tables) -> float:
-    """Mean square of ratings around their turn and their dimension, turns and dimensions fixed."""
-    count = (tables.seven > 0).sum(axis=1).astype(float)
-    rows = count > 0
-    count = count[rows]
-    ratings = tables.seven[rows].astype(float)
+    """Residual mean square of the ratings in the least-squares model turn + dimension, both fixed."""
+    is_turn_rated = (tables.seven > 0).any(axis=1)
+    ratings = tables.seven[is_turn_rated].astype(float)
     is_rated = (ratings > 0).astype(float)
-    turn = ratings.sum(axis=1) / count
-    # Sums of products of (indicators of dimensions, rating), each minus its mean over the ratings of the turn.
+    count = is_rated.sum(axis=1)
+    turn_means = ratings.sum(axis=1) / count
+    squares_within_turns = (ratings**2).sum() - (count * turn_means**2).sum()
+    # Normal equations of the dimensions: sums of products of their indicators with each other and with the rating,
+    # each minus its mean over the ratings of the turn. The first dimension is the reference.
     indicators = np.diag(is_rated.sum(axis=0)) - (is_rated / count[:, None]).T @ is_rated
     indicators = indicators[1:, 1:]
-    with_rating = (ratings.sum(axis=0) - is_rated.T @ turn)[1:]
-    squares = (ratings**2).sum() - (count * turn**2).sum()
-    freedom = is_rated.sum() - len(count) - 6
-    if freedom <= 0 or np.linalg.matrix_rank(indicators) < 6:
+    with_rating = (ratings.sum(axis=0) - is_rated.T @ turn_means)[1:]
+    other_dimensions = len(with_rating)
+    freedom = is_rated.sum() - len(count) - other_dimensions
+    if freedom <= 0 or np.linalg.matrix_rank(indicators) < other_dimensions:
         return np.nan
-    explained = with_rating @ np.linalg.solve(indicators, with_rating)
-    return (squares - explained) / freedom
+    explained_by_dimensions = with_rating @ np.linalg.solve(indicators, with_rating)
+    return (squares_within_turns - explained_by_dimensions) / freedom
 
 
 def shares_of_conversation_means(tables: Tables) -> dict[str, float]:
