@@ -4,7 +4,7 @@ from numbers import Real
 
 
 class UserError(Exception):
-    """What a user can fix: bad input, a missing file, no network.
+    """An error that the user can fix: bad input, a missing file, no network.
 
     The command line prints the message and exits with code 2. The message names
     the place (file, sheet, column, row or cell) and how to fix it.

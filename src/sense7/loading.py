@@ -41,7 +41,7 @@ def load(
     missing: str | float | Mapping | Iterable | None = None,
     rated: bool = True,
 ) -> Study:
-    """Find a data set, read it, and note where it came from.
+    """Load a data set by its name or from a file, and note where it came from.
 
     Parameters
     ----------

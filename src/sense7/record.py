@@ -81,7 +81,7 @@ def write_json(path: str | Path, content: object) -> None:
 
 @checked(notebook=is_text(), folder=is_path())
 class Recorder:
-    """Collects the values of one notebook and keeps its file up to date.
+    """Collects the values that a notebook records, and writes them to the notebook's JSON file.
 
     Nothing is written into a finished edition, that is where the folder lies beside its manifest: a notebook of an
     edition that is executed in place, as ``pytest --nbval`` does, leaves the edition as it is.
@@ -300,7 +300,7 @@ def _running_cell() -> int | None:
 
 @checked(folder=is_path(), notebooks=are_texts)
 def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
-    """Read recorded values of a folder: key -> value.
+    """Read the values that notebooks recorded in a folder: a dictionary by key.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ which says neither that the person rated nor that they declined, and so stands i
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """One data set: who talked with what, what was said, how it was rated.
+    """One data set as data frames: its conversations, their messages, the ratings and the participants.
 
     Frames carry a ``row`` column with the row of the sheet, so that every value can be
     traced to its cell.

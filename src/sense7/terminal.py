@@ -7,7 +7,7 @@ from sense7.arguments import checked, is_text, is_whole_number
 
 @checked(number=is_whole_number(), noun=is_text(), plural=is_text())
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, in the plural unless it is one.
+    """Return a number followed by its noun, in the plural unless the number is 1.
 
     Examples
     --------

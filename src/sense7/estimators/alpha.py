@@ -46,7 +46,10 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
 
 def pair_moments(ratings: np.ndarray) -> np.ndarray:
-    """Return for each row and pair of items whether both are rated, x, y and xy: shape (rows, 4, k, k)."""
+    """Return for each row and pair of items whether both are rated, x, y and xy: shape (rows, 4, k, k).
+
+    Their sums over rows are n, sum of x, sum of y and sum of xy, from which :func:`covariances_from_sums` follow.
+    """
     rated = np.isfinite(ratings)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
     x = np.where(rated, ratings - 3, 0.0)
@@ -73,7 +76,7 @@ def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
     missing=MISSING,
 )
 def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise") -> float:
-    """Return Cronbach's alpha of items in columns, over units in rows.
+    """Return Cronbach's alpha of ratings with one column for each item and one row for each rated unit.
 
     Parameters
     ----------
@@ -195,16 +198,16 @@ def alpha_row(
     if missing == "listwise":
         used = used.dropna()
     units, items = used.shape
+    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     refused = ratings.attrs.get(REFUSED, "")
     if refused:
-        method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
         return estimate_row(n=units, unit="alpha", method=method, reason=refused)
     if items < 2:
         number = "none" if items == 0 else "only one"
         return estimate_row(
             n=units,
             unit="alpha",
-            method=f"Cronbach's alpha, {missing}, {count_of(items, 'item')}",
+            method=method,
             reason=f"{number} of these dimensions was rated in this data set; alpha needs two",
         )
     moments, people = moments_by_participant(used.to_numpy(dtype=float), used.index)
@@ -242,10 +245,10 @@ def alpha_row_of_moments(
     units: int,
     bootstrap: ParticipantBootstrap,
     *,
-    missing,
-    interval,
+    missing: str,
+    interval: str,
 ) -> dict:
-    """Return :func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant."""
+    """Return :func:`alpha_row` from the sums of :func:`pair_moments` over one unit each, or one participant each."""
     items = moments.shape[-1]
     method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     if interval == "feldt":
@@ -421,7 +424,9 @@ def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
 
 
 def within_covariances(sums: np.ndarray) -> np.ndarray:
-    r"""Return pooled covariances within conversations, :math:`S_W` of this module's head.
+    r"""Return pooled covariances within conversations.
+
+    :math:`S_W` at the head of :mod:`sense7.findings.reliability`.
 
     Examples
     --------
@@ -437,7 +442,9 @@ def within_covariances(sums: np.ndarray) -> np.ndarray:
 
 
 def between_covariances(sums: np.ndarray) -> np.ndarray:
-    r"""Return covariances between conversations without turn-to-turn variation, :math:`S_B` of this module's head.
+    r"""Return covariances between conversations without turn-to-turn variation.
+
+    :math:`S_B` at the head of :mod:`sense7.findings.reliability`.
 
     Examples
     --------

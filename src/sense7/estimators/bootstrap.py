@@ -578,7 +578,7 @@ class ParticipantBootstrap:
 
 
 class ConversationBootstrap(ParticipantBootstrap):
-    """Resamples of conversations instead of participants, and called so.
+    """Bootstrap resamples of conversations in place of participants; descriptions of the interval say so.
 
     For ratings in which every rater rated every conversation: the raters are few and fixed, and what a rater says of
     two conversations is taken as independent. There may be no conversations at all, as where data were not fetched.
@@ -610,7 +610,7 @@ class ConversationBootstrap(ParticipantBootstrap):
 @checked()
 @dataclass(frozen=True, eq=False)
 class StratifiedBootstrap(ParticipantBootstrap):
-    """Resamples of participants within groups whose sizes the design fixed, such as the cells of an experiment.
+    """Bootstrap resamples of participants within groups of fixed size, such as the cells of an experiment.
 
     Every resample holds as many participants of each group as the study does.
 

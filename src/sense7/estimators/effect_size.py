@@ -40,7 +40,7 @@ def mean_difference(sums: np.ndarray) -> np.ndarray:
     )
 )
 def cohens_d(sums: np.ndarray) -> np.ndarray:
-    r"""Return Cohen's d of two groups from their sums, with the pooled standard deviation.
+    r"""Return Cohen's d with the pooled standard deviation, from n, sum and sum of squares of each of two groups.
 
     .. math:: d = \frac{\bar y_0 - \bar y_1}{s}, \quad
               s^2 = \frac{(n_0 - 1) s_0^2 + (n_1 - 1) s_1^2}{n_0 + n_1 - 2}

@@ -73,7 +73,7 @@ def estimate_row(
 def estimate_table(
     rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
-    """Return rows as a table of estimates.
+    """Return a table of estimates with one row for each result of :func:`estimate_row`.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def p_in_words(p: float) -> str:
 
 @checked(p=is_numbers("one p value for each test", dimensions=1))
 def holm(p) -> np.ndarray:
-    r"""Return p values by Holm's rule, which controls the family-wise error rate.
+    r"""Return p values adjusted by Holm's method, which controls the family-wise error rate.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min\{(m - j + 1) p_{(j)}, 1\}
 
@@ -218,8 +218,8 @@ def holm(p) -> np.ndarray:
 
     Notes
     -----
-    Not by statsmodels' multipletests, which collects garbage at each call: thousands of them stand in a comparison of
-    judges. R: emmeans' adjust="holm", tests/reference/reference.R; p values equal to 0.1%.
+    statsmodels' multipletests is not used: it runs the garbage collector at each call, and a comparison of judges has
+    thousands of calls. R: emmeans' adjust="holm", tests/reference/reference.R; p values equal to 0.1%.
 
     Examples
     --------

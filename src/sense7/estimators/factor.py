@@ -175,7 +175,7 @@ def _step(
     uniquenesses=is_numbers("one number for each item"),
 )
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
-    r"""Return omega total of one factor.
+    r"""Return McDonald's omega total from the loadings and uniquenesses of a one-factor model.
 
     .. math:: \omega = \frac{(\sum_i \lambda_i)^2}{(\sum_i \lambda_i)^2 + \sum_i \psi_i}
 

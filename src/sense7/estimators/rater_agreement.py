@@ -26,7 +26,7 @@ _PIECE = 2000
     weights=is_one_of(WEIGHTS),
 )
 def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
-    r"""Return Cohen's weighted kappa from tables of counts.
+    r"""Return Cohen's weighted kappa of two ratings, from tables that count each pair of levels.
 
     .. math:: \kappa_w = 1 - \frac{\sum_{ij} w_{ij} O_{ij}}{\sum_{ij} w_{ij} E_{ij}}
 
@@ -207,7 +207,7 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
     confidence=is_share,
 )
 def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
-    """Return the six intraclass correlations of a complete table of rows rated on the same columns.
+    """Return the six intraclass correlations of Shrout and Fleiss: units in rows, their raters in columns.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ CHOICES = {
 
 @checked(turns=is_frame("conversation", numeric=DIMENSION_NAMES), conversations=is_names)
 def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
-    r"""Mean over rated dimensions within each turn, then over the rated turns.
+    r"""Return the ground truth of each conversation: ratings averaged within each turn, then over its rated turns.
 
     .. math:: g_c = \frac{1}{|T_c|} \sum_{t \in T_c} \frac{1}{|D_t|} \sum_{d \in D_t} x_{td}
 

@@ -72,7 +72,10 @@ class ParsedWorkbook(Study):
 
 @checked(path=is_path("Give the path of a file."))
 def read_workbook(path: str | Path, **options) -> Study:
-    """Read a workbook of the official format, or a folder of tables; options as for :func:`parse_workbook`."""
+    """Read a workbook of the official format, or a folder of its tables, as a study.
+
+    ``options`` are those of :func:`parse_workbook`.
+    """
     bind_arguments("read_workbook", inspect.signature(parse_workbook), (path,), options)
     return parse_workbook(path, **options).study()
 
