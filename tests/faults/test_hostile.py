@@ -104,7 +104,9 @@ def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
         page = BeautifulSoup(shown._repr_html_(), "html.parser")
         known = {"table", "caption", "thead", "tbody", "tr", "th", "td", "p", "em"}
         assert {tag.name for tag in page.find_all()} <= known
-        assert {name for tag in page.find_all() for name in tag.attrs} <= {"class", "scope"}
+        attributes = [(name, tag[name]) for tag in page.find_all() for name in tag.attrs]
+        assert {name for name, _ in attributes} <= {"class", "scope", "style"}
+        assert {value for name, value in attributes if name == "style"} <= {"text-align: left"}
         for place in page.select("td, caption, em"):
             assert " ".join(place.get_text().split()) == " ".join(payload.split())
         assert not STEERS.search(repr(shown))

@@ -374,7 +374,7 @@ REASONS = {
         ),
         (
             {"messages": {"EmpathyOverall": None, "Relational": None}},
-            "the overall rating and Relational was never",
+            "the overall rating and Relational were never rated in this data set",
         ),
     ],
     "agreement.kappa_differences": [

@@ -312,7 +312,7 @@ def answer_lengths(study: Study) -> pd.DataFrame:
     --------
     >>> import sense7 as s7
     >>> answer_lengths(s7.load("synthetic")).loc["T0001"].round(1).to_dict()
-    {'words': 657.0, 'words_per_answer': 43.8}
+    {'words': 657.0, 'words_per_answer': 38.6}
     """
     words = assistant_words(study)
     answers = study.messages[study.messages["role"] == "assistant"].groupby("conversation").size()
