@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -135,18 +135,19 @@ def _same_messages(messages: _Messages, numbers: list[int]) -> list[list[int]]:
     groups: dict[float, list[int]] = defaultdict(list)
     for number in numbers:
         groups[messages.message_id[number]].append(number)
+    if any(map(math.isnan, groups)):
+        return []
     several = [group for group in groups.values() if len(group) > 1]
-    name_messages = not any(map(math.isnan, groups)) and all(
-        len(set(map(messages.said, group))) == 1 for group in several
-    )
-    return several if name_messages else []
+    for group in several:
+        if len(set(map(messages.said, group))) > 1:
+            return []
+    return several
 
 
 def _repeated_runs(messages: _Messages, numbers: list[int]) -> list[list[int]]:
     """Rows of a conversation with the row that repeats each, where a run of rows stands again further down."""
-    identifiers = [messages.message_id[number] for number in numbers]
-    if not any(map(math.isnan, identifiers)) and len(set(identifiers)) == len(identifiers):
-        return []  # each message has a name of its own
+    if _have_own_ids(messages, numbers):
+        return []
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -170,14 +171,27 @@ def _repeated_runs(messages: _Messages, numbers: list[int]) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _in_order(run: list[int], earlier: list[int], of) -> dict[int, int]:
-    """Each row of a run with the earlier row that is its equal, in their order; empty if one has none."""
-    pairs, candidates = {}, iter(earlier)
+def _have_own_ids(messages: _Messages, numbers: list[int]) -> bool:
+    """Whether each of these rows has a MessageId that no other of them has."""
+    identifiers = [messages.message_id[number] for number in numbers]
+    if any(map(math.isnan, identifiers)):
+        return False
+    return len(set(identifiers)) == len(identifiers)
+
+
+def _in_order(
+    run: list[int], earlier: list[int], content_of: Callable[[int], tuple]
+) -> dict[int, int]:
+    """Each row of a run with the earlier row of equal content, in their order; empty if one has none."""
+    pairs = {}
+    candidates = iter(earlier)
     for number in run:
-        equal = next((candidate for candidate in candidates if of(candidate) == of(number)), None)
-        if equal is None:
+        for candidate in candidates:  # goes on below the row that was found last
+            if content_of(candidate) == content_of(number):
+                pairs[number] = candidate
+                break
+        else:
             return {}
-        pairs[number] = equal
     return pairs
 
 
@@ -186,15 +200,19 @@ def _turns_alike(messages: _Messages, numbers: list[int]) -> list[int]:
 
     Where each has a MessageId of its own, only where the whole conversation stands there again.
     """
-    identifiers = [messages.message_id[number] for number in numbers]
-    have_names = not any(map(math.isnan, identifiers)) and len(set(identifiers)) == len(identifiers)
     turns = [number for number in numbers if messages.is_rated_turn(number)]
-    if have_names:
-        copies = next((count for count in (2, 3) if _stands_again(messages, numbers, count)), 1)
+    if _have_own_ids(messages, numbers):
+        copies = 1
+        if _stands_again(messages, numbers, 2):
+            copies = 2
+        elif _stands_again(messages, numbers, 3):
+            copies = 3
         first_copy = turns[: len(turns) // copies]
-        several_turns = len(set(map(messages.cells, first_copy))) > 1
-        return turns[len(first_copy) :] if several_turns else []
-    earlier_cells, alike = set(), []
+        if len(set(map(messages.cells, first_copy))) > 1:
+            return turns[len(first_copy) :]
+        return []
+    earlier_cells = set()
+    alike = []
     for number in turns:
         if messages.cells(number) in earlier_cells:
             alike.append(number)

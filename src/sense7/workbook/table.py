@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sense7 import taxonomy
@@ -190,7 +190,7 @@ def leave_out(table: Table, key: str, known_ids: Collection[str], explained: boo
     known, and one of its texts stands above a column of numbers, or is no answer on the scale of its column, or other
     sheets have such rows, too (``explained``).
     """
-    first = _rows_of_names(table, key, known_ids, explained)
+    first = _count_name_rows(table, key, known_ids, explained)
     headers = set(range(first)) | _repeated_names(table, key, first)
     totals = _totals(table, key, known_ids, first) - headers
     table.add("further-header", "", [index + 2 for index in sorted(headers)])
@@ -200,27 +200,31 @@ def leave_out(table: Table, key: str, known_ids: Collection[str], explained: boo
     return bool(headers)
 
 
-def _rows_of_names(table: Table, key: str, known_ids: Collection[str], explained: bool) -> int:
+def _count_name_rows(table: Table, key: str, known_ids: Collection[str], explained: bool) -> int:
     """How many of the first rows explain the columns."""
     role_position, id_position = table.positions.get("Role"), table.positions[key]
     names_column = _naming(table, id_position)
-    first = 0
-    for number, row in enumerate(table.sheet.rows[:_FIRST_ROWS]):
+
+    def is_data(row: Sequence) -> bool:
+        if role_position is None:
+            return as_name(row[id_position]) in known_ids
+        role = row[role_position]
+        return isinstance(role, str) and normalise_word(role) in KNOWN_ROLES
+
+    name_rows = 0
+    for index, row in enumerate(table.sheet.rows[:_FIRST_ROWS]):
         filled = [cell for cell in row if not is_blank(cell)]
         if any(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled):
-            first = number + 1
+            name_rows = index + 1  # with all rows above it
             continue
-        if role_position is None:
-            is_data = as_name(row[id_position]) in known_ids
-        else:
-            role = row[role_position]
-            is_data = isinstance(role, str) and normalise_word(role) in KNOWN_ROLES
+        if name_rows < index:
+            continue  # a row above it explains nothing
         is_text = bool(filled) and all(isinstance(cell, str) for cell in filled)
-        if first != number or is_data or not is_text:
+        if is_data(row) or not is_text:
             continue
         if explained or any(names_column(position, cell) for position, cell in enumerate(row)):
-            first = number + 1
-    return first
+            name_rows = index + 1
+    return name_rows
 
 
 def _naming(table: Table, id_position: int) -> Callable[[int, object], bool]:
@@ -274,7 +278,7 @@ def _repeated_names(table: Table, key: str, first: int) -> set[int]:
 def _totals(table: Table, key: str, known_ids: Collection[str], first: int) -> set[int]:
     """Rows from ``first`` that begin with the word for a total, and have no known id."""
     id_position, rows = table.positions[key], table.sheet.rows
-    first_cells = [row[0] if row[0] is not None else next(filter(None, row), None) for row in rows]
+    first_cells = [_first_cell(row) for row in rows]
     # Each different cell once.
     texts = [cell for cell in set(first_cells) if isinstance(cell, str)]
     words_of_totals = {text for text in texts if normalise_word(text) in TOTALS}
@@ -283,6 +287,13 @@ def _totals(table: Table, key: str, known_ids: Collection[str], first: int) -> s
         if first_cells[index] in words_of_totals and as_name(row[id_position]) not in known_ids:
             totals.add(index)
     return totals
+
+
+def _first_cell(row: Sequence) -> object:
+    """The cell in the first column or, if there is none, the first of the row; None without any."""
+    if row[0] is not None:
+        return row[0]
+    return next(filter(None, row), None)
 
 
 def is_word(cell: object) -> bool:
