@@ -143,21 +143,21 @@ def alpha_table(
     DataFrame
         A table of estimates, one row for each.
     """
+
+    def row(key: str, ratings: pd.DataFrame, **options: str) -> dict:
+        estimate = alpha_row(ratings, bootstrap, **options)
+        estimate["key"] = key
+        return estimate
+
+    without_relational = turns.drop(columns="Relational")
     rows = {
-        "per turn, pairwise": alpha_row(turns, bootstrap),
-        "per turn, listwise": alpha_row(turns, bootstrap, missing="listwise"),
-        "per turn, without Relational": alpha_row(turns.drop(columns="Relational"), bootstrap),
-        "after the conversation": alpha_row(post_task, bootstrap),
-        "per turn, turns taken as independent": alpha_row(turns, bootstrap, interval="feldt"),
+        "per turn, pairwise": row("alpha_turn", turns),
+        "per turn, listwise": row("alpha_turn_listwise", turns, missing="listwise"),
+        "per turn, without Relational": row("alpha_turn_without_relational", without_relational),
+        "after the conversation": row("alpha_post", post_task),
+        "per turn, turns taken as independent": row("alpha_turn_feldt", turns, interval="feldt"),
     }
-    keys = {
-        "per turn, pairwise": "alpha_turn",
-        "per turn, listwise": "alpha_turn_listwise",
-        "per turn, without Relational": "alpha_turn_without_relational",
-        "after the conversation": "alpha_post",
-        "per turn, turns taken as independent": "alpha_turn_feldt",
-    }
-    return estimate_table(rows, "ratings", keys)
+    return estimate_table(rows, "ratings")
 
 
 @finding
