@@ -107,6 +107,11 @@ RUN_AXE = """async ([context, options]) => {
 """With the rules alone whose faults shut out a reader; what they are is in no public part of axe."""
 
 
+CODE_THAT_SCROLLS_HAS_THE_KEYBOARD = """() => [...document.querySelectorAll("pre")]
+    .every(node => node.scrollWidth <= node.clientWidth || node.tabIndex === 0)"""
+"""The theme gives it a moment after the page has another width."""
+
+
 def look_at(reader, file, closely, everything):
     """What is seen of a page, on both screens; what axe finds, by theme."""
     page = reader.open(file)
@@ -117,6 +122,7 @@ def look_at(reader, file, closely, everything):
         seen["too wide"][size["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
         seen["figures"][size["width"]] = drawn.evaluate_all(MEASURE)
     page.set_viewport_size(WIDE)
+    page.wait_for_function(CODE_THAT_SCROLLS_HAS_THE_KEYBOARD)
     page.evaluate(WITHOUT_WHAT_TAKES_MINUTES)
     if not everything:
         page.evaluate(WITHOUT_MORE_OF_A_MAKE, ALIKE)
