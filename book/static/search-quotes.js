@@ -56,11 +56,12 @@
       quote(target);
     }
   }, { rootMargin: "400px" });
-  const watch = new MutationObserver(() => {
+  const observeItems = () => {
     list.querySelectorAll("ul.search > li:not([data-quoted])").forEach((item) => {
       item.dataset.quoted = "";
       nearTheScreen.observe(item);
     });
-  });
-  watch.observe(list, { childList: true, subtree: true });
+  };
+  new MutationObserver(observeItems).observe(list, { childList: true, subtree: true });
+  observeItems(); // of a search that was quicker than this script
 })();
