@@ -17,12 +17,12 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 from sense7.files import require_as_written
-from sense7.findings.core import Number, finding, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.chats import same_chats
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.score_text import HIGHEST, LOWEST
-from sense7.judge.scores.metrics import METRICS, SHARE, Metric, Run, means
+from sense7.judge.scores.metrics import METRICS, SHARE, Metric, Run
 from sense7.judge.tfidf import SPEAKERS, conversation_texts, tfidf, word_counts
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -217,7 +217,7 @@ def accuracy_gains(
         gain = np.array([np.nan])
         if not reason:
             hits = _hits(baseline.predictions) - _hits(majority.predictions)
-            gain = means(bootstrap, hits, people)
+            gain = mean_of_rows(bootstrap, hits, people)
         method = f"accuracy of: {baseline.method}; minus that of the majority label"
         key = f"baseline_{_KEYS[name]}_accuracy_gain"
         numbers.append(Metric("", SHARE, method).number(name, gain, people, reason, key))

@@ -17,7 +17,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.estimators.order import rounded
-from sense7.findings.core import finding, tabulate
+from sense7.findings.core import finding, mean_of_rows, tabulate
 from sense7.judge.files import counted_scores
 from sense7.judge.scores.judges import ABSENT, simulated_prefix
 from sense7.judge.scores.metrics import (
@@ -26,7 +26,6 @@ from sense7.judge.scores.metrics import (
     Metric,
     OverRuns,
     Run,
-    means,
     resampling,
 )
 from sense7.terminal import count_of
@@ -146,7 +145,7 @@ def _coverage(
     )
     statistics, numbers = {}, []
     for judge, in_runs in usable.items():
-        statistics[judge] = means(bootstrap, in_runs.mean(axis=0), people)
+        statistics[judge] = mean_of_rows(bootstrap, in_runs.mean(axis=0), people)
         numbers.append(metric.number(judge, statistics[judge], people))
     coverage = tabulate("judge", numbers, bootstrap)
     differences = _differences(coverage["reason"], statistics, metric, pairs, people, bootstrap)

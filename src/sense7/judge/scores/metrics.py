@@ -23,7 +23,7 @@ from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstra
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import weighted_kappa
-from sense7.findings.core import Number, resampled, share, tabulate, widened
+from sense7.findings.core import Number, mean_of_rows, resampled, tabulate, widened
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, counted_scores
 from sense7.judge.reply import NOT_ASKED, STATUSES
@@ -154,11 +154,6 @@ def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> Par
     return bootstrap
 
 
-def means(bootstrap: ParticipantBootstrap, values, people: pd.Series) -> np.ndarray:
-    """Mean over rows, in the data and in every resample."""
-    return share(bootstrap, values, np.ones(len(values)), people)
-
-
 class Run:
     """Coverage and every metric of one run's predictions, and why there is no interval."""
 
@@ -221,7 +216,7 @@ class Run:
             sensitivity = hits / truths
             specificity = (other_conversations - predictions + hits) / other_conversations
             statistics = {
-                "coverage": means(self.bootstrap, usable, self.everyone),
+                "coverage": mean_of_rows(self.bootstrap, usable, self.everyone),
                 "accuracy": hits.sum(axis=-1) / total,
                 "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
                 "within_one": table[..., _NEAR].sum(axis=-1) / total,
@@ -374,7 +369,7 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     usable = np.isfinite(counted_scores(frame))
     people = people_of(frame)
     bootstrap = resampling(people, bootstrap)
-    number = COVERAGE.number("coverage", means(bootstrap, usable, people), people)
+    number = COVERAGE.number("coverage", mean_of_rows(bootstrap, usable, people), people)
     rows = {"coverage": number.row(bootstrap)}
 
     status = pd.Series("ok", index=frame.index)
@@ -406,7 +401,7 @@ def missing_bounds(
     numbers = []
     for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():
         metric = replace(accuracy, method=f"{accuracy.method}; missing scores at their {end}")
-        statistic = means(bootstrap, hits, people)
+        statistic = mean_of_rows(bootstrap, hits, people)
         undefined = "no conversation has a ground truth"
         numbers.append(metric.number(f"accuracy_{end}", statistic, people, undefined))
     return tabulate("bound", numbers, bootstrap)
@@ -423,7 +418,7 @@ def calibration(over: OverRuns) -> pd.DataFrame:
         at_level = predicted == level
         people = everyone[at_level]
         metric = Metric("", "level, 1 to 5", f"mean ground truth of what is predicted as {level}")
-        statistic = means(resampling(people, over.bootstrap), truth[at_level], people)
+        statistic = mean_of_rows(resampling(people, over.bootstrap), truth[at_level], people)
         undefined = f"nothing is predicted as {level}"
         numbers.append(metric.number(level, statistic, people, undefined))
     return tabulate("prediction", numbers, over.bootstrap)
@@ -449,7 +444,7 @@ def stability(over: OverRuns) -> pd.DataFrame:
     highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
     same_label = (np.isnan(predicted) | (predicted == highest)).all(axis=1)
     metric = Metric("", SHARE, "same label in every run with a score, at least two")
-    statistic = means(bootstrap, same_label, people)
+    statistic = mean_of_rows(bootstrap, same_label, people)
     return tabulate(
         "stability", [metric.number("same_label", statistic, people, undefined)], bootstrap
     )
@@ -459,7 +454,7 @@ def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataF
     """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
     errors, correlations = [], []
     for run in over.runs.values():
-        errors.append(means(run.bootstrap, run.score - run.truth, run.people))
+        errors.append(mean_of_rows(run.bootstrap, run.score - run.truth, run.people))
         length = np.zeros(run.n)
         if words is not None:
             length = words.reindex(run.rows["conversation"]).fillna(0).to_numpy(dtype=float)
