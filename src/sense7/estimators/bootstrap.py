@@ -76,6 +76,11 @@ _ROUNDING = 1e-12
 """Width of an interval, absolute or relative to its upper limit, that is rounding alone."""
 
 
+def _has_no_width(low: float, high: float) -> bool:
+    """Whether an interval has no width but for rounding."""
+    return bool(high - low <= _ROUNDING * max(1.0, abs(high)))
+
+
 @dataclass(frozen=True)
 class Scale:
     """A scale on which the estimates of a statistic spread more evenly than as they are."""
@@ -431,9 +436,8 @@ class ParticipantBootstrap:
         from scipy.special import stdtrit
 
         left_out = self.without_each(statistic, values, participants)
-        least = left_out.min()
-        most = left_out.max()
-        if np.isfinite(left_out).all() and most - least <= _ROUNDING * max(1.0, abs(most)):
+        is_defined = np.isfinite(left_out).all()
+        if is_defined and _has_no_width(left_out.min(), left_out.max()):
             return Estimate(estimate, reason=NO_WIDTH)
         with np.errstate(divide="ignore", invalid="ignore"):
             middle = scale.forward(np.asarray(estimate))
@@ -447,7 +451,7 @@ class ParticipantBootstrap:
         t = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2)
         reach = t * jackknife_error(scaled)
         low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
-        if high - low <= _ROUNDING * max(1.0, abs(high)):
+        if _has_no_width(low, high):
             return Estimate(estimate, reason=NO_WIDTH)
         return Estimate(estimate, float(low), float(high))
 
@@ -523,7 +527,7 @@ class ParticipantBootstrap:
             defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(defined, [tail, 1 - tail])
-        if high - low <= _ROUNDING * max(1.0, abs(high)):
+        if _has_no_width(low, high):
             return np.nan, np.nan, NO_WIDTH
         return float(low), float(high), ""
 

@@ -251,9 +251,7 @@ class Resamples:
     def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap):
         self.frame = frame
         self.bootstrap = replace(bootstrap, participants=pd.Series(frame.index, dtype=object))
-        self.weights = np.vstack(
-            [np.ones((1, len(frame))), self.bootstrap.weights()[:, np.arange(len(frame))]]
-        )
+        self.weights = np.vstack([np.ones((1, len(frame))), self.bootstrap.weights()])
         self._correlations: dict[tuple[str, str], np.ndarray] = {}
 
     def of(self, frame: pd.DataFrame) -> "Resamples":

@@ -214,7 +214,7 @@ def example_conversation(study: Study) -> str | None:
     ratings = study.asked
     if not ratings:
         return None
-    messages = _messages_with_ratings(study)
+    messages = _with_ratings(study.messages, study)
     has_text = messages["content"].astype(object).fillna("").str.strip() != ""
     has_rating = messages[ratings].notna().any(axis=1)
     messages["complete"] = has_text & (has_rating | ~messages["answers"])
@@ -233,9 +233,9 @@ def example_conversation(study: Study) -> str | None:
     return candidates["answers"].idxmin()
 
 
-def _messages_with_ratings(study: Study) -> pd.DataFrame:
-    """All messages, each with the ratings that were asked, and whether it is an answer that may be rated."""
-    messages = study.messages.merge(
+def _with_ratings(messages: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Messages, each with the ratings that were asked, and whether it is an answer that may be rated."""
+    messages = messages.merge(
         study.turns[["conversation", "position", *study.asked]],
         on=["conversation", "position"],
         how="left",
@@ -254,8 +254,8 @@ def short_conversation(study: Study) -> pd.DataFrame:
         rating that was asked (1..5; NaN if there is none). No row if there is no such conversation.
     """
     name = example_conversation(study)
-    messages = _messages_with_ratings(study)
-    of_conversation = messages[messages["conversation"] == name].sort_values("position")
+    messages = study.messages[study.messages["conversation"] == name]
+    of_conversation = _with_ratings(messages, study).sort_values("position")
     who = np.where(of_conversation["answers"], "assistant", "user")
     of_conversation = of_conversation.assign(who=who, text=of_conversation["content"])
     return of_conversation.set_index("position")[["who", "text", *study.asked]]

@@ -102,7 +102,7 @@ def _share_rated(
 ) -> Number:
     """The share of turns in which a rating has a level, of those whose answer can be read."""
     is_asked = name in study.asked
-    readable = turns[turns[f"{name}_state"] != UNREADABLE] if is_asked else turns[:0]
+    readable = _readable(turns, name, is_asked)
 
     def rated_share() -> np.ndarray:
         need(is_asked, NEVER_ASKED)
@@ -120,6 +120,13 @@ def _share_rated(
     )
 
 
+def _readable(turns: pd.DataFrame, name: str, is_there: bool) -> pd.DataFrame:
+    """Turns whose answer to a rating can be read; none if there is no such rating."""
+    if not is_there:
+        return turns[:0]
+    return turns[turns[f"{name}_state"] != UNREADABLE]
+
+
 @finding
 def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of first turns, and of later turns, in which Relational Continuity is rated.
@@ -127,13 +134,12 @@ def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap) -
     Returns
     -------
     DataFrame
-        Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to
+        Rows first turn, later turns, later minus first: estimate, low, high, n (turns shown for
         rating), unit, method, reason.
     """
     is_asked = CLAIMED_DIMENSION in study.asked
     turns = study.turns_put_to_rating
-    states = turns[f"{CLAIMED_DIMENSION}_state"]
-    readable = turns[states != UNREADABLE] if is_asked else turns[:0]
+    readable = _readable(turns, CLAIMED_DIMENSION, is_asked)
     is_rated = readable[f"{CLAIMED_DIMENSION}_state"] == RATED
     is_first = readable["turn"] == 1
 
@@ -192,7 +198,7 @@ def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -
     """Return the share of very poor on Relational Continuity among all turns shown for rating: one row."""
     turns = study.turns_put_to_rating
     ever_rated = study.turns[CLAIMED_DIMENSION].notna().any()
-    readable = turns[turns[f"{CLAIMED_DIMENSION}_state"] != UNREADABLE] if ever_rated else turns[:0]
+    readable = _readable(turns, CLAIMED_DIMENSION, ever_rated)
     key = "relational_very_poor_of_all"
     number = _share_very_poor(
         study, bootstrap, readable, "turns shown for rating", CLAIMED_DIMENSION, key

@@ -474,7 +474,7 @@ def expectation_loss(study: Study) -> Compute:
     """Loss when high desired empathy met low ratings, beyond both by themselves."""
     conversations = study.conversations
     empathy = OUTCOMES["empathy"]
-    answered = [name for name in empathy if conversations[name].notna().any()]
+    answered = _answered(study, empathy)
     is_complete = conversations[answered].notna().all(axis=1)
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -509,7 +509,7 @@ def alpha(study: Study) -> Compute:
 
 def poor_turn_d(study: Study) -> Compute:
     """Cohen's d of conversations without and with a poor turn."""
-    columns = [name for name in OUTCOMES["empathy"] if study.conversations[name].notna().any()]
+    columns = _answered(study, OUTCOMES["empathy"])
     repeated = why_no_judgment_of_the_whole(study)
     post = study.conversations[["participant", "conversation", *columns]]
 
@@ -650,10 +650,14 @@ def empathy_satisfaction(study: Study) -> Compute:
     return compute
 
 
+def _answered(study: Study, names: Sequence[str]) -> list[str]:
+    """Those of the questions that somebody answered."""
+    return [name for name in names if study.conversations[name].notna().any()]
+
+
 def _mean_of_asked(study: Study, names: Sequence[str], skip_missing: bool) -> np.ndarray:
     """Mean over those of the questions that somebody answered, of each conversation."""
-    answered = [name for name in names if study.conversations[name].notna().any()]
-    answers = study.conversations[answered].astype(float)
+    answers = study.conversations[_answered(study, names)].astype(float)
     return answers.mean(axis=1, skipna=skip_missing).to_numpy(dtype=float)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sense7.simulate.model import Numbers, cut
+from sense7.simulate.model import LEVEL_CUTS, Numbers, cut
 from sense7.simulate.parameters import JudgeParameters
 
 KINDS = ("ok", "refusal", "no number", "off the scale", "truncated")
@@ -105,7 +105,7 @@ def _replies(
     return JudgeScores(
         parameters=judge,
         judgment=judgment,
-        score=cut(judgment + jitter, (1.5, 2.5, 3.5, 4.5)),
+        score=cut(judgment + jitter, LEVEL_CUTS),
         kind=np.where(is_unusable, unusable + 1, USABLE).astype(np.int8),
     )
 

@@ -29,7 +29,7 @@ UNKNOWN = 0
 """State of a rating that was asked for and not given: the cell says unknown."""
 
 _RELATIONAL = DIMENSION_NAMES.index("Relational")
-_LEVEL_CUTS = (1.5, 2.5, 3.5, 4.5)
+LEVEL_CUTS = (1.5, 2.5, 3.5, 4.5)
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,7 +122,7 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
         + offset[participant]
         + p.importance_sd * normal(total)
     )
-    importance = cut(latent_importance, _LEVEL_CUTS)
+    importance = cut(latent_importance, LEVEL_CUTS)
     latent_desired = (
         p.desired_mean
         + p.desired_importance_slope * (importance - 3.0)
@@ -243,7 +243,7 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
         post_latent=post_latent,
         post=cut(post_latent, p.thresholds),
         experience_latent=experience_latent,
-        experience=cut(experience_latent, _LEVEL_CUTS),
+        experience=cut(experience_latent, LEVEL_CUTS),
         conversation=conversation,
         turn=turn,
         failure=failure,

@@ -15,9 +15,6 @@ _TABLES = tomllib.loads(
     (importlib.resources.files(__package__) / "parameters.toml").read_text("utf-8")
 )
 
-TOPICS = tuple(_TABLES["study"]["topics"]["default"])
-"""Topics for which there is text; ``Parameters.topics`` chooses among them."""
-
 EXPERIENCE_ITEMS = ("Successful", "Engaged", "PositiveInteraction", "UseAgain")
 """Suffixes of the four post-task experience columns."""
 

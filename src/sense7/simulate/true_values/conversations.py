@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from sense7.simulate.judge import offered_quality
 from sense7.simulate.parameters import EXPERIENCE_ITEMS, Parameters
 from sense7.simulate.true_values import arrays
 from sense7.simulate.true_values.arrays import Tables
@@ -129,7 +130,7 @@ def variance_parts(tables: Tables) -> dict[str, float]:
     truth = tables.truth[tables.has_truth]
     parts = _parts_of_conversations(tables)
     total = _variance_of_conditions(tables) + sum(parts)
-    offered = np.bincount(study.conversation, weights=study.quality.mean(axis=1)) / study.turns
+    offered = offered_quality(study)
     return {
         "variance_participant": parts[0],
         "variance_participant_condition": parts[1],
