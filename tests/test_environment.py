@@ -172,7 +172,9 @@ def test_every_python_in_use_satisfies_requires_python():
 # Warnings, of which others' newer versions bring new ones
 
 
-@pytest.mark.parametrize("module", ["sense7", "sense7.judge.metrics", "tests.test_cli", "helpers"])
+@pytest.mark.parametrize(
+    "module", ["sense7", "sense7.judge.scores.metrics", "tests.test_cli", "helpers"]
+)
 def test_a_warning_at_our_own_code_is_an_error(module):
     with pytest.raises(FutureWarning):
         warnings.warn_explicit("will change", FutureWarning, "a.py", 1, module=module)

@@ -27,11 +27,12 @@
 
   function quotation(section) {
     const texts = [...section.querySelectorAll(PARAGRAPHS)].map(textOf).filter((text) => text !== "");
-    const most = Math.max(...texts.map(shared));
-    const text = texts.find((candidate) => shared(candidate) === most) ?? "";
+    const counts = texts.map(shared);
+    const text = texts[counts.indexOf(Math.max(...counts))] ?? "";
     if (text.length <= LONGEST) return text;
-    const first = text.split(" ").findIndex((word) => shared(word) > 0);
-    const start = text.split(" ").slice(0, Math.max(first - 15, 0)).join(" ").length;
+    const words = text.split(" ");
+    const first = words.findIndex((word) => shared(word) > 0);
+    const start = words.slice(0, Math.max(first - 15, 0)).join(" ").length;
     const end = text.lastIndexOf(" ", start + LONGEST);
     return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? " …" : ""}`;
   }

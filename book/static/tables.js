@@ -73,8 +73,7 @@
   const narrow = matchMedia("(max-width: 576px)");
   const watch = new ResizeObserver((changes) => {
     for (const { target } of changes) {
-      const isTooWide = target.scrollWidth > target.parentElement.clientWidth + 1;
-      if (!narrow.matches || !isTooWide) continue;
+      if (!narrow.matches || target.scrollWidth <= target.parentElement.clientWidth + 1) continue;
       watch.unobserve(target);
       makeCards(target);
     }

@@ -9,14 +9,13 @@ Two sources, in this order:
   not that it is right. It holds for the parameters of its studies alone.
 """
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import reason
+from sense7.files import read_json, reason
 
 FILE = "expected.json"
 """Name of the stored means, in ``data/``."""
@@ -107,7 +106,7 @@ def load_expected(path: Path) -> dict | None:
     if not path.exists():
         return None
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = read_json(path)
         _ = stored["parameters"], stored["studies"], stored["values"].keys()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(

@@ -1,6 +1,5 @@
 """Tables for pages, and what readers switch between: estimates in the words of their units, all texts as text."""
 
-import hashlib
 import html
 import re
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.estimates import p_in_words, require_estimates
+from sense7.files import digest_of
 from sense7.outputs import output, outputs_of, show
 from sense7.record import format_number
 from sense7.terminal import plain_lines
@@ -154,7 +154,7 @@ class Variants:
         for name, body in bodies.items():
             content += f"\0{name}\0{body}"
         # Of the content, not counted: an id that another cell can't have, and the same in every build.
-        group = f"switch-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        group = f"switch-{digest_of(content.encode())[:12]}"
         parts = []
         checked = " checked"
         for number, (name, body) in enumerate(bodies.items(), 1):

@@ -42,8 +42,10 @@ def share_assets(html: Path) -> None:
     static = html / "_static"
     pages = {}
     for path in sorted(html.rglob("*.html")):
+        if static in path.parents:
+            continue
         text = path.read_text("utf-8")
-        if static not in path.parents and _elements(text, "stylesheet"):
+        if _elements(text, "stylesheet"):
             pages[path] = text
     if not pages:
         return

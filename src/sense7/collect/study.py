@@ -1,6 +1,5 @@
 """A study: what people are asked, in which language and order, about which turns of which conversations."""
 
-import hashlib
 import json
 import re
 import unicodedata
@@ -12,7 +11,7 @@ from pathlib import Path
 from sense7.collect.texts import UNWRITABLE
 from sense7.errors import UserError
 from sense7.exchange import Chat, ImportSummary, read_chats
-from sense7.files import parse_yaml, reading
+from sense7.files import digest_of, parse_yaml, reading
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
 from sense7.workbook.ids import as_name
@@ -279,7 +278,7 @@ class StudyFile:
         """
         content = self.to_mapping()
         text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(text.encode())
 
     def rated_turns(self, messages: list[dict]) -> list[int]:
         """Numbers, from 1, of a conversation's messages that are rated."""

@@ -4,13 +4,13 @@ The format reads CSV and no workbooks, so a description is of the tables Tasks, 
 as CSV files. https://docs.mlcommons.org/croissant/docs/croissant-spec.html
 """
 
-import hashlib
 import importlib.resources
 import json
 import re
 from collections.abc import Mapping
 
 from sense7.csv_text import csv_text
+from sense7.files import digest_of
 from sense7.taxonomy import CORE_COLUMNS, normalise_name
 from sense7.workbook.writing import explain
 from sense7.workbook.xlsx import Sheet
@@ -75,7 +75,7 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
                 "contentUrl": file,
                 "contentSize": f"{len(content)} B",
                 "encodingFormat": "text/csv",
-                "sha256": hashlib.sha256(content).hexdigest(),
+                "sha256": digest_of(content),
             }
         )
         format_columns = {column.official: column for column in CORE_COLUMNS.get(name, ())}

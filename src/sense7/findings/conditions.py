@@ -1,7 +1,6 @@
 """Conditions compared: means, mixed model, odds ratios, dimension by condition, equal loadings, fading."""
 
 import itertools
-import json
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -38,6 +37,7 @@ from sense7.estimators.mixed import (
     satterthwaite_f,
 )
 from sense7.estimators.order import rounded
+from sense7.files import read_json
 from sense7.findings.core import (
     NotComputable,
     Number,
@@ -705,7 +705,7 @@ def reference_odds_ratios() -> pd.DataFrame:
     The marginal one compares all turns of two conditions, regardless of who rated them, as :func:`odds_ratios` does;
     the conditional one those of one person and conversation. The study is simulated (``tests/reference``).
     """
-    stored = json.loads(data_file("reference.json").read_text(encoding="utf-8"))["odds_ratios"]
+    stored = read_json(data_file("reference.json"))["odds_ratios"]
     rows = {
         "marginal": ("no random effects", "clm", stored["marginal"]),
         "conditional": ("participants and conversations random", "clmm", stored["conditional"]),

@@ -1,6 +1,5 @@
 r"""Whether intervals hold the truth as often as they say: the stored coverage over simulated studies."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy import optimize, stats
 
 from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.files import parse_yaml
+from sense7.files import parse_yaml, read_json
 from sense7.findings.core import finding
 
 __all__ = [
@@ -64,7 +63,7 @@ def wilson_row(count: int, n: int, *, unit: str, method: str) -> dict:
 
 def _stored(path: str | Path | None = None) -> dict:
     """The stored result of the simulation."""
-    return json.loads(Path(path or data_file(COVERAGE)).read_text(encoding="utf-8"))
+    return read_json(Path(path or data_file(COVERAGE)))
 
 
 def _entries(design: str, kind: str, path: str | Path | None = None) -> list[dict]:
@@ -243,7 +242,7 @@ def rules_before_and_after() -> pd.DataFrame:
     earlier_rules = parse_yaml(data_file("earlier_rules.yml").read_text(encoding="utf-8"))
     claims = parse_yaml(data_file("claims.yml").read_text(encoding="utf-8"))
     claim_of = {claim["id"]: claim for claim in claims}
-    rates = json.loads(data_file("claims_power.json").read_text(encoding="utf-8"))["claims"]
+    rates = read_json(data_file("claims_power.json"))["claims"]
     rows = []
     for earlier in earlier_rules:
         claim = claim_of[earlier["claim"]]
@@ -357,7 +356,7 @@ def _rising_shares() -> pd.DataFrame:
 
     Where no study gave an interval the curve is zero.
     """
-    stored = json.loads(data_file(FEW_PEOPLE).read_text(encoding="utf-8"))
+    stored = read_json(data_file(FEW_PEOPLE))
     table = pd.DataFrame(stored["results"])
     table["share"] = table["count"] / table["studies"].where(table["studies"] > 0)
     curves = []

@@ -4,7 +4,6 @@ Where turns have no overall rating, the rounded mean of their dimensions takes i
 computed from texts and ratings; they are not the authors' coding.
 """
 
-import hashlib
 import re
 
 import numpy as np
@@ -15,6 +14,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
+from sense7.files import digest_of
 from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
@@ -431,7 +431,7 @@ def _named_comments(study: Study) -> pd.DataFrame:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:10]
+    return digest_of(text.encode())[:10]
 
 
 def cohens_kappa(tables: np.ndarray) -> np.ndarray:

@@ -15,14 +15,13 @@ Chatbots. SIGDIAL.
 """
 
 import functools
-import hashlib
 import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.files import reading
+from sense7.files import digest_of, reading
 from sense7.sources.converters import EXPERTS as EXPERTS  # noqa: PLC0414 -- readers of the tables name them, too
 from sense7.sources.converters import IEVAL, ieval_task, official_sheets
 from sense7.sources.registry import REGISTRY, SOURCE_SHEET, SOURCES
@@ -119,7 +118,7 @@ def _verified(name: str) -> bytes:
     path = data_file(table.file)
     with reading(path) as stream:
         content = stream.read()
-    digest = hashlib.sha256(content).hexdigest()
+    digest = digest_of(content)
     if digest != table.sha256:
         raise UserError(
             f"{path}: not the table that was released (sha256 {table.sha256[:12]}... expected, {digest[:12]}... "

@@ -253,11 +253,12 @@ def is_error(name: str) -> bool:
 
 def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
     """Report ids of a column that a spreadsheet has shortened or rounded."""
-    shortened = {name for name in set(names) - {None} if _is_shortened(name)}
+    distinct_names = set(names) - {None}
+    shortened = set(filter(_is_shortened, distinct_names))
     long_numbers = {
         name
-        for name in set(names) - {None}
-        if len(name) > 11 and name.isascii() and name.isdigit() and name not in shortened
+        for name in distinct_names - shortened
+        if len(name) > 11 and name.isascii() and name.isdigit()
     }
     rounded = {
         name

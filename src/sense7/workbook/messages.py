@@ -56,16 +56,16 @@ def read_messages(
         for entry, rows in order.problems.items():
             table.add(entry, "MessageId", [row + 2 for row in sorted(rows)])
 
-    message_rows = np.flatnonzero(is_message)
+    message_rows, is_kept = np.flatnonzero(is_message), is_message.tolist()
     messages: Columns = {
-        "conversation": list(compress(names, is_message)),
+        "conversation": list(compress(names, is_kept)),
         "position": order.position[message_rows],
         "message_id": message_id[message_rows],
         "seconds": seconds[message_rows],
-        "role": list(compress(roles, is_message)),
-        "content": list(compress(as_texts(table.cells("Content")), is_message)),
-        "retry": list(compress(table.cells("Retry"), is_message)),
-        "comment": list(compress(as_texts(table.cells("Comment")), is_message)),
+        "role": list(compress(roles, is_kept)),
+        "content": list(compress(as_texts(table.cells("Content")), is_kept)),
+        "retry": list(compress(table.cells("Retry"), is_kept)),
+        "comment": list(compress(as_texts(table.cells("Comment")), is_kept)),
         "row": message_rows + 2,
     }
     turn_rows = np.flatnonzero(is_turn)

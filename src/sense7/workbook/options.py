@@ -1,6 +1,5 @@
 """How a workbook is to be read, where it does not say so itself: scales, words, and what may stay unreadable."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from sense7.files import one_line, parse_yaml, reading, write_whole
+from sense7.files import digest_of, one_line, parse_yaml, reading, write_whole
 from sense7.taxonomy import CORE_COLUMNS, as_plain_number, normalise_name, normalise_word
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_number, as_text, is_blank
@@ -197,7 +196,7 @@ class ReadingOptions:
         if not self:
             return sha256
         text = f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}"
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(text.encode())
 
     def __str__(self) -> str:
         parts = [f"scale of {name}: {interval}" for name, interval in self.scales.items()]

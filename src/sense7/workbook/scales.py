@@ -37,11 +37,18 @@ RATED_CODE = STATES.index(RATED)
 NOT_RATED_CODE = STATES.index(NOT_RATED)
 UNREADABLE_CODE = STATES.index(UNREADABLE)
 
-USUAL = [Interval(0, 1), Interval(-1, 1)]
+USUAL = [
+    Interval(0, 1),
+    Interval(-1, 1),
+    *(
+        Interval(lowest, highest)
+        for highest in (2, 3, 4, 5, 6, 7, 9, 10)
+        for lowest in (1, 0, -highest)
+    ),
+    Interval(0, 100),
+    Interval(-100, 100),
+]
 """Scales that are in use, the smallest first."""
-for highest in (2, 3, 4, 5, 6, 7, 9, 10):
-    USUAL += [Interval(1, highest), Interval(0, highest), Interval(-highest, highest)]
-USUAL += [Interval(0, 100), Interval(-100, 100)]
 
 _WORDS = {
     name: frozenset(words)
@@ -369,18 +376,16 @@ class Question:
         self.words = options.words_of(self.official, self.size)
         self.missing = options.missing_of(self.official)
         keys = distinct_keys(cells)
-        counts = Counter(keys)
         code_of: dict[object, int] = {}
         self.answers: list[Answer] = []
-        for key, cell in zip(keys, cells, strict=True):
-            if key in code_of:
-                continue
+        for key, count in Counter(keys).items():
+            cell = key if keys is cells else key[1]  # see distinct_keys
             number, word = self._number_and_word(cell)
             if number is None and not word:
                 code_of[key] = -1
             else:
                 code_of[key] = len(self.answers)
-                self.answers.append(Answer(cell, counts[key], number, word))
+                self.answers.append(Answer(cell, count, number, word))
         self.rows = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
         # Words that are neither declared nor say that there is no answer: all of them, and those without a number.
         self.unknown_words, self.bare_words = Counter(), Counter()

@@ -540,7 +540,9 @@ def _require_writable(sheet: Sheet, path: Path) -> None:
     """Refuse a sheet with a cell that an .xlsx file can't hold without loss."""
     for row, cells in enumerate([sheet.header, *sheet.rows]):
         for column, cell in enumerate(cells):
-            problem = _unwritable(cell)
+            # Most cells are such numbers.
+            is_plain_number = type(cell) is float and math.isfinite(cell)
+            problem = None if is_plain_number else _unwritable(cell)
             if row >= MOST_ROWS or column >= MOST_COLUMNS:
                 problem = (
                     f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"

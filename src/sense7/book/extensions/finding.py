@@ -344,6 +344,8 @@ _REASON = re.compile(rf"{NOT_AVAILABLE} \(([^()]*)\)")
 
 def _say_why_instead(answer: nodes.paragraph) -> None:
     """Put the reason, once, in the place of sentences with a number that these data cannot give."""
+    if NOT_AVAILABLE not in answer.astext():
+        return
     kept: list[nodes.Node] = []
     reasons: list[str] = []
     for sentence in _sentences(answer):
@@ -352,8 +354,6 @@ def _say_why_instead(answer: nodes.paragraph) -> None:
             reasons += _REASON.findall(text)
         else:
             kept += sentence
-    if NOT_AVAILABLE not in answer.astext():
-        return
     why = "; ".join(dict.fromkeys(reasons)) or "see below"
     answer[:] = [*kept, nodes.Text(f" Not available here: {why}.")]
 
