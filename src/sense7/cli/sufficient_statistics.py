@@ -397,16 +397,16 @@ def _alphas(
 
     def add(key: str, moments: np.ndarray, counts: np.ndarray, missing: str) -> None:
         units = int(counts.sum())
+        reason = ""
         if moments.shape[-1] < 2:
             reason = (
                 "fewer than two of these dimensions were rated in this data set; alpha needs two"
             )
+        elif key.startswith("alpha_post"):
+            reason = repeated
+        if reason:
             method = f"Cronbach's alpha, {missing}"
             rows[key] = estimate_row(n=units, unit="alpha", method=method, reason=reason)
-            return
-        if repeated and key.startswith("alpha_post"):
-            method = f"Cronbach's alpha, {missing}"
-            rows[key] = estimate_row(n=units, unit="alpha", method=method, reason=repeated)
             return
         has_units = counts > 0
         rows[key] = alpha_row_of_moments(

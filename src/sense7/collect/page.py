@@ -17,7 +17,7 @@ from sense7.collect.study import LANGUAGES, StudyFile, is_code
 from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
 from sense7.exchange.content import vocabulary
-from sense7.files import not_written, parse_yaml, require_free, write_whole
+from sense7.files import digest_of, not_written, parse_yaml, require_free, write_whole
 from sense7.taxonomy import (
     AGREEMENT,
     DESIRED_EMPATHY,
@@ -131,21 +131,21 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     rules["form-action"] = "'none'"
     rules["base-uri"] = "'none'"
     texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
+    words = dict(wording(study.language))
+    if not study.add_conversations:
+        del words["refused"]
     carried = {
         "study": study.to_mapping(),
         "id": study.id,
-        "page": hashlib.sha256(texts.encode()).hexdigest()[:16],
+        "page": digest_of(texts.encode())[:16],
         "settings": study.settings(),
         "levels": LEVELS,
-        "words": wording(study.language),
+        "words": words,
         "characters": {"line_breaks": LINE_BREAKS, "unstorable": UNSTORABLE},
         "conversations": list(conversations),
     }
     if study.add_conversations:
         carried["vocabulary"] = vocabulary()
-    else:
-        carried["words"] = dict(wording(study.language))
-        del carried["words"]["refused"]
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
         policy="; ".join(f"{name} {value}" for name, value in rules.items()),

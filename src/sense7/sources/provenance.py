@@ -8,7 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reading, write_whole
+from sense7.files import not_written, one_line, read_json, reading, write_whole
 from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
@@ -187,7 +187,7 @@ def read_record(
     """Read the record that lies beside a file, without comparing it with the file; None if there is none."""
     record = record_path(path)
     try:
-        return Provenance.from_dict(json.loads(record.read_text(encoding="utf-8")))
+        return Provenance.from_dict(read_json(record))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -4,7 +4,6 @@ Each request has a ``custom_id`` of its run and a digest of the request and its 
 what they say, and one to a request that these data and options would not make is foreign.
 """
 
-import hashlib
 import json
 import re
 from collections import defaultdict
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.exchange.records import json_lines
-from sense7.files import not_written, reading, require_as_written, write_whole
+from sense7.files import digest_of, not_written, reading, require_as_written, write_whole
 from sense7.judge.asking.answers import (
     Answer,
     NoCompletion,
@@ -46,7 +45,7 @@ class Imported(Written):
 def request_name(unit) -> str:
     """Name a request without its run, by digest: a conversation may have any name."""
     content = f"{unit.conversation} {unit.request_sha256}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(content).hexdigest()[:40]
+    return digest_of(content)[:40]
 
 
 def export_requests(

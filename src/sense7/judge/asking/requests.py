@@ -1,6 +1,5 @@
 """What a judge is asked of each conversation: the request, to the letter of the authors' convention."""
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import reading
+from sense7.files import digest_of, read_json, reading
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.chats import chat_json, chats
 from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
@@ -69,7 +68,7 @@ class Prompt:
         names = ratings_of(rating)
         require_unit(unit)
         folder = _HERE / "prompts"
-        wording = json.loads((folder / "ratings.json").read_text(encoding="utf-8"))
+        wording = read_json(folder / "ratings.json")
         meanings = {"overall": "how empathic it is, all in all"}
         for dimension in DIMENSIONS:
             meanings[dimension.name] = f"it {dimension.definition} ({dimension.title})"
@@ -106,7 +105,7 @@ class Prompt:
     @property
     def sha256(self) -> str:
         """Hash of the text in UTF-8, placeholders and all."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return digest_of(self.text.encode())
 
     def fill(self, chat: str, examples: str = "") -> str:
         """Put a conversation and examples into their places."""

@@ -7,7 +7,6 @@ endpoint that refuses a parameter, or can't be reached at all, says so before mo
 
 import asyncio
 import contextlib
-import hashlib
 import importlib.util
 import json
 import time
@@ -21,7 +20,7 @@ import pandas as pd
 
 import sense7
 from sense7.errors import UserError
-from sense7.files import one_line, require_as_written
+from sense7.files import digest_of, one_line, require_as_written
 from sense7.judge.asking.answers import Answer, Written, answers_to, describe_reply, now
 from sense7.judge.asking.client import Client, Unanswered
 from sense7.judge.asking.cost import CostEstimate, Price, estimate, few_tokens
@@ -184,13 +183,13 @@ def questions_for(
         text = prompt.fill(chat, examples[conversation])
         body = json.dumps(request_body(model, text, parameters), sort_keys=True)
         prompts.append(text)
-        digests.append(hashlib.sha256(body.encode()).hexdigest())
+        digests.append(digest_of(body.encode()))
     frame = frame.assign(prompt=prompts)
     # Of all that a request says.
     frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)
     frame["request_sha256"] = digests
     requests = list(zip(frame["conversation"], digests, strict=True))
-    requests_sha256 = hashlib.sha256(json.dumps(requests).encode()).hexdigest()
+    requests_sha256 = digest_of(json.dumps(requests).encode())
     if limit:
         frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
     ratings = () if is_standard else names

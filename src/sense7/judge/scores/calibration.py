@@ -87,6 +87,15 @@ def calibrated(frame: pd.DataFrame) -> np.ndarray:
     return mapped
 
 
+def _calibrated_or_why_not(frame: pd.DataFrame) -> tuple[np.ndarray, str]:
+    """Calibrated scores, NaN where there are none, and why not: there is no judge, or scores can't be calibrated."""
+    absent = frame.attrs.get("reason", "")
+    try:
+        return calibrated(frame), absent
+    except UserError as error:
+        return np.full(len(frame), np.nan), absent or str(error)
+
+
 @finding
 def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Expected calibration error before and after calibration.
@@ -125,15 +134,10 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     >>> calibration_errors(frame, bootstrap)["estimate"].tolist()
     [0.75, 0.0, 0.75]
     """
-    absent = frame.attrs.get("reason")
     as_given = frame["score"].to_numpy(dtype=float)
-    why_none = absent or "no conversation has both a rating and a score"
-    why_not_calibrated = why_none
-    try:
-        isotonic = calibrated(frame)
-    except UserError as error:
-        isotonic = np.full(len(frame), np.nan)
-        why_not_calibrated = absent or str(error)
+    why_none = frame.attrs.get("reason") or "no conversation has both a rating and a score"
+    isotonic, reason = _calibrated_or_why_not(frame)
+    why_not_calibrated = reason or why_none
     as_given_row = _error_row(frame, [as_given], f"as given: {_ERROR}", why_none, bootstrap)
     isotonic_row = _error_row(
         frame, [isotonic], f"isotonic: {_ERROR}", why_not_calibrated, bootstrap
@@ -212,12 +216,7 @@ def agreement_after_calibration(
     >>> agreement_after_calibration(frame, ParticipantBootstrap(people, 100, 1))["estimate"].tolist()
     [1.0, 1.0, 0.75, 0.0]
     """
-    reason = frame.attrs.get("reason", "")
-    try:
-        mapped = calibrated(frame)
-    except UserError as error:
-        mapped = np.full(len(frame), np.nan)
-        reason = reason or str(error)
+    mapped, reason = _calibrated_or_why_not(frame)
     metrics_of = {
         "as given": run_metrics(
             frame.assign(score=frame["score"].where(~np.isnan(mapped))), bootstrap

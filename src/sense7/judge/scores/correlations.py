@@ -10,13 +10,11 @@ of scores s, ground truth t and length l. All are exact in each resample of part
 with all conversations or not at all.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
 from sense7.estimators.order import rounded
-from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.estimators.ranks import spearmans_in_draws
 from sense7.findings.core import tabulate
 from sense7.judge.scores.metrics import Metric, OverRuns, Run
 
@@ -113,21 +111,8 @@ def _with_length(run: Run, length: pd.Series) -> pd.DataFrame:
     return rows.dropna(subset="length")
 
 
-def _resampled(run: Run, rows: pd.DataFrame, statistic: Callable) -> np.ndarray:
-    """A statistic of how often each row is taken, in the data and in every resample of participants."""
-
-    def in_resamples(weights: np.ndarray) -> np.ndarray:
-        return statistic(weights, run.bootstrap.codes(rows["participant"]))
-
-    in_data = statistic(np.ones((1, len(rows))), None)
-    return np.concatenate([in_data, run.bootstrap.in_every_draw(in_resamples)])
-
-
 def _spearman(run: Run, rows: pd.DataFrame) -> np.ndarray:
-    def correlation(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-        return spearman_in_draws(rows["score"], rows["truth"], weights, codes)
-
-    return _resampled(run, rows, correlation)
+    return run.spearman(rows["score"], rows["truth"], rows["participant"])
 
 
 def _partial_spearman(run: Run, rows: pd.DataFrame) -> np.ndarray:
@@ -143,4 +128,4 @@ def _partial_spearman(run: Run, rows: pd.DataFrame) -> np.ndarray:
             partial = (score_truth - score_length * truth_length) / np.sqrt(left_by_length)
         return np.where(rounded(left_by_length) == 0, np.nan, partial)
 
-    return _resampled(run, rows, correlation)
+    return run.of_weights(correlation, rows["participant"])

@@ -106,6 +106,11 @@ COVERAGE = Metric(
 MEASURED = {"coverage": COVERAGE, **METRICS}
 
 
+def _margins(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counts of hits, of ground truths and of predictions of each level."""
+    return np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
+
+
 def _table(sums: np.ndarray) -> np.ndarray:
     """Counts of conversations: rows are levels of the ground truth, columns those of the score."""
     return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LEVELS), len(LEVELS))
@@ -190,23 +195,27 @@ class Run:
         """A function of sums over the rows with score and ground truth."""
         return resampled(self.bootstrap, statistic, self.sums, self.people)
 
-    def spearman(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Spearman's correlation of two columns of these rows."""
+    def of_weights(self, statistic: Callable, people: pd.Series) -> np.ndarray:
+        """A function of how often each row is taken, in the data and in every resample of whose rows they are."""
 
         def in_draws(weights: np.ndarray) -> np.ndarray:
-            return spearman_in_draws(x, y, weights, self.bootstrap.codes(self.people))
+            return statistic(weights, self.bootstrap.codes(people))
 
-        estimate = spearman_in_draws(x, y, np.ones((1, self.n)))
+        estimate = statistic(np.ones((1, len(people))), None)
         return np.concatenate([estimate, self.bootstrap.in_every_draw(in_draws)])
+
+    def spearman(self, x: np.ndarray, y: np.ndarray, people: pd.Series | None = None) -> np.ndarray:
+        """Spearman's correlation of two columns of these rows, or of rows of other people."""
+        if people is None:
+            people = self.people
+        return self.of_weights(partial(spearman_in_draws, x, y), people)
 
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric; NaN where it is undefined."""
         sums = self.resampled(np.asarray)
         table = _table(sums)
-        hits = np.diagonal(table, axis1=-2, axis2=-1)
-        truths = table.sum(axis=-1)
-        predictions = table.sum(axis=-2)
+        hits, truths, predictions = _margins(table)
         total = truths.sum(axis=-1)
         other_conversations = total[..., None] - truths
         sizes = truths + predictions
@@ -476,9 +485,7 @@ def recognition(over: OverRuns) -> pd.DataFrame:
 
     def youden(sums: np.ndarray) -> np.ndarray:
         table = _table(sums)
-        hits = np.diagonal(table, axis1=-2, axis2=-1)
-        truths = table.sum(axis=-1)
-        predictions = table.sum(axis=-2)
+        hits, truths, predictions = _margins(table)
         other_conversations = table.sum(axis=(-2, -1))[..., None] - truths
         return hits / truths - (predictions - hits) / other_conversations
 

@@ -539,11 +539,12 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
         "alpha": _alpha_of_models(alpha, bootstrap),
     }
     for target in ("experts", "person"):
+        p_at = {epsilon: _p_values(judged, target, epsilon) for epsilon, _ in EPSILONS.values()}
         for corrected in CORRECTED:
             for name, (epsilon, _) in EPSILONS.items():
                 ending = "" if epsilon == EPSILON else f"_{name}"
                 passed = f"{corrected}passed_{target}"
-                table = _questions_passed(judged, bootstrap, target, epsilon, corrected)
+                table = _questions_passed(p_at[epsilon], bootstrap, epsilon, corrected)
                 table["key"] = [f"alternative_{passed}_{judge}{ending}" for judge in JUDGES]
                 single_tables[f"{passed}{ending}"] = table
     page_tables["more"] = single_tables
@@ -628,13 +629,11 @@ def _alpha_of_models(alpha: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFr
     return tabulate("jury", [replace(number, undefined=reason)], bootstrap)
 
 
-def _questions_passed(
-    judged: pd.DataFrame, bootstrap: CorpusBootstrap, target: str, epsilon: float, corrected: str
-) -> pd.DataFrame:
-    """On how many questions each model may take an expert's place; ``corrected`` is a key of `CORRECTED`."""
-    numbers = []
-    for judge, model in JUDGES.items():
-        p = []
+def _p_values(judged: pd.DataFrame, target: str, epsilon: float) -> dict[str, np.ndarray]:
+    """Judge -> p values of the alternative annotator test, one row per question and one column per expert."""
+    p_values = {}
+    for judge in JUDGES:
+        rows = []
         for _, group in judged.groupby(["corpus", "question"], sort=False):
             reference = None
             if target == "person":
@@ -642,8 +641,18 @@ def _questions_passed(
                 if np.isnan(reference).any():
                     continue
             experts = group[list(EXPERTS)].to_numpy(dtype=float)
-            p.append(alternative_test(wins(group[judge], experts, reference), epsilon).p)
-        p = np.array(p)
+            rows.append(alternative_test(wins(group[judge], experts, reference), epsilon).p)
+        p_values[judge] = np.array(rows)
+    return p_values
+
+
+def _questions_passed(
+    p_values: Mapping[str, np.ndarray], bootstrap: CorpusBootstrap, epsilon: float, corrected: str
+) -> pd.DataFrame:
+    """On how many questions each model may take an expert's place; ``corrected`` is a key of `CORRECTED`."""
+    numbers = []
+    for judge, model in JUDGES.items():
+        p = p_values[judge]
         rejected = benjamini_yekutieli(p)
         if not corrected:
             rejected = benjamini_yekutieli(p.ravel()).reshape(p.shape)
