@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from helpers.golden import REFERENCE, reference
 from helpers.pages import chromium
+from helpers.sentences import Sentences
 from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.processes import ONE_THREAD
@@ -51,6 +52,12 @@ SLOWEST = (
 
 SHARING = ("tests/built_book", "tests/simulate")
 """Folders whose files share what is slow to make: parsed pages; the truth of the default simulation."""
+
+
+@pytest.fixture
+def sentences(snapshot, tmp_path, tmp_path_factory):
+    """What messages say, in one file; see :mod:`helpers.sentences`."""
+    return Sentences(snapshot, [tmp_path, tmp_path_factory.getbasetemp(), ROOT])
 
 
 @pytest.fixture(scope="session")

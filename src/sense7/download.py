@@ -48,6 +48,9 @@ def download(name: str, address: str, part: Path, *, copy: str) -> None:
     UserError
         If the address or where it leads isn't allowed, the place can't be reached, or too much or too slowly comes.
     """
+    # Imported before the thread begins: Python's end would take OpenSSL away under an import there.
+    import requests  # noqa: F401
+
     _require_allowed(address)
     problems = []
 

@@ -77,8 +77,9 @@ class Endpoint:
                 f"{bare.address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
                 f"{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
             )
-        if to_ask and importlib.util.find_spec("aiohttp"):  # imported while the data are read
-            threading.Thread(target=__import__, args=("aiohttp",), daemon=True).start()
+        if to_ask and importlib.util.find_spec("aiohttp"):
+            # Imported while the data are read. No daemon: Python's end would take OpenSSL away under it.
+            threading.Thread(target=__import__, args=("aiohttp",)).start()
         return replace(bare, key=key, key_name=name)
 
     @property

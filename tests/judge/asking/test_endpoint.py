@@ -8,6 +8,8 @@ import json
 import math
 import re
 import ssl
+import subprocess
+import sys
 import time
 import urllib.parse
 import zipfile
@@ -64,6 +66,19 @@ def test_unfit_addresses_are_refused_and_not_repeated(address):
 
 
 LOCAL = "http://127.0.0.1:8000/v1"
+
+
+def test_what_is_imported_meanwhile_is_waited_for_when_python_ends():
+    """Else a command that is refused early ends by a crash of OpenSSL now and then."""
+    code = (
+        "import threading; from sense7.judge.endpoint import Endpoint; "
+        f"Endpoint.of({LOCAL!r}, {{}}); "
+        "print([thread.daemon for thread in threading.enumerate()])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert "True" not in ended.stdout, ended.stdout
 
 
 @pytest.mark.parametrize(

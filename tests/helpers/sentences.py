@@ -1,0 +1,66 @@
+"""Sentences of messages stand in one file, tests/reference/sentences.ambr; tests say what a message is about.
+
+After a sentence was changed: ``python -m pytest -n 0 --snapshot-update tests/that/test_file.py``.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from syrupy.extensions.amber import AmberSnapshotExtension
+
+from sense7.errors import UserError
+
+TESTS = Path(__file__).resolve().parents[1]
+FILE = TESTS / "reference" / "sentences.ambr"
+
+
+class OneFile(AmberSnapshotExtension):
+    """All sentences in one file, each under the path of its test."""
+
+    @classmethod
+    def get_location(cls, **_) -> str:
+        return str(FILE)
+
+    @classmethod
+    def dirname(cls, **_) -> str:
+        return str(FILE.parent)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location, index=0) -> str:
+        path = Path(test_location.filepath).relative_to(TESTS).as_posix()
+        name = super().get_snapshot_name(test_location=test_location, index=index)
+        return f"{path}::{name}"
+
+
+class Sentences:
+    """The sentences of one test, in their order."""
+
+    def __init__(self, snapshot, folders):
+        self._snapshot = snapshot.use_extension(OneFile)
+        self._folders = sorted(map(str, folders), key=len, reverse=True)
+
+    def check(self, text: str, *places: object) -> None:
+        """Require that a message names places (files, sheets, columns, rows, numbers) and says what stands in the file.
+
+        What differs from run to run is FOLDER, PORT and DIGEST there.
+        """
+        text = str(text)
+        missing = [place for place in places if str(place) not in text]
+        assert not missing, f"{missing} not named in: {text}"
+        for folder in self._folders:
+            text = text.replace(folder, "FOLDER")
+        text = re.sub(r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT", text)
+        text = re.sub(r"\b[0-9a-f]{12,64}\b", "DIGEST", text)
+        assert text == self._snapshot
+
+    @contextlib.contextmanager
+    def refused(
+        self, *places: object, error: type[Exception] = UserError
+    ) -> Iterator[pytest.ExceptionInfo]:
+        """``with sentences.refused("study.xlsx", "Score"): ...``: an error whose message names these places."""
+        with pytest.raises(error) as raised:
+            yield raised
+        self.check(str(raised.value), *places)
