@@ -51,7 +51,7 @@
   "use strict";
 
   const explorer = window.sense7Explorer;
-  const { make, own, unseen, fold, count, address, CHOICES, RANGES, SORTS, Conversation } = explorer;
+  const { make, own, unseen, fold, grouped, count, address, CHOICES, RANGES, SORTS, Conversation } = explorer;
   const A_PAGE = 25;
   const [UNASKED, UNDER_WAY, LOADED, FAILED] = ["unasked", "under way", "loaded", "failed"]; // a file of texts
 
@@ -279,10 +279,10 @@
     // What each choice would leave, the other filters kept; what a search or a range leaves alone.
     showCounts(counts, alone) {
       for (const [name, options] of Object.entries(this.options)) {
-        for (const [option, text] of options) option.textContent = `${text} (${(counts[name].get(option.value) ?? 0).toLocaleString("en")})`;
+        for (const [option, text] of options) option.textContent = `${text} (${grouped(counts[name].get(option.value) ?? 0)})`;
       }
       for (const name of ["text", ...RANGES.map((range) => range.names[0])]) {
-        this.alone[name].textContent = alone.has(name) ? `fits ${alone.get(name).toLocaleString("en")}` : "";
+        this.alone[name].textContent = alone.has(name) ? `fits ${grouped(alone.get(name))}` : "";
       }
     }
 
@@ -312,7 +312,7 @@
     describe() {
       const total = this.all.length;
       const found = this.found.length;
-      let words = found === total ? `All ${count(total, "conversation")}.` : `${found.toLocaleString("en")} of ${count(total, "conversation")}.`;
+      let words = found === total ? `All ${count(total, "conversation")}.` : `${grouped(found)} of ${count(total, "conversation")}.`;
       if (this.words.length) {
         const failed = this.inState(FAILED);
         const missing = this.parts.length - this.inState(LOADED) - failed;
@@ -366,7 +366,7 @@
 
     makeSize() {
       const bytes = this.data.texts.reduce((sum, text) => sum + text.bytes, 0);
-      const size = `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
+      const size = `${(bytes / 1e6).toFixed(1)} MB`;
       return make("p", { class: "hint" }, `The texts of all conversations: ${size}, loaded when they are searched; that of one, when it is opened.`);
     }
 
@@ -495,7 +495,7 @@
         { class: "pages", "aria-label": label },
         make("a", { href: address(this.state) }, "Back to the list"),
         place > 0 ? link(this.found[place - 1], "Previous") : null,
-        place >= 0 ? make("span", {}, `${(place + 1).toLocaleString("en")} of ${this.found.length.toLocaleString("en")}`) : null,
+        place >= 0 ? make("span", {}, `${grouped(place + 1)} of ${grouped(this.found.length)}`) : null,
         place >= 0 ? link(this.found[place + 1], "Next") : null,
         one ? make("a", { href: address({ ...this.state, page: "", compare: one.name }) }, "Compare with another") : null,
         this.makeCopy(),

@@ -9,7 +9,6 @@
   const NUMBER = /^([<>≤≥]?)\s*([-+−]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[-+]?\d+)?)(%?)(?=$|[\s[(;])/i;
   const MISSING = /^$|^[-–—]$|^(?:not available|none|nan)$/i;
   const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
-  const collator = new Intl.Collator("en", { numeric: true });
 
   document.querySelectorAll("article table.dataframe").forEach((table) => {
     const rows = [...(table.tBodies[0]?.rows ?? [])];
@@ -37,6 +36,7 @@
     const known = rows.filter((row) => !MISSING.test(texts.get(row)));
     const numbers = new Map(known.map((row) => [row, numberOf(texts.get(row))]));
     const ofNumbers = known.every((row) => numbers.get(row));
+    const collator = new Intl.Collator("en", { numeric: true });
     const compare = ofNumbers
       ? (a, b) => numbers.get(a)[0] - numbers.get(b)[0] || numbers.get(a)[1] - numbers.get(b)[1]
       : (a, b) => collator.compare(texts.get(a), texts.get(b));
