@@ -20,6 +20,9 @@ import nbformat
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+JUPYTERLAB = "jupyterlab>=4,<5"
+VARIABLES_OF_THIS_MACHINE = {"PYTHONPATH", "PYTHONHOME", "SENSE7_ROOT"}
+LINES_OF_AN_ERROR = 15
 
 
 def main() -> None:
@@ -27,25 +30,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Rehearse Binder's set-up on this machine.")
     parser.add_argument("notebook", nargs="?", default="03-reliability", help="name of a notebook")
     parser.add_argument("--keep", type=Path, help="empty folder to work in, which is kept")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="binder-") as temporary:
-        checkout = (chosen.keep or Path(temporary)).resolve() / "checkout"
-        variables = make_environment(checkout, checkout.with_name("environment"))
-        notebook = checkout / "notebooks" / f"{chosen.notebook}.ipynb"
-        command(["jupyter", "execute", "--inplace", str(notebook)], notebook.parent, variables)
-        cells = [
-            cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"
-        ]
-        shown = sum(bool(cell.outputs) for cell in cells)
-        print(
-            f"{chosen.notebook}: all {len(cells)} code cells ran without an error, {shown} of them show something"
-        )
+        folder = (options.keep or Path(temporary)).resolve()
+        checkout = folder / "checkout"
+        copy_checkout(checkout)
+        variables = make_environment(checkout, folder / "environment")
+        notebook = checkout / "notebooks" / f"{options.notebook}.ipynb"
+        run(["jupyter", "execute", "--inplace", str(notebook)], notebook.parent, variables)
+        cells = nbformat.read(notebook, as_version=4).cells
+    code_cells = [cell for cell in cells if cell.cell_type == "code"]
+    with_output = sum(bool(cell.outputs) for cell in code_cells)
+    print(
+        f"{options.notebook}: all {len(code_cells)} code cells ran without an error, "
+        f"{with_output} of them show something"
+    )
 
 
-def command(arguments: list[str], folder: Path, variables: dict) -> str:
-    """Run a program to its end; what it said is the error if it fails."""
+def run(arguments: list[str], folder: Path, variables: dict) -> str:
+    """Run a program to its end and return its output; if it fails, the last lines are the error."""
     print(f"- {' '.join(arguments)}", flush=True)
-    done = subprocess.run(  # noqa: S603 - commands of our own
+    finished = subprocess.run(  # noqa: S603 - the commands of this file
         arguments,
         cwd=folder,
         env=variables,
@@ -54,62 +59,71 @@ def command(arguments: list[str], folder: Path, variables: dict) -> str:
         errors="replace",
         check=False,
     )
-    if done.returncode:
-        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        sys.exit(f"rehearsal failed: {arguments[0]} ended with {done.returncode}:\n{said}")
-    return done.stdout
+    if finished.returncode:
+        lines = (finished.stdout + finished.stderr).strip().splitlines()
+        last_lines = "\n".join(lines[-LINES_OF_AN_ERROR:])
+        sys.exit(
+            f"rehearsal failed: {arguments[0]} ended with {finished.returncode}:\n{last_lines}"
+        )
+    return finished.stdout
 
 
-def python_of(version: str) -> str:
-    """The program of a Python; this one's where there is none, or one of pyenv's that leads to none."""
+def copy_checkout(checkout: Path) -> None:
+    """Copy what is under version control, or would be at the next commit: Binder has no more."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in run(listing, ROOT, dict(os.environ)).split("\0"):
+        source = ROOT / name
+        if source.is_file():
+            target = checkout / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def make_environment(checkout: Path, environment: Path) -> dict:
+    """Install what the checkout's environment.yml lists; return the variables under which programs run in it."""
+    variables = {
+        name: value for name, value in os.environ.items() if name not in VARIABLES_OF_THIS_MACHINE
+    }
+    variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    variables["VIRTUAL_ENV"] = str(environment)
+    # A user's own settings of Jupyter are not on Binder.
+    for name in ("CONFIG", "DATA", "RUNTIME"):
+        variables[f"JUPYTER_{name}_DIR"] = str(environment / "jupyter" / name)
+    variables["IPYTHONDIR"] = str(environment / "ipython")
+
+    python_version, requirements = read_environment_file(checkout / "environment.yml")
+    run([python_program(python_version), "-m", "venv", str(environment)], checkout, variables)
+    python = str(environment / "bin/python")
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    for line in [JUPYTERLAB, *requirements]:  # Binder's image has JupyterLab before anything else
+        run([*install, *line.split()], checkout, variables)
+    run([str(checkout / "postBuild")], checkout, variables)
+    run(["sense7", "check", "synthetic"], checkout, variables)
+    return variables
+
+
+def read_environment_file(file: Path) -> tuple[str, list[str]]:
+    """Return the version of Python and the lines for pip."""
+    dependencies = yaml.safe_load(file.read_text(encoding="utf-8"))["dependencies"]
+    python_version = ""
+    requirements = []
+    for dependency in dependencies:
+        if isinstance(dependency, dict):
+            requirements = dependency["pip"]
+        elif dependency.startswith("python="):
+            python_version = dependency.partition("=")[2]
+    return python_version, requirements
+
+
+def python_program(version: str) -> str:
+    """Return the program of that Python; this one's if there is none, or only pyenv's stand-in for one."""
     program = shutil.which(f"python{version}")
     if program is None:
         return sys.executable
-    done = subprocess.run([program, "--version"], capture_output=True, check=False)  # noqa: S603
-    return sys.executable if done.returncode else program
-
-
-def make_environment(checkout: Path, place: Path) -> dict:
-    """Copy the checkout, make what its environment.yml describes; give the variables under which programs are found."""
-    # What is under version control, or would be at the next commit: Binder has no more.
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in filter(None, command(listing, ROOT, dict(os.environ)).split("\0")):
-        if (ROOT / name).is_file():
-            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, checkout / name)
-    described = yaml.safe_load((checkout / "environment.yml").read_text(encoding="utf-8"))[
-        "dependencies"
-    ]
-    version = next(
-        entry.partition("=")[2] for entry in described if str(entry).startswith("python=")
-    )
-    left_out = {"PYTHONPATH", "PYTHONHOME", "SENSE7_ROOT"}
-    variables = {key: value for key, value in os.environ.items() if key not in left_out}
-    variables |= {
-        "PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "VIRTUAL_ENV": str(place),
-        # Nobody's own settings of Jupyter: they would be no part of Binder.
-        **{
-            f"JUPYTER_{name}_DIR": str(place / "jupyter" / name)
-            for name in ("CONFIG", "DATA", "RUNTIME")
-        },
-        "IPYTHONDIR": str(place / "ipython"),
-    }
-    command([python_of(version), "-m", "venv", str(place)], checkout, variables)
-    install = [
-        str(place / "bin/python"),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
-    pip = next(entry["pip"] for entry in described if isinstance(entry, dict))
-    for line in ["jupyterlab>=4,<5", *pip]:  # JupyterLab is there before anything of ours
-        command([*install, *line.split()], checkout, variables)
-    command([str(checkout / "postBuild")], checkout, variables)
-    command(["sense7", "check", "synthetic"], checkout, variables)
-    return variables
+    finished = subprocess.run([program, "--version"], capture_output=True, check=False)  # noqa: S603
+    if finished.returncode:
+        return sys.executable
+    return program
 
 
 if __name__ == "__main__":

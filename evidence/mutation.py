@@ -1,23 +1,26 @@
 """Mutation testing: small changes of the code, and the share of them that the tests miss, per package.
 
 mutmut makes the mutants: a number is one larger, a comparison is reversed, an argument is left out. All mutants of a
-package are put in a row, by file and then by place in the file, and positions in that row are drawn by a seed: the draw
-depends on no name. The modules outside of packages are the package "top". Excluded from the row before the draw, and
-counted, are mutants of wording: those that change only the text of a literal in which a blank stands between words.
-Nothing is taken out afterwards. A mutant is dead when a test fails, or when its tests don't end.
+package are listed by file and then by position in the file, and a seed draws positions in that list, so that no name
+influences the draw. The modules outside of packages are the package "top". Before the draw, mutants of wording are
+excluded and counted: those that change only a literal in which a space stands between words. Nothing is excluded
+afterwards. A mutant is dead when a test fails, or when its tests don't end.
 
-The tests of a package are those in the folder of tests with its name, and the examples in its docstrings; of a package
-without such a folder (top among them) those of the files tests/test_*.py. Against a mutant run first the tests of any
-package that reach its function in this process, then the others of its own package, which may reach it in a process
-that they start; each the quickest first, until their times add up to --seconds. So a test that alone takes longer is
-not run, which excludes whole books; nor are tests in folders that have no package's name: browsers, whole editions,
-interruptions, fuzzing. What fails without a mutant in the copy of the checkout, for example as it needs git, is left
-out, too. Each mutant runs in a process of its own, forked after all tests were collected.
+The tests of a package are those in the folder of tests with its name, and the examples in its docstrings; a package
+without such a folder (top is one) has those of the files tests/test_*.py. Which tests run against a mutant: first those
+of any package that reach its function in this process, then the others of its own package, which may reach it in a
+process that they start; in each group the quickest first, until their times add up to --seconds. So a test that alone
+takes longer never runs, which excludes whole books. Tests in folders without a package's name never run either:
+browsers, whole editions, interruptions, fuzzing. Tests that fail in the copy of the checkout without any mutant, for
+example because they need git, are left out. Each mutant runs in a process of its own, forked after all tests were
+collected.
 
     make mutants                                 # or: python evidence/mutation.py --jobs 1 --seconds 8
+    python evidence/mutation.py --packages book judge --seed 11
 
-Interrupted, the same command goes on, as long as no file of src or tests changes. mutmut leaves out annotations, and
-what stands outside of functions or in a function with a decorator. It is no part of the lock.
+With --packages, the rows of the other packages stay in the table as they are. After an interruption the same command
+continues, as long as no file of src or tests changes. mutmut leaves out annotations, and code that stands outside of
+functions or in a function with a decorator. It is not in the lock.
 """
 
 import argparse
@@ -38,7 +41,8 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -46,69 +50,120 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path("src/sense7")
 RESULT = ROOT / "data" / "mutation.json"
-OUTCOMES = {0: "alive", 1: "dead"}
+ALIVE = "alive"
+DEAD = "dead"
 OUT_OF_TIME = "out of time"
 WORDING = re.compile(r"\w[^\w ]* [^\w ]*\w")
+WITHOUT_MUTANT = "stats"
+"""mutmut's name for a run that changes nothing and notes which functions are called."""
 
 
 def main() -> None:
-    """Draw, run, show what lived, and write the table."""
+    """Draw mutants, run them, show those that lived, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--number", type=int, default=60, help="mutants of a package")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=8, help="seconds of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--packages", nargs="+", help="packages to run; all if left out")
     options = parser.parse_args()
-    os.environ |= {
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-    }  # before numpy: a fork copies no threads
-    from scipy.stats import binomtest
-
+    # Before numpy is imported: a forked process has no threads but the one that forked.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    os.environ["OMP_NUM_THREADS"] = "1"
     os.chdir(ROOT)
-    head = {
+    settings = {
         "mutmut": version("mutmut"),
         "number": options.number,
         "seed": options.seed,
         "seconds": options.seconds,
     }
-    digest = hashlib.sha256(json.dumps(head).encode())
+    folder = results_folder(settings)
+    drawn = read_or_draw(folder, options.number, options.seed)
+    names = options.packages or list(drawn["packages"])
+    unknown = sorted(set(names) - drawn["packages"].keys())
+    if unknown:
+        parser.error(f"no package {', '.join(unknown)}; there are {', '.join(drawn['packages'])}")
+    packages = {name: drawn["packages"][name] for name in names}
+
+    outcomes = dict(read_lines(folder / "outcomes.jsonl"))
+    waiting = [mutant for mutant in in_turn(packages) if mutant not in outcomes]
+    if waiting:
+        outcomes |= run(drawn, waiting, folder, options.jobs, options.seconds)
+
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()  # noqa: S607 - git
+    table = json.loads(RESULT.read_text(encoding="utf-8"))["packages"]
+    for name, package in packages.items():
+        counts = count_outcomes(package, outcomes)
+        print(name, json.dumps(counts))
+        for mutant in package["drawn"]:
+            if outcomes.get(mutant) == ALIVE:
+                print(f"--- {mutant}\n{drawn['differences'][mutant]}")
+        table[name] = {"commit": commit} | settings | counts
+    in_order = {name: table[name] for name in drawn["packages"] if name in table}
+    RESULT.write_text(json.dumps({"packages": in_order}, indent=1) + "\n", encoding="utf-8")
+
+
+def results_folder(settings: dict) -> Path:
+    """Make the folder that keeps the draw and the outcomes for these settings and today's src and tests."""
+    digest = hashlib.sha256(json.dumps(settings).encode())
     for file in sorted([*Path("src").rglob("*.py"), *Path("tests").rglob("*.py")]):
         digest.update(file.read_bytes())
     folder = ROOT / "_build" / "mutation" / digest.hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
-    if not (file := folder / "drawn.json").exists():
-        file.write_text(json.dumps(draw(options.number, options.seed)))
-    drawn = json.loads(file.read_text())
-    log = folder / "outcomes.jsonl"
-    outcomes = dict(map(json.loads, log.read_text().splitlines())) if log.exists() else {}
-    rounds = itertools.zip_longest(*(package["drawn"] for package in drawn["packages"].values()))
-    waiting = [key for row in rounds for key in row if key and key not in outcomes]
-    if waiting:
-        outcomes |= run(drawn, waiting, folder, options.jobs, options.seconds)
+    return folder
 
-    table = {}
-    for name, package in drawn["packages"].items():
-        results = Counter(outcomes[key] for key in package["drawn"] if key in outcomes)
-        row = {key: package[key] for key in ("mutants", "wording")} | {"run": results.total()}
-        table[name] = row | {
-            how.replace(" ", "_"): results[how] for how in ("dead", OUT_OF_TIME, "alive")
-        }
-        if results.total():
-            interval = binomtest(results["alive"], results.total()).proportion_ci(method="wilson")
-            shares = results["alive"] / results.total(), interval.low, interval.high
-            table[name] |= dict(
-                zip(("share", "low", "high"), (round(one, 3) for one in shares), strict=True)
-            )
-        print(name, json.dumps(table[name]))
-        for key in package["drawn"]:
-            if outcomes.get(key) == "alive":
-                print(f"--- {key}\n{drawn['differences'][key]}")
-    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()  # noqa: S607 - git
-    RESULT.write_text(
-        json.dumps({"commit": commit} | head | {"packages": table}, indent=1) + "\n",
-        encoding="utf-8",
-    )
+
+def read_or_draw(folder: Path, number: int, seed: int) -> dict:
+    """Return the mutants that were drawn before an interruption, or draw them."""
+    file = folder / "drawn.json"
+    if not file.exists():
+        file.write_text(json.dumps(draw(number, seed)))
+    return json.loads(file.read_text())
+
+
+def in_turn(packages: dict) -> Iterator[str]:
+    """Yield the first mutant of each package, then the second of each, and so on."""
+    rounds = itertools.zip_longest(*(package["drawn"] for package in packages.values()))
+    for mutants in rounds:
+        yield from filter(None, mutants)
+
+
+def count_outcomes(package: dict, outcomes: dict[str, str]) -> dict:
+    """Count the outcomes of a package's mutants; the share alive has Wilson's interval."""
+    from scipy.stats import binomtest
+
+    counts = Counter(outcomes[mutant] for mutant in package["drawn"] if mutant in outcomes)
+    run = counts.total()
+    row = {
+        "mutants": package["mutants"],
+        "wording": package["wording"],
+        "run": run,
+        "dead": counts[DEAD],
+        "out_of_time": counts[OUT_OF_TIME],
+        "alive": counts[ALIVE],
+    }
+    if run:
+        interval = binomtest(counts[ALIVE], run).proportion_ci(method="wilson")
+        row["share"] = round(counts[ALIVE] / run, 3)
+        row["low"] = round(interval.low, 3)
+        row["high"] = round(interval.high, 3)
+    return row
+
+
+def read_lines(log: Path) -> list:
+    """Read a file of one JSON value per line; nothing if there is no such file yet."""
+    if not log.exists():
+        return []
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def append_line(log: Path, value: list) -> None:
+    """Add one JSON value as a line."""
+    with log.open("a") as stream:
+        stream.write(json.dumps(value) + "\n")
+
+
+# Drawing
 
 
 def package_of(path: Path) -> str:
@@ -122,58 +177,77 @@ def draw(number: int, seed: int) -> dict:
     import libcst
     from mutmut.mutation.file_mutation import combine_mutations_to_source, create_mutations
 
-    gc.disable()  # the trees of all files are kept, and looked through again and again otherwise
-    files, rows, wording = {}, defaultdict(list), Counter()
+    gc.disable()  # the trees of all files are kept, and would be searched again and again
+    created = {}
+    candidates = defaultdict(list)
+    wording = Counter()
     for path in sorted(SOURCE.rglob("*.py")):
         package = package_of(path)
-        files[path] = create_mutations(str(path), path.read_text(encoding="utf-8"))
-        for mutation in files[path][1]:
-            if isinstance(mutation.contained_by_top_level_function, libcst.FunctionDef):
-                literal = mutation.original_node
-                if isinstance(literal, libcst.SimpleString) and WORDING.search(literal.value):
-                    wording[package] += 1
-                else:
-                    rows[package].append((path, mutation))
+        created[path] = create_mutations(str(path), path.read_text(encoding="utf-8"))
+        for mutation in created[path][1]:
+            if not isinstance(mutation.contained_by_top_level_function, libcst.FunctionDef):
+                continue
+            literal = mutation.original_node
+            if isinstance(literal, libcst.SimpleString) and WORDING.search(literal.value):
+                wording[package] += 1
+            else:
+                candidates[package].append((path, mutation))
+
+    packages = {}
     chosen = defaultdict(list)
-    for row in rows.values():
-        for position in sorted(random.Random(seed).sample(range(len(row)), min(number, len(row)))):  # noqa: S311 - no secret
-            path, mutation = row[position]
+    for name, mutations in candidates.items():
+        packages[name] = {"mutants": len(mutations), "wording": wording[name], "drawn": []}
+        sample_size = min(number, len(mutations))
+        positions = random.Random(seed).sample(range(len(mutations)), sample_size)  # noqa: S311 - no secret
+        for position in sorted(positions):
+            path, mutation = mutations[position]
             chosen[path].append(mutation)
-    packages = {
-        name: {"mutants": len(row), "wording": wording[name], "drawn": []}
-        for name, row in rows.items()
-    }
-    sources, differences = {}, {}
+
+    files = {}
+    differences = {}
     for path, mutations in chosen.items():
-        module, _, *ignored = files[path]
-        made = combine_mutations_to_source(module, mutations, *ignored)
-        sources[str(path)] = made.code
-        parts = path.relative_to("src").with_suffix("").parts
-        lines = made.code.splitlines()
-        for name in made.mutant_names:
-            key = ".".join([*(part for part in parts if part != "__init__"), name])
-            packages[package_of(path)]["drawn"].append(key)
-            versions = (f"{name.partition('__mutmut_')[0]}__mutmut_orig", name)
-            spans = [made.line_span_by_function_name[version] for version in versions]
-            before, after = (lines[span.start - 1 : span.end] for span in spans)
-            changed = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
-            differences[key] = "\n".join(
-                line for line in changed if "__mutmut_" not in line and line[0] != "@"
-            )
-    return {"packages": packages, "files": sources, "differences": differences}
+        module, _, *ignored = created[path]
+        mutated = combine_mutations_to_source(module, mutations, *ignored)
+        files[str(path)] = mutated.code
+        for name in mutated.mutant_names:
+            mutant = f"{module_name(path)}.{name}"
+            packages[package_of(path)]["drawn"].append(mutant)
+            differences[mutant] = difference(mutated, name)
+    return {"packages": packages, "files": files, "differences": differences}
+
+
+def module_name(path: Path) -> str:
+    """Return the name by which a source file is imported."""
+    parts = path.relative_to("src").with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def function_of(mutant: str) -> str:
+    """Return the name of the function that a mutant changes, as mutmut writes it."""
+    return mutant.partition("__mutmut_")[0]
+
+
+def difference(mutated, name: str) -> str:
+    """Return the lines by which a mutant differs from the function as it is."""
+    lines = mutated.code.splitlines()
+    span_before = mutated.line_span_by_function_name[f"{function_of(name)}__mutmut_orig"]
+    span_after = mutated.line_span_by_function_name[name]
+    before = lines[span_before.start - 1 : span_before.end]
+    after = lines[span_after.start - 1 : span_after.end]
+    changed = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
+    # Neither the function's name, which differs always, nor positions.
+    return "\n".join(line for line in changed if "__mutmut_" not in line and line[0] != "@")
+
+
+# Running
 
 
 def run(drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float) -> dict[str, str]:
-    """Run mutants in a copy of the checkout, so that nothing in it is ever changed."""
+    """Run mutants in a copy of the checkout, so that nothing in the checkout is changed."""
     with tempfile.TemporaryDirectory(prefix="m") as temporary:
         (Path(temporary) / "shared").symlink_to((ROOT.parent / "shared").resolve())
         copy = Path(temporary) / "copy"
-        names = subprocess.check_output(["git", "ls-files", "-z"], text=True)  # noqa: S607 - the user's own git
-        for name in names.split("\0")[:-1]:
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(name, copy / name)
-        for path, code in drawn["files"].items():
-            (copy / path).write_text(code, encoding="utf-8")
+        copy_checkout(copy, drawn["files"])
         os.environ["PYTHONPATH"] = str(copy / "src")
         sys.path.insert(0, str(copy / "src"))
         os.chdir(copy)
@@ -184,89 +258,107 @@ def run(drawn: dict, waiting: list[str], folder: Path, jobs: int, seconds: float
         if not Path(sense7.__file__).is_relative_to(copy):
             sys.exit(f"{sense7.__file__} would be tested, instead of the mutants")
         folders = [f"tests/{name}" for name in drawn["packages"] if Path(f"tests/{name}").is_dir()]
-        forks = Forks(drawn, waiting, folder, jobs, seconds, Path(temporary))
-        arguments = [
-            "-q",
-            "-s",
-            "-p",
-            "no:cacheprovider",
-            *folders,
-            *sorted(map(str, Path("tests").glob("test_*.py"))),
-        ]
-        status = pytest.main([*arguments, "src"], plugins=[forks])
+        files = sorted(str(path) for path in Path("tests").glob("test_*.py"))
+        loop = MutantLoop(drawn["packages"], waiting, folder, jobs, seconds, Path(temporary))
+        options = ["-q", "-s", "-p", "no:cacheprovider"]
+        status = pytest.main([*options, *folders, *files, "src"], plugins=[loop])
         os.chdir(ROOT)
     if status != pytest.ExitCode.OK:
         sys.exit(f"pytest ended with {status!r}")
-    return forks.outcomes
+    return loop.outcomes
 
 
-class Forks:
+def copy_checkout(copy: Path, mutated_files: dict[str, str]) -> None:
+    """Copy the files under version control, those of the source with their mutants."""
+    listing = subprocess.check_output(["git", "ls-files", "-z"], text=True)  # noqa: S607 - the user's own git
+    for name in listing.split("\0")[:-1]:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, copy / name)
+    for name, code in mutated_files.items():
+        (copy / name).write_text(code, encoding="utf-8")
+
+
+@dataclass
+class TestRun:
+    """A test that was run, whether it failed, and the seconds that it computed."""
+
+    test: object
+    failed: bool
+    seconds: float
+
+
+class MutantLoop:
     """Instead of pytest's loop over tests: a loop over mutants, each with its tests in a process of its own."""
 
     def __init__(
         self,
-        drawn: dict,
+        packages: dict,
         waiting: list[str],
         folder: Path,
         jobs: int,
         seconds: float,
         temporary: Path,
     ):
-        self.drawn, self.waiting, self.folder, self.jobs, self.seconds = (
-            drawn,
-            waiting,
-            folder,
-            jobs,
-            seconds,
-        )
-        self.temporary, self.outcomes, self.packages = temporary, {}, {}
-        for name, package in drawn["packages"].items():
-            self.packages |= dict.fromkeys(package["drawn"], name)
+        self.waiting = waiting
+        self.folder = folder
+        self.jobs = jobs
+        self.seconds = seconds
+        self.temporary = temporary
+        self.outcomes: dict[str, str] = {}
+        self.package_of_mutant = {}
+        for name, package in packages.items():
+            for mutant in package["drawn"]:
+                self.package_of_mutant[mutant] = name
 
     def pytest_runtestloop(self, session) -> bool:
         """Find out which test reaches what, and then run the mutants."""
-        session.items = [item for item in session.items if "__mutmut_" not in item.name]
+        # mutmut copies docstrings into the mutants: their examples would run twice.
+        tests = [test for test in session.items if "__mutmut_" not in test.name]
         gc.collect()
         gc.freeze()
-        began = time.monotonic()
-        seconds, reached_by = self.reach(session.items)
-        number, passed = len(session.items), time.monotonic() - began
+        self.began = time.monotonic()
+        seconds, reached_by = self.run_without_mutants(tests)
+        elapsed = time.monotonic() - self.began
+        total = sum(seconds.values())
         print(
-            f"{len(seconds)} of {number} tests can run, {sum(seconds.values()):.0f} s, in {passed:.0f} s",
+            f"{len(seconds)} of {len(tests)} tests can run, {total:.0f} s, in {elapsed:.0f} s",
             flush=True,
         )
         running: dict[int, str] = {}
-        for key in [*self.waiting, None]:
-            while running and (key is None or len(running) >= self.jobs):
-                process, status = os.wait()
-                self.tidy(process)
-                ended = running.pop(process)
-                self.outcomes[ended] = OUTCOMES.get(os.waitstatus_to_exitcode(status), OUT_OF_TIME)
-                with (self.folder / "outcomes.jsonl").open("a") as log:
-                    log.write(json.dumps([ended, self.outcomes[ended]]) + "\n")
-                print(
-                    f"{time.monotonic() - began:5.0f} s  {self.outcomes[ended]:12} {ended}",
-                    flush=True,
-                )
-            if key:
-                items = self.choose(session.items, seconds, reached_by, key)
-                limit = int(10 + 4 * sum(seconds[item.nodeid] for item in items))
-                running[self.fork(partial(self.is_dead, items, limit / 2), key, limit)] = key
+        for mutant in self.waiting:
+            if len(running) >= self.jobs:
+                self.wait_for_one(running)
+            chosen = self.choose_tests(tests, seconds, reached_by, mutant)
+            limit = int(10 + 4 * sum(seconds[test.nodeid] for test in chosen))
+            process = self.fork(partial(self.any_test_fails, chosen, limit / 2), mutant, limit)
+            running[process] = mutant
+        while running:
+            self.wait_for_one(running)
         return True
 
-    def fork(self, work, key: str, limit: int) -> int:
-        """Do work in a process that ends with 1 if the work says so, else with 0."""
+    def wait_for_one(self, running: dict[int, str]) -> None:
+        """Wait until the process of some mutant ends, and note the outcome."""
+        process, status = os.wait()
+        self.clean_up(process)
+        mutant = running.pop(process)
+        outcome_of_code = {0: ALIVE, 1: DEAD}
+        outcome = outcome_of_code.get(os.waitstatus_to_exitcode(status), OUT_OF_TIME)
+        self.outcomes[mutant] = outcome
+        append_line(self.folder / "outcomes.jsonl", [mutant, outcome])
+        print(f"{time.monotonic() - self.began:5.0f} s  {outcome:12} {mutant}", flush=True)
+
+    def fork(self, work: Callable[[], bool], mutant: str, limit: int) -> int:
+        """Do work in a process that ends with 1 if the work returns true, else with 0."""
         from mutmut.mutation.trampoline import set_mutant_under_test
 
         process = os.fork()
         if process:
             return process
         os.setsid()
-        set_mutant_under_test(key)
-        if key == "stats":
-            del os.environ[
-                "MUTANT_UNDER_TEST"
-            ]  # processes that tests start elsewhere can't note what they reach
+        set_mutant_under_test(mutant)
+        if mutant == WITHOUT_MUTANT:
+            # Processes that tests start elsewhere can't note which functions they call.
+            del os.environ["MUTANT_UNDER_TEST"]
         os.environ["TMPDIR"] = str(self.temporary / str(os.getpid()))
         tempfile.tempdir = None
         Path(os.environ["TMPDIR"]).mkdir()
@@ -279,111 +371,120 @@ class Forks:
             with contextlib.redirect_stderr(sys.stdout):
                 status = int(work())
         finally:
-            os._exit(status)  # nothing of the parent's is tidied away here
+            os._exit(status)  # runs none of the parent's clean-up
 
-    def is_dead(self, items: list, most: float) -> bool:
-        """Whether a test fails; none is begun after a time that is far above that of the tests, for slow fixtures."""
+    def any_test_fails(self, tests: list, most_seconds: float) -> bool:
+        """Run tests until one fails; none begins after a time far above that of all, since fixtures may be slow."""
         began = time.process_time()
-        for _, failed, _ in self.protocol(items):
-            if failed or time.process_time() - began > most:
-                return failed
+        for test_run in self.run_tests(tests):
+            if test_run.failed:
+                return True
+            if time.process_time() - began > most_seconds:
+                return False
         return False
 
-    def tidy(self, process: int) -> None:
+    def clean_up(self, process: int) -> None:
         """End what a process has left running, and remove its files."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
         shutil.rmtree(self.temporary / str(process), ignore_errors=True)
 
-    def reach(self, items: list) -> tuple[dict[str, float], dict[str, set[str]]]:
+    def run_without_mutants(self, tests: list) -> tuple[dict[str, float], dict[str, set[str]]]:
         """Run all tests without a mutant: seconds of those that pass, and the tests that reach each function."""
-        from mutmut.state import state
-
         log = self.folder / "reach.jsonl"
-
-        def work() -> bool:
-            for item, failed, took in self.protocol(waiting, watch=True):
-                note(item, None if failed else took, sorted(state()._stats))
-                state()._stats.clear()
-            return False
-
-        def note(item, took: float | None, functions: list[str]) -> None:
-            with log.open("a") as stream:
-                stream.write(json.dumps([item.nodeid, took, functions]) + "\n")
-
         while True:
-            known = (
-                [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-            )
-            done = {name for name, *_ in known}
-            waiting = [item for item in items if item.nodeid not in done]
+            logged = {name for name, _, _ in read_lines(log)}
+            waiting = [test for test in tests if test.nodeid not in logged]
             if not waiting:
                 break
-            process = self.fork(work, "stats", 100_000)
+            process = self.fork(partial(self.log_reach, waiting, log), WITHOUT_MUTANT, 100_000)
             _, status = os.waitpid(process, 0)
-            self.tidy(process)
-            if status:  # a test has ended the process: the first without an outcome
-                done = (
-                    {json.loads(line)[0] for line in log.read_text().splitlines()}
-                    if log.exists()
-                    else set()
-                )
-                note(next(item for item in waiting if item.nodeid not in done), None, [])
+            self.clean_up(process)
+            if status:
+                # The first test without an entry has ended the process: it can't run.
+                logged = {name for name, _, _ in read_lines(log)}
+                ended_by = next(test for test in waiting if test.nodeid not in logged)
+                append_line(log, [ended_by.nodeid, None, []])
+        seconds = {}
         reached_by = defaultdict(set)
-        for name, _, functions in known:
+        for name, seconds_of_test, functions in read_lines(log):
+            if seconds_of_test is not None:
+                seconds[name] = seconds_of_test
             for function in functions:
                 reached_by[function].add(name)
-        return {name: took for name, took, _ in known if took is not None}, reached_by
+        return seconds, reached_by
 
-    def choose(self, items: list, seconds: dict, reached_by: dict, key: str) -> list:
-        """Return the tests for a mutant, in the order of their files' first ones."""
-        package, reaching = self.packages[key], reached_by.get(key.partition("__mutmut_")[0], ())
-        own = [f"tests/{package}/"] if Path(f"tests/{package}").is_dir() else ["tests/test_"]
-        own += [f"src/sense7/{package}/"]
-        chosen, spent = [], 0.0
-        known = [item for item in items if item.nodeid in seconds]
-        for item in sorted(
-            known, key=lambda item: (item.nodeid not in reaching, seconds[item.nodeid])
-        ):
-            wanted = item.nodeid in reaching or item.nodeid.startswith(tuple(own))
-            if wanted and spent + seconds[item.nodeid] <= self.seconds:
-                chosen.append(item)
-                spent += seconds[item.nodeid]
-        first = {item.path: number for number, item in reversed(list(enumerate(chosen)))}
-        return sorted(chosen, key=lambda item: first[item.path])
+    def log_reach(self, tests: list, log: Path) -> bool:
+        """Run tests, and log for each its seconds (none if it fails) and the functions that it reaches."""
+        from mutmut.state import state
 
-    def protocol(self, items: list, *, watch: bool = False) -> Iterator[tuple]:
-        """Run tests: each one, whether it failed, and its seconds of computing; a watched one may take no longer."""
+        for test_run in self.run_tests(tests, watch=True):
+            seconds = None if test_run.failed else test_run.seconds
+            append_line(log, [test_run.test.nodeid, seconds, sorted(state()._stats)])
+            state()._stats.clear()
+        return False
+
+    def choose_tests(self, tests: list, seconds: dict, reached_by: dict, mutant: str) -> list:
+        """Return the tests for a mutant, those of one file together, files in the order of their first test."""
+        package = self.package_of_mutant[mutant]
+        folder = f"tests/{package}/" if Path(f"tests/{package}").is_dir() else "tests/test_"
+        of_package = (folder, f"src/sense7/{package}/")
+        reaching = reached_by.get(function_of(mutant), set())
+
+        def reaching_and_quick_first(test) -> tuple[bool, float]:
+            return test.nodeid not in reaching, seconds[test.nodeid]
+
+        chosen = []
+        total = 0.0
+        able = [test for test in tests if test.nodeid in seconds]
+        for test in sorted(able, key=reaching_and_quick_first):
+            wanted = test.nodeid in reaching or test.nodeid.startswith(of_package)
+            if wanted and total + seconds[test.nodeid] <= self.seconds:
+                chosen.append(test)
+                total += seconds[test.nodeid]
+        rank_of_file = {}
+        for rank, test in enumerate(chosen):
+            rank_of_file.setdefault(test.path, rank)
+        return sorted(chosen, key=lambda test: rank_of_file[test.path])
+
+    def run_tests(self, tests: list, *, watch: bool = False) -> Iterator[TestRun]:
+        """Run tests; a watched one that takes longer than the seconds of a mutant fails."""
         import psutil
         import pytest
 
-        this = psutil.Process()
+        this_process = psutil.Process()
 
-        def computed() -> float:
+        def computed_seconds() -> float:
             total = sum(os.times()[:4])
-            for process in this.children(recursive=True) if watch else ():
-                with contextlib.suppress(psutil.Error):
-                    total += sum(process.cpu_times()[:2])
+            if watch:
+                for process in this_process.children(recursive=True):
+                    with contextlib.suppress(psutil.Error):
+                        total += sum(process.cpu_times()[:2])
             return total
 
-        def look(*_) -> None:
-            if computed() - began > self.seconds or time.monotonic() - since > 20 * self.seconds:
+        def fail_if_too_long(*_) -> None:
+            computed = computed_seconds() - computed_before
+            waited = time.monotonic() - began
+            if computed > self.seconds or waited > 20 * self.seconds:
                 pytest.fail("takes too long")
 
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            item.session.testsfailed, failed = 0, False
-            began, since = computed(), time.monotonic()
+        for test, next_test in zip(tests, [*tests[1:], None], strict=True):
+            test.session.testsfailed = 0
+            interrupted = False
+            computed_before = computed_seconds()
+            began = time.monotonic()
             if watch:
                 signal.alarm(0)
-                signal.signal(signal.SIGALRM, look)
+                signal.signal(signal.SIGALRM, fail_if_too_long)
                 signal.setitimer(signal.ITIMER_REAL, 1, 1)
             try:
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            except BaseException:  # also an interruption, or a look at the wrong moment
-                failed = True
+                test.config.hook.pytest_runtest_protocol(item=test, nextitem=next_test)
+            except BaseException:  # an interruption, or too long between two steps of pytest
+                interrupted = True
             if watch:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            yield item, failed or bool(item.session.testsfailed), computed() - began
+            failed = interrupted or test.session.testsfailed > 0
+            yield TestRun(test, failed, computed_seconds() - computed_before)
 
 
 if __name__ == "__main__":

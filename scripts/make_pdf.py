@@ -24,69 +24,80 @@ SECONDS = 120
 """After which a browser that does not end has failed."""
 
 
+def read_page(file: Path) -> BeautifulSoup:
+    """Parse a page of the built edition."""
+    return BeautifulSoup(file.read_text("utf-8"), "html.parser")
+
+
 def one_page(front: Path) -> str:
-    """The front page, and below it the articles of the pages that it names for five minutes, each on a new sheet."""
-    whole = BeautifulSoup(front.read_text("utf-8"), "html.parser")
-    (path,) = [
-        item for item in whole.select("article li") if item.get_text().startswith("In five minutes")
-    ]
-    article = whole.find("article")
-    for link in path.find_all("a"):
-        part = BeautifulSoup((front.parent / link["href"]).read_text("utf-8"), "html.parser").find(
-            "article"
-        )
-        part["style"] = "break-before: page"
-        article.insert_after(part)
-        article = part
-    sections = [
-        part for part in whole.select("article > section > section") if part.get("id") not in KEPT
-    ]
-    # What is folded or to be clicked is for the screen.
-    for part in [
-        *sections,
-        *whole.select("details:not(.sense7-banner)"),
-        *whole.find_all("script"),
-    ]:
-        part.decompose()
-    return str(whole)
+    """Return the front page and the articles of the pages that it names for five minutes, each on a new sheet."""
+    document = read_page(front)
+    last_article = document.find("article")
+    for link in five_minute_links(document):
+        article = read_page(front.parent / link["href"]).find("article")
+        article["style"] = "break-before: page"
+        last_article.insert_after(article)
+        last_article = article
+    for section in document.select("article > section > section"):
+        if section.get("id") not in KEPT:
+            section.decompose()
+    # What is folded or has to be clicked is for the screen.
+    for element in document.select("details:not(.sense7-banner), script"):
+        element.decompose()
+    return str(document)
+
+
+def five_minute_links(document: BeautifulSoup) -> list:
+    """Return the links of the front page's list item that begins with "In five minutes"."""
+    items = document.select("article li")
+    (path,) = [item for item in items if item.get_text().startswith("In five minutes")]
+    return path.find_all("a")
 
 
 def print_pdf(browser: str, page: Path, out: Path) -> None:
-    """Print a page of the disk; an unfinished file is not left."""
-    with tempfile.TemporaryDirectory() as profile:
-        made = Path(profile) / "made.pdf"
+    """Print a page of the disk; no unfinished file is left behind."""
+    with tempfile.TemporaryDirectory() as temporary:
+        printed = Path(temporary) / "printed.pdf"
         options = [
             "--headless=new",
             "--disable-gpu",
             "--no-pdf-header-footer",
-            f"--user-data-dir={profile}/profile",
+            f"--user-data-dir={temporary}/profile",
         ]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")  # Chromium refuses to run as root with it
         subprocess.run(  # noqa: S603 - a browser of this machine, a page of this checkout
-            [browser, *options, f"--print-to-pdf={made}", page.as_uri()],
+            [browser, *options, f"--print-to-pdf={printed}", page.as_uri()],
             check=True,
             capture_output=True,
             timeout=SECONDS,
         )
-        shutil.copyfile(made, out)
+        shutil.copyfile(printed, out)
+
+
+def find_browser() -> str | None:
+    """Return the program of the browser that SENSE7_CHROMIUM names, or of the first one that is installed."""
+    for name in (os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS):
+        program = shutil.which(name)
+        if program is not None:
+            return program
+    return None
 
 
 def main() -> None:
-    """Print the path of the edition that the command line names."""
+    """Print the five-minute path of the edition that the command line names."""
     edition = sys.argv[1] if len(sys.argv) > 1 else "synthetic"
     folder = ROOT / "_build" / "editions" / edition
-    front, out = folder / "html" / "book" / "index.html", folder / "five-minutes.pdf"
+    front = folder / "html" / "book" / "index.html"
+    out = folder / "five-minutes.pdf"
     if not front.exists():
         sys.exit(f'{folder}: no finished edition. Build it first: make book DATA="{edition}"')
-    browser = next(
-        filter(None, map(shutil.which, [os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS])), None
-    )
+    browser = find_browser()
     if browser is None:
         sys.exit(
             f"No Chromium ({', '.join(BROWSERS)}). Install one, or name it by SENSE7_CHROMIUM."
         )
-    # Beside the pages that it is made of, so that style sheets are found; in a folder as deep as theirs.
+    # In the folder of the front page, so that its links to style sheets still lead to them.
     with tempfile.NamedTemporaryFile(
         "w", suffix=".html", dir=front.parent, encoding="utf-8"
     ) as file:
