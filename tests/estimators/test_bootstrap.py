@@ -147,7 +147,9 @@ def test_where_there_is_no_interval_the_reason_says_so(x, n, reason):
     bootstrap = ParticipantBootstrap(who, draws=1000, seed=1)
     for estimate, low, high, why in (
         bootstrap.estimate(ratio, values, who),
-        bootstrap.estimates(lambda sums: ratio(sums)[..., None], values, who)[0],
+        bootstrap.percentile(
+            np.append(sum(x) / sum(n), bootstrap.distribution(ratio, values, who)), who
+        ),
     ):
         assert estimate == sum(x) / sum(n)
         assert np.isnan([low, high]).all()
@@ -324,15 +326,3 @@ def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
 def test_groups_that_do_not_fit_are_refused(people, groups, said):
     with pytest.raises(UserError, match=said):
         StratifiedBootstrap(people, groups=groups)
-
-
-def test_several_statistics_in_one_pass_are_each_its_own_estimate():
-    generator = np.random.default_rng(5)
-    who = pd.Series([f"P{number % 9}" for number in range(60)])
-    values = generator.normal(size=(60, 2)) + 3
-    bootstrap = ParticipantBootstrap(who, draws=300, seed=2)
-    statistics = (lambda sums: sums[..., 0], ratio)
-    found = bootstrap.estimates(
-        lambda sums: np.stack([one(sums) for one in statistics], axis=-1), values, who
-    )
-    assert found == [bootstrap.estimate(one, values, who) for one in statistics]

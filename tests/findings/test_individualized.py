@@ -206,23 +206,17 @@ def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthet
 # What characteristics explain
 
 
-def group_sums(y, group):
-    return np.array(
-        [
-            [(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()]
-            for g in np.unique(group)
-        ]
-    )
-
-
 def test_omega_squared_is_that_of_the_analysis_of_variance():
-    generator = np.random.default_rng(1)
-    y, group = generator.normal(size=40), generator.integers(3, size=40)
-    f = stats.f_oneway(*(y[group == g] for g in range(3))).statistic
-    expected = 2 * (f - 1) / (2 * (f - 1) + 40)
-    assert individualized.omega_squared(group_sums(y, group)) == pytest.approx(expected)
-    assert np.isnan(individualized.omega_squared(np.array([[2.0, 4.0, 8.0], [1.0, 2.0, 4.0]])))
-    assert np.isnan(individualized.omega_squared(np.array([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])))
+    people = pd.Index([f"P{number}" for number in range(40)])
+    means = pd.Series(np.random.default_rng(1).normal(size=40), index=people)
+    sheet = pd.DataFrame({"participant": people, "group": [f"g{n * n % 3}" for n in range(40)]})
+    f = stats.f_oneway(*(group for _, group in means.groupby(sheet["group"].to_numpy()))).statistic
+    bootstrap = s7.ParticipantBootstrap(people, 100, 1)
+    found = individualized.relations_of(sheet, means, bootstrap, 0).estimates.loc["group"]
+    assert found["estimate"] == pytest.approx((f - 1) / (f - 1 + 40))
+    alike = individualized.relations_of(sheet, 0 * means + 3, bootstrap, 0).estimates.loc["group"]
+    assert np.isnan(alike["estimate"])
+    assert alike["reason"] == "the ratings do not vary"
 
 
 def test_columns_that_cannot_be_examined_are_listed_with_the_reason():

@@ -19,9 +19,7 @@ from sense7.estimators import alpha, factor, rater_agreement
 from sense7.estimators.cumulative_logit import fit_cumulative_logit
 from sense7.estimators.mixed import (
     fit_nested,
-    fit_random_intercept,
     nested_sums,
-    random_intercept_sums,
     satterthwaite_f,
 )
 from sense7.findings import (
@@ -309,14 +307,10 @@ def of_poor_turns():
     yield "d_lmm_total", table.loc[f"{any_turn}, mixed model", "estimate"], MIXED_MODEL
     rows = poor_turn.poor_turn_conversations(study(), "experience")
     design = np.column_stack([np.ones(len(rows)), rows["poor"] > 0]).astype(float)
-    fit = fit_random_intercept(
-        random_intercept_sums(rows["outcome"].to_numpy(), design, rows["participant"])[0].sum(
-            axis=0
-        )
-    )
+    fit = fit_nested(nested_sums(rows["outcome"], design, rows["participant"]))
     yield from (
         ("d_lmm_b", fit.coefficients[1], MIXED_MODEL),
-        ("d_lmm_se", fit.errors[1], MIXED_MODEL),
+        ("d_lmm_se", np.sqrt(fit.covariance[1, 1]), MIXED_MODEL),
     )
 
 

@@ -15,7 +15,7 @@ from leaving out each participant in turn.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import ClassVar
@@ -345,6 +345,21 @@ class ParticipantBootstrap:
         """
         return self._weights[draws].astype(float, copy=False)
 
+    def times_taken(self, participants: pd.Index) -> np.ndarray:
+        """How often each of some participants is taken: once in the data, then in every draw (1 + draws, participants).
+
+        Examples
+        --------
+        >>> ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1).times_taken(["c", "a"])[0].tolist()
+        [1.0, 1.0]
+        """
+        in_draws = self.weights()[:, self.codes(participants)]
+        return np.concatenate([np.ones((1, len(participants))), in_draws])
+
+    def first(self, most: int) -> "ParticipantBootstrap":
+        """Return the first draws alone, at most so many."""
+        return replace(self, draws=min(self.draws, most))
+
     def distribution(
         self,
         statistic: Callable[[np.ndarray], np.ndarray],
@@ -455,33 +470,16 @@ class ParticipantBootstrap:
             return Estimate(estimate, reason=NO_WIDTH)
         return Estimate(estimate, float(low), float(high))
 
-    def estimates(
-        self,
-        statistic: Callable[[np.ndarray], np.ndarray],
-        values: np.ndarray,
-        participants: pd.Series,
-    ) -> list[Estimate]:
-        """Return several statistics of the same sums as :meth:`estimate` does each, from one pass over the resamples.
+    def percentile(
+        self, values: np.ndarray, participants: pd.Series, *, shifted: bool = False
+    ) -> Estimate:
+        """Return a statistic with its percentile interval, from its value in the data and then in every draw.
 
-        Examples
-        --------
-        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
-        >>> totals = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])
-        >>> both = lambda sums: np.stack([sums[..., 0], ratio(sums)], axis=-1)
-        >>> [estimate[0] for estimate in bootstrap.estimates(both, totals, pd.Series(["a", "b", "c"]))]
-        [9.0, 1.5]
+        Those of the draws may be ``shifted`` so that their mean is the value in the data.
         """
-        values = np.asarray(values, dtype=float)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            estimates = [float(estimate) for estimate in statistic(values.sum(axis=0))]
-        reason = self.too_few(participants)
-        if reason:
-            return [Estimate(estimate, reason=reason) for estimate in estimates]
-        resampled = self.distribution(statistic, values, participants)
-        with_intervals = []
-        for estimate, draws in zip(estimates, resampled.T, strict=True):
-            with_intervals.append(Estimate(estimate, *self.interval(draws, participants)))
-        return with_intervals
+        estimate = float(values[0])
+        shift_to = estimate if shifted else None
+        return Estimate(estimate, *self.interval(values[1:], participants, shift_to=shift_to))
 
     @staticmethod
     def too_few(participants: pd.Series) -> str:

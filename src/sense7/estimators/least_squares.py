@@ -1,6 +1,6 @@
 """Ordinary least squares from cross products, so that it can be resampled exactly."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import factorial
 
 import numpy as np
@@ -17,6 +17,30 @@ _RELATIVE = 1e-8
 
 _IDENTIFIED = 1e-6
 """A coefficient is identified if it lies in the space of the other eigenvalues but for this."""
+
+
+def cross_products(columns: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+    """Return the products of every two columns, or of each with every other one, for each row: (rows, columns, others).
+
+    Examples
+    --------
+    >>> cross_products(np.array([[1.0, 2.0]])).tolist()
+    [[[1.0, 2.0], [2.0, 4.0]]]
+    """
+    others = columns if others is None else others
+    return columns[:, :, None] * others[:, None, :]
+
+
+def indicators(values: pd.Series, levels: Sequence) -> np.ndarray:
+    """Return a column for each level, 1 in the rows that have it: (rows, levels).
+
+    Examples
+    --------
+    >>> indicators(pd.Series(["a", "b", "a"]), ["b", "a"]).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+    columns = [values == level for level in levels]
+    return np.column_stack(columns).astype(float)
 
 
 def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -190,8 +214,8 @@ def within_correlation(
         reason = "nothing has two ratings to compare"
         return bootstrap.row(Estimate(np.nan), **common, undefined=reason)
     deviations = within(np.asarray(values, dtype=float)[in_pairs], pd.Series(codes[in_pairs]))
-    cross = deviations[:, :, None] * deviations[:, None, :]
-    correlation = bootstrap.estimate(_partial, cross, pd.Series(participants)[in_pairs])
+    products = cross_products(deviations)
+    correlation = bootstrap.estimate(_partial, products, pd.Series(participants)[in_pairs])
     return bootstrap.row(correlation, **common, undefined="one of the two does not vary")
 
 
@@ -199,13 +223,12 @@ def _partial(cross: np.ndarray) -> np.ndarray:
     """Correlation of the first two columns from cross products, the third held equal if there is one."""
     squares = np.diagonal(cross, axis1=-2, axis2=-1)
     vary = (squares > 1e-9).all(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = cross / np.sqrt(squares[..., :, None] * squares[..., None, :])
-        correlation = r[..., 0, 1]
-        if cross.shape[-1] == 3:
-            r_xz = r[..., 0, 2]
-            r_yz = r[..., 1, 2]
-            unexplained = (1 - r_xz**2) * (1 - r_yz**2)
-            vary = vary & (unexplained > 1e-9)
-            correlation = (correlation - r_xz * r_yz) / np.sqrt(unexplained)
+    r = cross / np.sqrt(squares[..., :, None] * squares[..., None, :])
+    correlation = r[..., 0, 1]
+    if cross.shape[-1] == 3:
+        r_xz = r[..., 0, 2]
+        r_yz = r[..., 1, 2]
+        unexplained = (1 - r_xz**2) * (1 - r_yz**2)
+        vary = vary & (unexplained > 1e-9)
+        correlation = (correlation - r_xz * r_yz) / np.sqrt(unexplained)
     return np.where(vary, correlation, np.nan)

@@ -1,13 +1,11 @@
-r"""Mixed models with random intercepts, fitted from sums per participant that can be resampled.
+"""Mixed models with nested random intercepts, fitted from sums per participant that can be resampled.
 
-With :math:`\lambda = \sigma_p^2 / \sigma^2` the inverse covariance of a participant's n values
-is :math:`(I - \lambda/(1 + n\lambda)\, 11^\top)/\sigma^2`. So the restricted likelihood needs
-cross products per participant only, and is a function of one number: it is minimized for many
-resamples at once. (statsmodels' MixedLM fits it too, one data set at a time, and not
-dependably where the participants' variance is near zero.)
+The restricted likelihood needs sums per cell only, and is a function of the ratios of the variances
+to the residual one: it is minimized for many resamples at once. (statsmodels' MixedLM fits such
+models too, one data set at a time, and not dependably where a variance is near zero.)
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,215 +23,9 @@ Without residual variance the likelihood has no maximum: it rises with this rati
 
 _LARGEST_LOG = np.log1p(_LARGEST_RATIO**2)
 _NEAR_LARGEST_LOG = _LARGEST_LOG - 1e-3
-_START = np.log1p(0.5)
 _ITERATIONS = 60
 _SMALL_STEP = 1e-7
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class RandomIntercept:
-    """A fitted model, or many."""
-
-    coefficients: np.ndarray
-    errors: np.ndarray
-    participant_variance: np.ndarray
-    residual_variance: np.ndarray
-
-
-def random_intercept_sums(
-    y: np.ndarray,
-    design: np.ndarray,
-    participants: pd.Series,
-) -> tuple[np.ndarray, pd.Index]:
-    """Return cross products per participant, as :func:`fit_random_intercept` takes them summed."""
-    codes, names = pd.factorize(pd.Series(participants).to_numpy())
-    z = np.column_stack([design, y])
-    width = z.shape[1]
-    size = np.bincount(codes)
-    sizes, size_index = np.unique(size, return_inverse=True)
-    products = np.zeros((len(names), width, width))
-    np.add.at(products, codes, z[:, :, None] * z[:, None, :])
-    totals = np.zeros((len(names), width))
-    np.add.at(totals, codes, z)
-    sums = np.zeros((len(names), len(sizes), width + 1, 2 * width))
-    participant = np.arange(len(names))
-    sums[participant, size_index, :width, :width] = products
-    sums[participant, size_index, :width, width:] = totals[:, :, None] * totals[:, None, :]
-    sums[participant, size_index, width, 0] = 1
-    sums[participant, size_index, width, 1] = size
-    return sums, pd.Index(names)
-
-
-def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
-    r"""Return the random-intercept model fitted by restricted maximum likelihood (REML).
-
-    .. math:: y = X\beta + u_{p} + e, \quad u_p \sim N(0, \sigma_p^2), \quad e \sim N(0, \sigma^2)
-
-    Examples
-    --------
-    >>> who = pd.Series(["a", "a", "b", "b", "c", "c"])
-    >>> y = np.array([1.0, 2.0, 3.0, 4.5, 5.0, 6.5])
-    >>> sums, _ = random_intercept_sums(y, np.ones((6, 1)), who)
-    >>> fit = fit_random_intercept(sums.sum(axis=0))
-    >>> round(float(fit.coefficients[0]), 4), round(float(fit.residual_variance), 4)
-    (3.6667, 0.9167)
-    """
-    fits = sums.reshape(-1, *sums.shape[-3:])
-    chunks = pieces(len(fits), fits[0].size, _CHUNK)
-    shape = sums.shape[:-3]
-    joined = {}
-    for name, values in _joined([_fit_at_once(fits[chunk]) for chunk in chunks]).items():
-        joined[name] = values.reshape((*shape, *values.shape[1:]))
-    return RandomIntercept(**joined)
-
-
-def _joined(models: list) -> dict[str, np.ndarray]:
-    """Attributes of fitted models one after the other, by name."""
-    joined = {}
-    for field in fields(models[0]):
-        joined[field.name] = np.concatenate([getattr(model, field.name) for model in models])
-    return joined
-
-
-def _fit_at_once(sums: np.ndarray) -> RandomIntercept:
-    """The models of some resamples, at the ratios of the variances where the deviance is least."""
-    by_size = _BySize.of(sums)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_ratio = _log_ratio_of_minimum(by_size)
-        ratio = np.expm1(log_ratio)
-        weight = ratio[:, None] / (1 + by_size.size * ratio[:, None])
-        inverse, coefficients, residual = _solve(by_size.cross(weight), by_size.freedom)
-        without_noise = log_ratio >= _NEAR_LARGEST_LOG
-        residual = np.where(without_noise, residual * by_size.freedom / by_size.between, residual)
-        residual_variance = np.where(without_noise, 0.0, residual)
-        variances = np.diagonal(inverse, axis1=-2, axis2=-1)
-        errors = np.sqrt(residual[..., None] * variances)
-    return RandomIntercept(
-        coefficients=coefficients,
-        errors=errors,
-        participant_variance=residual * ratio,
-        residual_variance=residual_variance,
-    )
-
-
-def _log_ratio_of_minimum(sums: "_BySize") -> np.ndarray:
-    """Logarithms of 1 + ratio where the deviance is least, by bracketed Newton steps."""
-    log_ratio = np.zeros(len(sums.freedom))
-    slope, _ = _slopes(sums, log_ratio)
-    # Where the deviance rises from zero on, the minimum is there; NaN where the design is singular.
-    active = np.flatnonzero(slope < 0)
-    low = np.zeros(len(active))
-    high = np.full(len(active), _LARGEST_LOG)
-    log_ratio[active] = _START
-    for _ in range(_ITERATIONS):
-        if not len(active):
-            break
-        current = log_ratio[active]
-        slope, curvature = _slopes(sums.of_fits(active), current)
-        low = np.where(slope < 0, current, low)
-        high = np.where(slope < 0, high, current)
-        newton = current - slope / curvature
-        is_between = (newton >= low) & (newton <= high) & (curvature > 0)
-        new = np.where(is_between, newton, (low + high) / 2)
-        log_ratio[active] = new
-        # Convergence is quadratic: the step after one this small is below rounding.
-        is_moving = np.abs(new - current) > _SMALL_STEP
-        active = active[is_moving]
-        low = low[is_moving]
-        high = high[is_moving]
-    return log_ratio
-
-
-class _BySize(NamedTuple):
-    """The sums of some fits, as every step of them takes them.
-
-    Participants (fits, sizes) of so many rows (fits, sizes), all cross products
-    (fits, p + 1, p + 1), outer products of the sums by size (fits, sizes, (p + 1)^2), and degrees
-    of freedom (fits,).
-    """
-
-    people: np.ndarray
-    size: np.ndarray
-    products: np.ndarray
-    outer: np.ndarray
-    freedom: np.ndarray
-
-    @classmethod
-    def of(cls, sums: np.ndarray) -> "_BySize":
-        """The sums as :func:`random_intercept_sums` returns them, of several fits."""
-        width = sums.shape[-1] // 2
-        people = sums[..., width, 0]
-        rows = sums[..., width, 1]
-        outer = sums[..., :width, width:]
-        return cls(
-            people=people,
-            size=np.divide(rows, people, out=np.zeros_like(rows), where=people > 0),
-            products=sums[..., :width, :width].sum(axis=-3),
-            outer=outer.reshape(*sums.shape[:-2], width * width),
-            freedom=rows.sum(axis=-1) - (width - 1),
-        )
-
-    @property
-    def between(self) -> np.ndarray:
-        """Degrees of freedom of participants' means; those of effects within participants are none of them."""
-        shares = np.divide(1.0, self.size, out=np.zeros_like(self.size), where=self.size > 0)
-        within = (self.products - self.weighted(shares[:, None])[:, 0])[:, :-1, :-1]
-        largest = np.abs(self.products[:, :-1, :-1]).max(axis=(1, 2))
-        rank = np.linalg.matrix_rank(within, tol=1e-9 * largest, hermitian=True)
-        return self.people.sum(axis=-1) - within.shape[-1] + rank
-
-    def of_fits(self, fits: np.ndarray) -> "_BySize":
-        """The sums of some of the fits."""
-        return _BySize(*(values[fits] for values in self))
-
-    def cross(self, weight: np.ndarray) -> np.ndarray:
-        """Cross products of (design, y) less weighted outer products of the participants' sums."""
-        return self.products - self.weighted(weight[:, None])[:, 0]
-
-    def weighted(self, weights: np.ndarray) -> np.ndarray:
-        """Outer products of participants' sums by several weights: (fits, weights, p + 1, p + 1)."""
-        return (weights @ self.outer).reshape(*weights.shape[:2], *self.products.shape[1:])
-
-
-def _slopes(sums: _BySize, log_ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    r"""First and second derivative of the restricted deviance in log(1 + ratio).
-
-    With f the ratio, :math:`w = f/(1 + nf)`, A the design's cross products, and
-    r = (-coefficients, 1), of which the residual sum of squares is the quadratic form; it changes
-    as if the coefficients stayed. Below, _1 and _2 are the first and second derivative in f.
-    """
-    n = sums.size
-    f = np.expm1(log_ratio)[:, None]
-    shrink = 1 / (1 + n * f)
-    w = f * shrink
-    w_1 = shrink**2
-    w_2 = -2 * n * shrink**3
-    of_weights = sums.weighted(np.stack([w, w_1, w_2], axis=1))
-    outer, outer_1, outer_2 = np.moveaxis(of_weights, 1, 0)
-    inverse, coefficients, residual = _solve(sums.products - outer, sums.freedom)
-    r = np.concatenate([-coefficients, np.ones((len(coefficients), 1))], axis=1)
-
-    # The residual sum of squares, divided by the residual variance.
-    outer_1_r = (outer_1 @ r[..., None])[..., 0]
-    outer_2_r = (outer_2 @ r[..., None])[..., 0]
-    squares_1 = -(outer_1_r * r).sum(axis=1) / residual
-    by_coefficients = outer_1_r[:, :-1]
-    of_moved = 2 * np.einsum("fi,fij,fj->f", by_coefficients, inverse, by_coefficients)
-    squares_2 = (-(outer_2_r * r).sum(axis=1) - of_moved) / residual
-
-    # The logarithms of 1 + nf over participants, and of the determinant of A.
-    logs_1 = (sums.people * n * shrink).sum(axis=1)
-    logs_2 = -(sums.people * (n * shrink) ** 2).sum(axis=1)
-    inverse_outer_1 = inverse @ outer_1[:, :-1, :-1]
-    determinant_1 = -np.trace(inverse_outer_1, axis1=1, axis2=2)
-    determinant_2 = -(inverse * outer_2[:, :-1, :-1]).sum(axis=(1, 2))
-    determinant_2 = determinant_2 - np.einsum("fij,fji->f", inverse_outer_1, inverse_outer_1)
-
-    slope = squares_1 + logs_1 + determinant_1
-    curvature = squares_2 - squares_1**2 / sums.freedom + logs_2 + determinant_2
-    ratio_1 = 1 + f[:, 0]  # derivative of the ratio in log(1 + ratio)
-    return slope * ratio_1, curvature * ratio_1**2 + slope * ratio_1
 
 
 def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -426,8 +218,7 @@ class NestedSums:
         return cross
 
 
-@dataclass(frozen=True, eq=False)
-class Nested:
+class Nested(NamedTuple):
     """A fitted model, or many.
 
     ``variances`` are those of participants, cells, groups, and the residual one; ``ratios`` the first three by the
@@ -445,17 +236,24 @@ def nested_sums(
     y: np.ndarray,
     design: np.ndarray,
     participants: pd.Series,
-    cells: pd.Series,
+    cells: pd.Series | None = None,
     groups: pd.Series | None = None,
 ) -> NestedSums:
-    """Return sums of rows nested in groups, cells, participants, as :func:`fit_nested` takes them."""
+    """Return sums of rows nested in groups, cells, participants, as :func:`fit_nested` takes them.
+
+    Without cells, those are the rows with the same fixed effects, and have no variance of their own. Without groups,
+    each row is one.
+    """
     y = np.asarray(y, dtype=float)
     design = np.asarray(design, dtype=float)
     participant, names = pd.factorize(pd.Series(participants).to_numpy())
-    cell_name = pd.factorize(pd.Series(cells).to_numpy())[0]
-    # Without groups, each row is one.
-    groups = range(len(y)) if groups is None else groups
-    group_name = pd.factorize(pd.Series(groups).to_numpy())[0]
+    if cells is None:
+        cell_name = np.unique(design, axis=0, return_inverse=True)[1].ravel()
+    else:
+        cell_name = pd.factorize(pd.Series(cells).to_numpy())[0]
+    group_name = np.arange(len(y))
+    if groups is not None:
+        group_name = pd.factorize(pd.Series(groups).to_numpy())[0]
     # Codes in order of the participants, so that the cells of a participant stand side by side.
     cell_key = participant * (cell_name.max() + 1) + cell_name
     cell = np.unique(cell_key, return_inverse=True)[1]
@@ -486,7 +284,8 @@ def nested_sums(
     most_groups_of_participant = np.bincount(participant_of_cell[cell_of_group]).max()
     groups_have_rows = bool((size > 1).any())
     participants_vary = len(names) > 1 and (most_groups_of_participant > 1 or groups_have_rows)
-    cells_vary = most_cells > 1 and (most_groups > 1 or groups_have_rows)
+    several_in_a_cell = most_groups > 1 or groups_have_rows
+    cells_vary = cells is not None and most_cells > 1 and several_in_a_cell
     groups_vary = groups_have_rows and most_groups > 1
     return NestedSums(
         participants=pd.Index(names),
@@ -525,18 +324,13 @@ def fit_nested(
     ([3.5, 5.5], [4.3594, 0.0, 0.0, 0.8125])
     """
     if weights is None:
-        fit = fit_nested(sums, np.ones((1, len(sums.participants))), start)
-        return Nested(
-            coefficients=fit.coefficients[0],
-            covariance=fit.covariance[0],
-            variances=fit.variances[0],
-            ratios=fit.ratios[0],
-            deviance=fit.deviance[0],
-        )
+        of_all = fit_nested(sums, np.ones((1, len(sums.participants))), start)
+        return Nested(*(values[0] for values in of_all))
     ratios = 0.5 if start is None else start
     log_ratio = np.log1p(np.where(sums.free, ratios, 0.0))
     chunks = pieces(len(weights), _ARRAYS * len(sums.design), _CHUNK)
-    return Nested(**_joined([_fit_chunk(sums, weights[chunk], log_ratio) for chunk in chunks]))
+    fits = [_fit_chunk(sums, weights[chunk], log_ratio) for chunk in chunks]
+    return Nested(*map(np.concatenate, zip(*fits, strict=True)))
 
 
 def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nested:

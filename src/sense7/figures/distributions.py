@@ -159,7 +159,9 @@ def stacked_shares(
                     va="center",
                 )
             left_ends += width
-        _label_bars(axes, list(estimated), "share of the variance (%)", max(100, left_ends.max()))
+        _label_bars(
+            axes, list(estimated), "share of the variance (%)", max(100, round(left_ends.max(), 6))
+        )
         name_parts(axes, parts_of_first_bar, -0.36)
         return drawing
 

@@ -6,15 +6,21 @@ that resampling them is exact.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import (
+    NEGLIGIBLE,
+    coefficient,
+    cross_products,
+    indicators,
+    least_squares,
+    within,
+)
 from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
 from sense7.findings.ground_truth import ground_truth
@@ -69,15 +75,10 @@ def context_design(frame: pd.DataFrame, names: Iterable[str]) -> np.ndarray:
     for name in names:
         values = frame[[name]].to_numpy()
         if name not in STEPS:
-            levels = np.array(sorted(frame[name].unique()), dtype=object)
-            values = values == levels[1:]
+            levels = sorted(frame[name].unique())
+            values = indicators(frame[name], levels)[:, 1:]
         columns.append(values)
     return np.column_stack(columns).astype(float)
-
-
-def products(z: np.ndarray) -> np.ndarray:
-    """Cross products of the columns of each row."""
-    return z[:, :, None] * z[:, None, :]
 
 
 def largest_groups(groups: pd.Series) -> list:
@@ -158,25 +159,22 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     has_context = frame[varying].notna().all(axis=1) & bool(varying)
     frame = frame[has_context]
     participants = frame["participant"]
-    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
+    fewer_draws = bootstrap.first(MOST_DRAWS)
 
-    def explained() -> Estimate:
+    def explained() -> np.ndarray:
         need(varying, "nothing of the context varies in this data set")
         columns = np.column_stack([context_design(frame, varying), frame["y"]])
-        cross_products = products(within(columns, participants))
+        products = cross_products(within(columns, participants))
         # Over the conversations of a participant, these add up to one.
         part_of_participant = 1 / participants.map(participants.value_counts()).to_numpy(float)
         values = np.column_stack(
             [
-                cross_products.reshape(len(frame), -1),
+                products.reshape(len(frame), -1),
                 np.ones(len(frame)),
                 part_of_participant,
             ]
         )
-        shares = resampled(fewer_draws, _adjusted_share, values, participants)
-        estimate = float(shares[0])
-        interval = fewer_draws.interval(shares[1:], participants, shift_to=estimate)
-        return Estimate(estimate, *interval)
+        return resampled(fewer_draws, _adjusted_share, values, participants)
 
     number = Number(
         label="all of the context",
@@ -188,6 +186,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         undefined="too few conversations of the same participant to compare, "
         "or their ratings do not vary",
         interval=f"{fewer_draws.describe()}, moved to the estimate",
+        shifted=True,
     )
     return tabulate("context", [number], fewer_draws)
 
@@ -195,16 +194,15 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 def _adjusted_share(sums: np.ndarray) -> np.ndarray:
     """Adjusted share explained, from cross products, then the numbers of conversations and of participants."""
     width = round((sums.shape[-1] - 2) ** 0.5)  # of a square matrix
-    cross_products = sums[..., :-2].reshape(*sums.shape[:-1], width, width)
+    products = sums[..., :-2].reshape(*sums.shape[:-1], width, width)
     conversations = sums[..., -2]
     participants = sums[..., -1]
-    _, residual, rank = least_squares(cross_products)
-    total = cross_products[..., -1, -1]
+    _, residual, rank = least_squares(products)
+    total = products[..., -1, -1]
     total_freedom = np.round(conversations - participants)
     residual_freedom = total_freedom - rank
     defined = (residual_freedom > 0) & (rank > 0) & (total > NEGLIGIBLE)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unexplained = residual / residual_freedom * total_freedom / total
+    unexplained = residual / residual_freedom * total_freedom / total
     return np.where(defined, 1 - unexplained, np.nan)
 
 
@@ -248,7 +246,7 @@ def _slope(
         need(name in varying, not_varying(frame, name))
         columns = np.column_stack([context_design(rows, names), rows["y"]])
         z = within(columns, rows["participant"])
-        return resampled(bootstrap, coefficient(0), products(z), rows["participant"])
+        return resampled(bootstrap, coefficient(0), cross_products(z), rows["participant"])
 
     return Number(
         label=CONTEXT[name],
@@ -283,7 +281,7 @@ def _difference_of_slopes(
             ]
         )
         z = within(columns, rows["participant"])
-        return resampled(bootstrap, coefficient(0, minus=1), products(z), rows["participant"])
+        return resampled(bootstrap, coefficient(0, minus=1), cross_products(z), rows["participant"])
 
     return Number(
         label="desired empathy, empathy prompt minus the other conditions",
@@ -332,12 +330,7 @@ def no_gap(study: Study, frame: pd.DataFrame) -> str:
 
 
 def _mean_gap(
-    study: Study,
-    bootstrap: ParticipantBootstrap,
-    label: str,
-    frame: pd.DataFrame,
-    method: str,
-    key: str,
+    study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame, **declared: str
 ) -> Number:
     """The mean gap of some conversations."""
 
@@ -347,14 +340,8 @@ def _mean_gap(
         need(len(frame), "topic was not given in this data set")
         return mean_of_rows(bootstrap, frame["gap"], frame["participant"])
 
-    return Number(
-        label=label,
-        statistic=mean_gap,
-        unit="points on a scale from 0 to 1",
-        method=method,
-        rows=frame,
-        key=key,
-    )
+    unit = "points on a scale from 0 to 1"
+    return Number(statistic=mean_gap, unit=unit, rows=frame, **declared)
 
 
 @finding
@@ -371,8 +358,14 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
         One row: estimate (-1..1, positive if more was experienced), low, high, n (conversations), unit, method, reason.
     """
     frame = expected_and_experienced(study)
-    method = f"mean of experienced minus expected, {SCALE}"
-    number = _mean_gap(study, bootstrap, SCALE, frame, method, "expected_experienced_gap")
+    number = _mean_gap(
+        study,
+        bootstrap,
+        frame,
+        label=SCALE,
+        method=f"mean of experienced minus expected, {SCALE}",
+        key="expected_experienced_gap",
+    )
     return tabulate("way", [number], bootstrap)
 
 
@@ -380,13 +373,18 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
 def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the gap on each topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`."""
     frame = expected_and_experienced(study)
-    method = f"experienced minus expected, {SCALE}"
     topics = largest_groups(frame["topic"].dropna()) or [NOT_GIVEN]
     numbers = []
     for n, topic in enumerate(topics, 1):
-        on_topic = frame[frame["topic"] == topic]
-        key = f"expected_experienced_gap_topic_{n}"
-        numbers.append(_mean_gap(study, bootstrap, topic, on_topic, method, key))
+        number = _mean_gap(
+            study,
+            bootstrap,
+            frame[frame["topic"] == topic],
+            label=topic,
+            method=f"experienced minus expected, {SCALE}",
+            key=f"expected_experienced_gap_topic_{n}",
+        )
+        numbers.append(number)
     return tabulate("topic", numbers, bootstrap)
 
 

@@ -7,7 +7,7 @@ bootstrap is thus paired, and written as a minus sign.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
@@ -39,10 +39,12 @@ class Number:
 
     ``statistic`` returns an array of 1 + draws numbers, of which the percentile interval is made, or an `Estimate`
     whose interval is of another kind, said by ``interval``. ``rows`` are what n counts: a frame with a column
-    participant, or the participant of each. ``note`` says what a number lacks that is there nevertheless.
+    participant, or the participant of each; ``participants`` are those whose resamples the interval is of, where others
+    than these count. ``note`` says what a number lacks that is there nevertheless. Resampling inflates what is
+    explained: of a ``shifted`` statistic the resampled values are moved so that their mean is the estimate.
 
-    Of a contrast, ``groups`` holds the group of each row, and ``contrast`` its name in ``FEWEST_IN_A_GROUP``: there is
-    no interval where a group has fewer participants.
+    Of a contrast, ``groups`` holds the group of each participant's row, and ``contrast`` its name in
+    ``FEWEST_IN_A_GROUP``: there is no interval where a group has fewer participants.
     """
 
     label: str
@@ -54,6 +56,8 @@ class Number:
     undefined: str = "it is undefined in these data"
     interval: str | None = None
     note: str = ""
+    participants: pd.Series | None = None
+    shifted: bool = False
     groups: pd.Series | np.ndarray | None = None
     contrast: str = ""
 
@@ -64,12 +68,11 @@ class Number:
             result = self.statistic()
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
-        participants = self.rows
-        if isinstance(self.rows, pd.DataFrame):
-            participants = self.rows["participant"]
+        participants = self.rows if self.participants is None else self.participants
+        if isinstance(participants, pd.DataFrame):
+            participants = participants["participant"]
         if not isinstance(result, Estimate):
-            interval = bootstrap.interval(result[1:], participants)
-            result = Estimate(float(result[0]), *interval)
+            result = bootstrap.percentile(result, participants, shifted=self.shifted)
         if self.contrast and not result.reason:
             too_few = bootstrap.too_few_in_a_group(participants, self.groups, self.contrast)
             if too_few:
@@ -239,6 +242,28 @@ def mean_of_rows(bootstrap: ParticipantBootstrap, values, participants) -> np.nd
 def widened(bootstrap: ParticipantBootstrap, comparisons: int) -> ParticipantBootstrap:
     """Return the same resamples with intervals for so many comparisons together (Bonferroni)."""
     return replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / max(1, comparisons))
+
+
+def value_row(
+    key: str, estimate: object, *, n: int, unit: str, method: str, reason: str = ""
+) -> dict:
+    """Return a value for a record that need not be a number, such as a verdict or a name; it has no interval."""
+    return {
+        "key": key,
+        "estimate": estimate,
+        "n": n,
+        "unit": unit,
+        "method": method,
+        "reason": reason,
+    }
+
+
+def frame_of(
+    rows: Mapping[str, object], name: str, columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return rows by their labels as a frame; the name stands above its index."""
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return frame.rename_axis(name)
 
 
 class Resamples:

@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate
-from sense7.estimators.least_squares import coefficient, least_squares
+from sense7.estimators.least_squares import coefficient, cross_products, least_squares
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, need, resampled, tabulate
@@ -500,7 +500,7 @@ class Losses:
         """Cross products of the failures of some dimensions, a constant and the loss, for each turn."""
         constant = np.ones(len(self.turns))
         columns = np.column_stack([self.failed[dimensions], constant, self.loss])
-        return columns[:, :, None] * columns[:, None, :]
+        return cross_products(columns)
 
 
 def losses_in(study: Study, moment: str, rating: str, poor: int, first_turn: int) -> Losses:
@@ -810,10 +810,7 @@ def _loss_in_model(frame: pd.DataFrame, regressors: list[str], confidence: float
     """Minus the coefficient of the first regressor, with the model's interval."""
     constant = np.ones(len(frame))
     design = np.column_stack([constant, frame[regressors].astype(float)])
-    # Each conversation is a cell of its own, so that participants alone are random.
-    sums = nested_sums(
-        frame["outcome"].to_numpy(), design, frame["participant"], pd.Series(frame.index)
-    )
+    sums = nested_sums(frame["outcome"], design, frame["participant"])
     fit = fit_nested(sums)
     if not np.isfinite(fit.coefficients).all():
         return Estimate(np.nan)
@@ -858,12 +855,12 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     w = frame["desired"].to_numpy() - 2.0
     constant = np.ones(len(frame))
     columns = np.column_stack([constant, m, w, m**2, m * w, w**2, frame["outcome"]])
-    cross = columns[:, :, None] * columns[:, None, :]
 
     def steeper() -> np.ndarray:
         need_expectations(study, frame)
         need(np.ptp(w) > 0, "all participants wished for the same level of empathy")
-        return resampled(bootstrap, coefficient(4), cross, frame["participant"])
+        products = cross_products(columns)
+        return resampled(bootstrap, coefficient(4), products, frame["participant"])
 
     number = Number(
         label="mean rating by wish",

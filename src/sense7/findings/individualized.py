@@ -1,8 +1,7 @@
 """How individual ratings are: parts of their variance, two people in one condition, and people's characteristics."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -18,12 +17,12 @@ from sense7.estimators.estimates import (
     p_in_words,
     safe_names,
 )
-from sense7.estimators.least_squares import least_squares, within
+from sense7.estimators.least_squares import cross_products, indicators, least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
-from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying, products
+from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying
 from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
@@ -89,31 +88,17 @@ class VarianceModel:
     counts: np.ndarray  # conversations of each participant in each condition
 
     def resampled(self, bootstrap: ParticipantBootstrap) -> ModelVariances:
-        """Its variances, NaN in resamples where the fit failed, and in all if participants are too few."""
-        everyone = np.ones(len(self.counts))
-        weights = bootstrap.weights()[:, bootstrap.names.get_indexer(self.sums.participants)]
-        variances = np.full((len(weights), len(self.fit.variances)), np.nan)
-        of_conditions = np.full(len(weights), np.nan)
-        if not bootstrap.too_few(self.sums.participants):
-            fits = fit_nested(self.sums, weights, self.fit.ratios)
-            succeeded = np.isfinite(fits.variances).all(axis=1)
-            variances = np.where(succeeded[:, None], fits.variances, np.nan)
-            of_conditions = self._of_conditions(fits, weights)
-        variances = np.concatenate([self.fit.variances[None], variances])
-        of_all = self._of_conditions(self.fit, everyone)
+        """Its variances, NaN in resamples where the fit failed; that of conditions is zero if there is one."""
+        weights = bootstrap.times_taken(self.sums.participants)
+        fits = fit_nested(self.sums, weights, self.fit.ratios)
+        condition = np.zeros(len(weights))
+        if self.counts.shape[1] > 1:
+            counts = weights @ self.counts
+            condition = variance_of_effects(fits.coefficients, fits.covariance, counts)
+        participant, participant_by_condition, _, conversation = fits.variances.T
         return ModelVariances(
-            weights=np.concatenate([everyone[None], weights]),
-            participant=variances[:, 0],
-            condition=np.concatenate([np.atleast_1d(of_all), of_conditions]),
-            participant_by_condition=variances[:, 1],
-            conversation=variances[:, 3],
+            weights, participant, condition, participant_by_condition, conversation
         )
-
-    def _of_conditions(self, fit: Nested, weights: np.ndarray) -> np.ndarray:
-        """Variance of the conditions' effects in a fit, or in the fits of resamples; zero for one condition."""
-        if self.counts.shape[1] < 2:
-            return np.zeros(fit.variances.shape[:-1])
-        return variance_of_effects(fit.coefficients, fit.covariance, weights @ self.counts)
 
 
 def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
@@ -128,9 +113,8 @@ def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
     if rounded(np.ptp(frame["y"])) == 0:
         return "the ratings do not vary", None
     names = sorted(frame["condition"].unique())
-    design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
-    y = frame["y"].to_numpy()
-    sums = nested_sums(y, design, frame["participant"], frame["condition"], None)
+    design = indicators(frame["condition"], names)
+    sums = nested_sums(frame["y"], design, frame["participant"], frame["condition"])
     fit = fit_nested(sums)
     if not np.isfinite(fit.variances).all():
         conversations = count_of(len(frame), "conversation")
@@ -183,41 +167,16 @@ def no_differences(study: Study, model: VarianceModel) -> str:
     return "no conversation has a condition"
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A part of the variance: its value in all rows and in every resample, or the reason why it has none.
+def _part(
+    label: str, key: str, values: np.ndarray | None, reason: str, *, shifted: bool, **declared
+) -> Number:
+    """A part of the variance: its value in all rows and in every resample, or the reason why it has none."""
 
-    Resampling inflates what conditions and contexts explain: the resampled values of a part that is ``shifted`` are
-    moved so that their mean is the estimate.
-    """
+    def part() -> np.ndarray:
+        need(not reason, reason)
+        return values
 
-    key: str
-    values: np.ndarray | None
-    reason: str
-    shifted: bool = False
-
-    def estimate(self, bootstrap: ParticipantBootstrap, participants: pd.Series) -> Estimate:
-        """Its estimate with the percentile interval."""
-        need(not self.reason, self.reason)
-        estimate = float(self.values[0])
-        shift_to = estimate if self.shifted else None
-        interval = bootstrap.interval(self.values[1:], participants, shift_to=shift_to)
-        return Estimate(estimate, *interval)
-
-
-def _table_of_parts(
-    name: str,
-    parts: dict[str, _Part],
-    bootstrap: ParticipantBootstrap,
-    frame: pd.DataFrame,
-    **shared: str,
-) -> pd.DataFrame:
-    """A table of estimates with one row per part; ``shared`` are the unit, the method and so on of all."""
-    numbers = []
-    for label, part in parts.items():
-        estimate = partial(part.estimate, bootstrap, frame["participant"])
-        numbers.append(Number(label, estimate, key=part.key, rows=frame, **shared))
-    return tabulate(name, numbers, bootstrap)
+    return Number(label, part, key=key, shifted=shifted, **declared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,12 +188,16 @@ class VarianceParts:
     on_one_base: pd.DataFrame
 
 
-_COMPONENT_KEYS = {
+_VARIANCE_KEYS = {
     "participant": "variance_participant",
     "participant by condition": "variance_participant_condition",
     "conversation": "variance_conversation",
 }
-_COMPONENT_SHARE_KEYS = {"participant": "icc_participant"}
+_SHARE_KEYS = {
+    "participant": "icc_participant",
+    "participant by condition": "",
+    "conversation": "",
+}
 _ON_ONE_BASE_KEYS = {
     "participant": "conversation_mean_share_participant",
     "condition": "conversation_mean_share_condition",
@@ -269,7 +232,7 @@ def variance_parts(
     R: lme4::lmer(y ~ model + (1 | participant) + (1 | pm)), tests/reference/reference.R; equal to 2e-4.
     """
     frame = rated_conversations(study)
-    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, draws))
+    fewer_draws = bootstrap.first(draws)
     reason, model = fit_variance_model(frame)
     reasons = dict.fromkeys(_ON_ONE_BASE_KEYS, reason)
     components = {}
@@ -305,28 +268,30 @@ def variance_parts(
             if why_not:
                 on_one_base[name] = 0 * on_one_base[name]
 
-    def parts(values: dict[str, np.ndarray], names, keys: dict[str, str]) -> dict[str, _Part]:
-        of_names = {}
-        for name in names:
-            of_names[name] = _Part(
-                keys.get(name, ""), values.get(name), reasons[name], shifted=name == "condition"
+    def table(parts: dict[str, np.ndarray], keys: dict[str, str], unit: str) -> pd.DataFrame:
+        numbers = []
+        for name, key in keys.items():
+            number = _part(
+                name,
+                key,
+                parts.get(name),
+                reasons[name],
+                shifted=name == "condition",
+                rows=frame,
+                unit=unit,
+                method=f"{RATING}: mixed model with conditions fixed; REML",
             )
-        return of_names
-
-    shares = _divided_by_sum(components)
-    shares_on_one_base = _divided_by_sum(on_one_base)
-    variance_rows = parts(components, _COMPONENT_KEYS, _COMPONENT_KEYS)
-    share_rows = parts(shares, _COMPONENT_KEYS, _COMPONENT_SHARE_KEYS)
-    base_rows = parts(shares_on_one_base, _ON_ONE_BASE_KEYS, _ON_ONE_BASE_KEYS)
-    method = f"{RATING}: mixed model with conditions fixed; REML"
-
-    def table(rows: dict[str, _Part], unit: str) -> pd.DataFrame:
-        return _table_of_parts("part", rows, fewer_draws, frame, unit=unit, method=method)
+            numbers.append(number)
+        return tabulate("part", numbers, fewer_draws)
 
     return VarianceParts(
-        variances=table(variance_rows, "squared levels"),
-        shares=table(share_rows, "share of the variance"),
-        on_one_base=table(base_rows, "share of the variance, conditions included"),
+        variances=table(components, _VARIANCE_KEYS, "squared levels"),
+        shares=table(_divided_by_sum(components), _SHARE_KEYS, "share of the variance"),
+        on_one_base=table(
+            _divided_by_sum(on_one_base),
+            _ON_ONE_BASE_KEYS,
+            "share of the variance, conditions included",
+        ),
     )
 
 
@@ -502,7 +467,7 @@ def variance_shares(
     frame = frame.dropna(subset=varying)
     # The rows that are left out may have been the only ones that varied.
     varying = [name for name in varying if not not_varying(frame, name)]
-    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, draws))
+    fewer_draws = bootstrap.first(draws)
 
     reason, model = fit_variance_model(frame)
     values = {}
@@ -520,40 +485,42 @@ def variance_shares(
     if no_condition and "topic" not in varying:
         no_comparison = "neither condition nor topic varies in this data set"
 
-    def part(label: str, key: str, why_not: str = "", *, shifted: bool = True) -> _Part:
-        return _Part(key, values.get(label), reason or why_not, shifted=shifted)
+    def part(label: str, key: str, why_not: str = "", *, shifted: bool = True) -> Number:
+        return _part(
+            label,
+            key,
+            values.get(label),
+            reason or why_not,
+            shifted=shifted,
+            rows=frame,
+            unit="share of the variance",
+            method=f"{RATING}: mixed model with conditions fixed, context within participants",
+            undefined="the conversations are too few, or too alike, "
+            "to distinguish it from the other parts",
+        )
 
     base = "one_base_share"
     interaction = "participant by condition"
-    shares = {
-        "participant": part("participant", f"{base}_participant", shifted=False),
-        "condition": part("condition", f"{base}_condition", no_condition),
-        interaction: part(
-            interaction, f"{base}_participant_by_condition", not_separable, shifted=False
-        ),
-        "context": part("context", f"{base}_context", no_context),
-        "the rest": part("the rest", f"{base}_rest"),
-    }
+    shares = [
+        part("participant", f"{base}_participant", shifted=False),
+        part("condition", f"{base}_condition", no_condition),
+        part(interaction, f"{base}_participant_by_condition", not_separable, shifted=False),
+        part("context", f"{base}_context", no_context),
+        part("the rest", f"{base}_rest"),
+    ]
     for name, words in CONTEXT.items():
-        label = f"of the context: {words}"
-        shares[label] = part(label, f"{base}_{name}", not_varying(frame, name))
+        shares.append(part(f"of the context: {words}", f"{base}_{name}", not_varying(frame, name)))
 
     both = "condition and topic"
     difference = f"participant minus {both}"
-    comparison = {
-        "participant": part("participant", "participant_share", shifted=False),
-        both: part(both, "condition_and_topic_share", no_comparison),
-        difference: part(difference, "participant_share_beyond_condition_and_topic", no_comparison),
-    }
-    shared = {
-        "unit": "share of the variance",
-        "method": f"{RATING}: mixed model with conditions fixed, context within participants",
-        "undefined": "the conversations are too few, or too alike, "
-        "to distinguish it from the other parts",
-    }
+    comparison = [
+        part("participant", "participant_share", shifted=False),
+        part(both, "condition_and_topic_share", no_comparison),
+        part(difference, "participant_share_beyond_condition_and_topic", no_comparison),
+    ]
     return VarianceShares(
-        shares=_table_of_parts("part", shares, fewer_draws, frame, **shared),
-        comparison=_table_of_parts("share", comparison, fewer_draws, frame, **shared),
+        shares=tabulate("part", shares, fewer_draws),
+        comparison=tabulate("share", comparison, fewer_draws),
     )
 
 
@@ -596,10 +563,10 @@ def context_sums(
         first = last
     z = within(np.column_stack([*designs, frame["y"]]), frame["participant"])
     participant = names.get_indexer(frame["participant"])
-    cross_products = sums_by_participant(products(z), participant, len(names))
+    products = sums_by_participant(cross_products(z), participant, len(names))
     sums = np.column_stack(
         [
-            cross_products.reshape(len(names), -1),
+            products.reshape(len(names), -1),
             np.bincount(participant, minlength=len(names)),
             np.ones(len(names)),
         ]
@@ -683,78 +650,59 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
         conversations (for the difference, conversations).
     """
     frame = rated_conversations(study)
-    pairs = _pairs_in_a_condition(frame, bootstrap)
-    fewest = min(pairs.of_two_people, pairs.of_one_person)
+    pairs_of = _pairs_in_a_condition(frame, bootstrap)
 
-    def number(label: str, key: str, distance: np.ndarray, rows, number_of_pairs: int) -> Number:
-        few = "too few pairs of conversations"
-        if rows is not frame:
-            few = f"only {count_of(number_of_pairs, 'such pair')} of conversations"
-        if number_of_pairs == 0 and rows is not frame:
-            few = "no such pair of conversations"
-
-        def mean_distance() -> Estimate:
+    def number(label: str, key: str, pairs: _Pairs, few: str, rows: object) -> Number:
+        def mean_distance() -> np.ndarray:
             need(len(frame), NEVER_RATED)
-            need(number_of_pairs >= FEWEST_PAIRS, few)
-            interval = bootstrap.interval(distance[1:], frame["participant"])
-            return Estimate(float(distance[0]), *interval)
+            need(pairs.count >= FEWEST_PAIRS, few)
+            return pairs.distance
 
         return Number(
-            label=label,
+            label=f"{label}, same condition",
             statistic=mean_distance,
             unit="levels (from 1 to 5)",
             method="mean absolute difference of the ground truth of a conversation "
             "over pairs in the same condition",
             rows=rows,
             key=key,
+            participants=frame["participant"],
         )
 
-    numbers = [
-        number(
-            "two people, same condition",
-            "apart_two_people",
-            pairs.two_people,
-            pd.RangeIndex(pairs.of_two_people),
-            pairs.of_two_people,
-        ),
-        number(
-            "one person, same condition",
-            "apart_one_person",
-            pairs.one_person,
-            pd.RangeIndex(pairs.of_one_person),
-            pairs.of_one_person,
-        ),
-        number(
-            "two people minus one person, same condition",
-            "apart_excess",
-            pairs.two_people - pairs.one_person,
-            frame,
-            fewest,
-        ),
-    ]
+    numbers = []
+    for whose, pairs in pairs_of.items():
+        few = "no such pair of conversations"
+        if pairs.count:
+            few = f"only {count_of(pairs.count, 'such pair')} of conversations"
+        key = f"apart_{whose.replace(' ', '_')}"
+        numbers.append(number(whose, key, pairs, few, pd.RangeIndex(pairs.count)))
+    two_people = pairs_of["two people"]
+    one_person = pairs_of["one person"]
+    excess = _Pairs(
+        count=min(two_people.count, one_person.count),
+        distance=two_people.distance - one_person.distance,
+    )
+    few = "too few pairs of conversations"
+    numbers.append(number("two people minus one person", "apart_excess", excess, few, frame))
     return tabulate("two conversations", numbers, bootstrap)
 
 
 FEWEST_PAIRS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Pairs of conversations in the same condition, of two people and of one person.
+class _Pairs(NamedTuple):
+    """Pairs of conversations: how many, and their mean absolute difference in all rows and in every resample."""
 
-    How many there are, and their mean absolute difference in all rows and in every resample.
-    """
-
-    of_two_people: int
-    of_one_person: int
-    two_people: np.ndarray
-    one_person: np.ndarray
+    count: int
+    distance: np.ndarray
 
 
-def _pairs_in_a_condition(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> _Pairs:
-    """All pairs of conversations in the same condition."""
+def _pairs_in_a_condition(
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> dict[str, _Pairs]:
+    """All pairs of conversations in the same condition, of two people and of one person."""
     if frame.empty:
-        return _Pairs(0, 0, np.empty(0), np.empty(0))
+        return dict.fromkeys(("two people", "one person"), _Pairs(0, np.empty(0)))
     condition = frame.groupby("condition").ngroup().to_numpy()
     participant = bootstrap.codes(frame["participant"])
     participants = len(bootstrap.names)
@@ -781,15 +729,13 @@ def _pairs_in_a_condition(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) 
     in_all_rows = distances(everyone_once)
     # So many resamples at once stay in the processor's cache.
     in_resamples = bootstrap.in_every_draw(distances, len(y), 100)
-    mean_distances = np.concatenate([in_all_rows, in_resamples])
-    of_all = pair_sums(y, condition, everyone_once, participant)[1].sum()
-    of_one_person = round(person_pairs.sum() / 2)
-    return _Pairs(
-        of_two_people=round(of_all / 2) - of_one_person,
-        of_one_person=of_one_person,
-        two_people=mean_distances[:, 0],
-        one_person=mean_distances[:, 1],
-    )
+    of_two_people, of_one_person = np.concatenate([in_all_rows, in_resamples]).T
+    pairs = pair_sums(y, condition, everyone_once, participant)[1].sum()
+    pairs_of_one_person = round(person_pairs.sum() / 2)
+    return {
+        "two people": _Pairs(round(pairs / 2) - pairs_of_one_person, of_two_people),
+        "one person": _Pairs(pairs_of_one_person, of_one_person),
+    }
 
 
 def pair_sums(
@@ -918,61 +864,6 @@ def _why_left_out(name: str, answers: pd.Series) -> str:
     return ""
 
 
-class AnalysisOfVariance(NamedTuple):
-    """Sums of squares between and within groups, and their degrees of freedom."""
-
-    between: np.ndarray
-    within: np.ndarray
-    freedom_between: np.ndarray
-    freedom_within: np.ndarray
-
-
-def analysis_of_variance(sums: np.ndarray) -> AnalysisOfVariance:
-    """Sums of squares between and within groups, and their degrees of freedom; NaN if nothing varies.
-
-    ``sums`` (..., groups, 3) hold for each group n, the sum and the sum of squares.
-    """
-    n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
-    is_group = n > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_mean = total.sum(axis=-1) ** 2 / n.sum(axis=-1)
-    of_groups = np.where(is_group, total**2 / np.where(is_group, n, 1), 0).sum(axis=-1)
-    total_squares = squares.sum(axis=-1) - of_mean
-    varies = rounded(total_squares / np.maximum(squares.sum(axis=-1), 1)) > 0
-    between = np.where(varies, of_groups - of_mean, np.nan)
-    groups = is_group.sum(axis=-1)
-    return AnalysisOfVariance(
-        between=between,
-        within=np.maximum(total_squares - between, 0),
-        freedom_between=groups - 1,
-        freedom_within=n.sum(axis=-1) - groups,
-    )
-
-
-def omega_squared(sums: np.ndarray) -> np.ndarray:
-    r"""Share of the variance between groups, adjusted for chance: omega squared, from :func:`analysis_of_variance`.
-
-    .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
-
-    Unlike eta squared, :math:`SS_b / (SS_b + SS_w)`, it is about zero on average where groups do not differ, and may be
-    negative. NaN if nothing varies, or if there are no more rows than groups (Hays, 1963).
-
-    Examples
-    --------
-    >>> groups = [[1.0, 2.0], [3.0, 4.0]]
-    >>> sums = np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups])
-    >>> round(float(omega_squared(sums)), 3)
-    0.636
-    """
-    variation = analysis_of_variance(sums)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean_square = variation.within / variation.freedom_within
-        by_chance = variation.freedom_between * mean_square
-        total = variation.between + variation.within + mean_square
-        share = (variation.between - by_chance) / total
-    return np.where(variation.freedom_within > 0, share, np.nan)
-
-
 def participant_means(study: Study) -> pd.Series:
     """Each participant's mean ground truth over conversations, to nine decimals; those without one are left out.
 
@@ -1015,21 +906,38 @@ def relations_of(
     left_out = columns[columns["kind"] == ""]
     in_keys = safe_names(examined.index)
     generator = np.random.default_rng(bootstrap.seed)
-    numbers = []
     p_values = {}
-    for name, kind in examined["kind"].items():
+
+    def number(name: str, kind: str) -> Number:
         answers = sheet.set_index("participant")[name].reindex(means.index).dropna()
-        means_of_answers = means[answers.index]
-        if kind == "number":
-            relation = _correlation(answers, means_of_answers, bootstrap, permutations, generator)
-            key = f"characteristic_correlation_{in_keys[name]}"
-        else:
-            relation = _explained_by_groups(
-                answers, means_of_answers, bootstrap, permutations, generator
-            )
-            key = f"characteristic_omega_squared_{in_keys[name]}"
-        numbers.append(relation.number(name, key))
-        p_values[name] = relation.p
+        y = means[answers.index]
+        varies = np.ptp(rounded(y)) > 0
+        declared = {
+            "unit": "Spearman's rho",
+            "method": "Spearman's rank correlation with participants' mean ratings",
+            "key": f"characteristic_correlation_{in_keys[name]}",
+        }
+        relation_of = _correlation
+        if kind == "group":
+            groups = count_of(answers.astype(str).nunique(), "group")
+            declared = {
+                "unit": "share of the variance of participants' means (omega squared)",
+                "method": f"omega squared of {groups}",
+                "key": f"characteristic_omega_squared_{in_keys[name]}",
+                "interval": f"{bootstrap.confidence:.0%} {NONCENTRAL}",
+            }
+            relation_of = _explained_by_groups
+        estimate = None
+        if varies:
+            estimate, p_values[name] = relation_of(answers, y, bootstrap, permutations, generator)
+
+        def relation() -> Estimate:
+            need(varies, "the ratings do not vary")
+            return estimate
+
+        return Number(name, relation, rows=answers.index, **declared)
+
+    numbers = [number(name, kind) for name, kind in examined["kind"].items()]
     estimates = estimate_table({}, "characteristic", {})
     if numbers:
         estimates = tabulate("characteristic", numbers, bootstrap)
@@ -1075,54 +983,17 @@ def _summary(tests: pd.DataFrame, sheet: pd.DataFrame | None, participants: int)
     return estimate_table(rows, "characteristics")
 
 
-@dataclass(frozen=True, eq=False)
-class _Relation:
-    """How strongly a characteristic is related to participants' means, and its p value; or why it can't be said."""
-
-    participants: pd.Index
-    unit: str
-    method: str
-    estimate: Estimate | None = None
-    p: float = np.nan
-    interval: str | None = None
-    reason: str = ""
-
-    def number(self, label: str, key: str) -> Number:
-        """Its number under a key."""
-
-        def estimate() -> Estimate:
-            need(not self.reason, self.reason)
-            return self.estimate
-
-        return Number(
-            label=label,
-            statistic=estimate,
-            unit=self.unit,
-            method=self.method,
-            rows=self.participants,
-            key=key,
-            interval=self.interval,
-        )
-
-
 def _correlation(
     answers: pd.Series,
     means: pd.Series,
     bootstrap: ParticipantBootstrap,
     permutations: int,
     generator: np.random.Generator,
-) -> _Relation:
-    """Spearman's correlation of numbers with participants' means."""
-    described = {
-        "participants": answers.index,
-        "unit": "Spearman's rho",
-        "method": "Spearman's rank correlation with participants' mean ratings",
-    }
+) -> tuple[Estimate, float]:
+    """Spearman's correlation of numbers with participants' means, and its p value."""
     x = answers.to_numpy(dtype=float)
     y = rounded(means.to_numpy())
     n = len(x)
-    if np.ptp(y) == 0:
-        return _Relation(**described, reason="the ratings do not vary")
     rho, p = stats.spearmanr(x, y)
     if permutations:
         standard_x = stats.zscore(stats.rankdata(x))
@@ -1133,13 +1004,8 @@ def _correlation(
 
         p = share_as_strong(strength, abs(rho), n, permutations, generator)
     codes = bootstrap.codes(answers.index)
-
-    def correlation(weights: np.ndarray) -> np.ndarray:
-        return spearman_in_draws(x, y, weights, codes)
-
-    draws = bootstrap.in_every_draw(correlation)
-    estimate = Estimate(rho, *bootstrap.interval(draws, answers.index))
-    return _Relation(**described, estimate=estimate, p=float(p))
+    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y, weights, codes))
+    return bootstrap.percentile(np.append(rho, draws), answers.index), float(p)
 
 
 def _explained_by_groups(
@@ -1148,47 +1014,40 @@ def _explained_by_groups(
     bootstrap: ParticipantBootstrap,
     permutations: int,
     generator: np.random.Generator,
-) -> _Relation:
-    """Omega squared of groups of participants in their means."""
+) -> tuple[Estimate, float]:
+    r"""Omega squared of groups of participants in their means, adjusted for chance, and its p value.
+
+    .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
+
+    Unlike eta squared, :math:`SS_b / (SS_b + SS_w)`, it is about zero on average where groups do not differ, and may be
+    negative (Hays, 1963).
+    """
     groups = pd.get_dummies(answers.astype(str), dtype=float).to_numpy()
-    described = {
-        "participants": answers.index,
-        "unit": "share of the variance of participants' means (omega squared)",
-        "method": f"omega squared of {count_of(groups.shape[1], 'group')}",
-    }
-    y = means.to_numpy()
-    n = len(y)
-    moments = np.column_stack([np.ones(n), y, y**2])
-    sums = (groups[:, :, None] * moments[:, None, :]).sum(axis=0)
-    variation = analysis_of_variance(sums)
-    between = float(variation.between)
-    inside = float(variation.within)
-    if not np.isfinite(between):
-        return _Relation(**described, reason="the ratings do not vary")
+    n, count = groups.shape
+    centered = means.to_numpy() - means.mean()
+    by_root_of_size = groups / np.sqrt(groups.sum(axis=0))
+    total = (centered**2).sum()
 
-    freedom_ratio = variation.freedom_within / variation.freedom_between
-    f = float(between / max(inside, 1e-12) * freedom_ratio)
-    p = float(stats.f.sf(f, variation.freedom_between, variation.freedom_within))
+    def share_between(order: np.ndarray) -> np.ndarray:
+        squares_between = (centered[order] @ by_root_of_size) ** 2
+        return squares_between.sum(axis=-1) / total
+
+    between = float(share_between(np.arange(n)))
+    inside = 1 - between
+    freedom_between = count - 1
+    freedom_within = n - count
+    mean_square_within = inside / freedom_within
+    f = between / freedom_between / max(mean_square_within, 1e-12)
     if permutations:
-        centered = y - y.mean()
-        by_root_of_size = groups / np.sqrt(groups.sum(axis=0))
-        total = between + inside
+        p = share_as_strong(share_between, between, n, permutations, generator)
+    else:
+        p = float(stats.f.sf(f, freedom_between, freedom_within))
 
-        def strength(order: np.ndarray) -> np.ndarray:
-            squares_between = (centered[order] @ by_root_of_size) ** 2
-            return squares_between.sum(axis=1) / total
-
-        p = share_as_strong(strength, between / total, n, permutations, generator)
-
-    omega = float(omega_squared(sums))
-    estimate = Estimate(omega, reason="no interval: the groups tell the means exactly")
-    if rounded(inside / max(between, 1e-12)) > 0:
-        freedom_between = int(variation.freedom_between)
-        freedom_within = int(variation.freedom_within)
-        low, high = noncentral_limits(f, freedom_between, freedom_within, n, bootstrap.confidence)
-        estimate = Estimate(omega, min(low, omega), high)
-    interval = f"{bootstrap.confidence:.0%} {NONCENTRAL}"
-    return _Relation(**described, estimate=estimate, p=p, interval=interval)
+    omega = (between - freedom_between * mean_square_within) / (1 + mean_square_within)
+    if rounded(inside) <= 0:
+        return Estimate(omega, reason="no interval: the groups tell the means exactly"), p
+    low, high = noncentral_limits(f, freedom_between, freedom_within, n, bootstrap.confidence)
+    return Estimate(omega, min(low, omega), high), p
 
 
 def share_as_strong(

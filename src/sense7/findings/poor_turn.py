@@ -4,19 +4,33 @@
 of them are computed side by side, and a published value is compared with all of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.effect_size import group_moments, pooled_difference, standardized
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import coefficient, least_squares, within, within_correlation
-from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import (
+    coefficient,
+    cross_products,
+    least_squares,
+    within,
+    within_correlation,
+)
+from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
-from sense7.findings.core import Number, finding, need, resampled, tabulate
+from sense7.findings.core import (
+    Number,
+    finding,
+    frame_of,
+    need,
+    resampled,
+    tabulate,
+    value_row,
+)
 from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
@@ -239,9 +253,9 @@ def poor_turn_measures(
     def number(name: str, measure: str) -> Number:
         effect = effects[name]
 
-        def estimate() -> Estimate:
+        def estimate() -> np.ndarray:
             need(not effect.reason, effect.reason)
-            return effect.estimates[measure]
+            return effect.by_measure[:, list(MEASURES).index(measure)]
 
         return Number(
             label=name,
@@ -252,7 +266,7 @@ def poor_turn_measures(
             key=DEFINITIONS[name].keys.get(measure, "") if outcome == "empathy" else "",
             undefined="the outcome does not vary",
             groups=effect.poor,
-            contrast="" if effect.poor is None else "Cohen's d",
+            contrast="" if effect.poor is None else UNIT,
         )
 
     tables = {}
@@ -264,11 +278,15 @@ def poor_turn_measures(
 
 @dataclass(frozen=True, eq=False)
 class _Effect:
-    """The effect by one definition, by measure, or why there is none; ``participants`` has one entry per unit of n."""
+    """The effect by one definition, or why there is none; ``participants`` has one entry per unit of n.
+
+    ``by_measure`` (1 + draws, measures) has a column for each of ``MEASURES``, then the standard deviation, in all rows
+    and in every resample.
+    """
 
     participants: pd.Series | pd.Index
     method: str
-    estimates: dict[str, Estimate] = field(default_factory=dict)
+    by_measure: np.ndarray | None = None
     reason: str = ""
     # Whether each conversation has a poor turn; only where conversations are compared between participants.
     poor: pd.Series | None = None
@@ -287,35 +305,29 @@ def _effect(
     if reason:
         return _Effect(participants, name, reason=reason)
     comparison = DEFINITIONS[name].comparison
-    counted = "conversations"
-    poor = None
+    poor = conversations["poor"]
+    method = f"{name}; n counts conversations"
     if comparison == "between":
-        poor = conversations["poor"]
         moments = group_moments(conversations["outcome"], poor)
-        estimates = bootstrap.estimates(pooled_difference, moments, participants)
-    elif comparison == "within":
-        means = _means_of_both_kinds(conversations)
-        participants = means.index
-        counted = "participants"
-        if len(means) < FEWEST:
-            few = count_of(len(means), "participant")
-            return _Effect(
-                participants, name, reason=f"only {few} with conversations of both kinds"
-            )
-        y = means.to_numpy()
-        terms = np.stack([np.ones_like(y), y, y**2], axis=-1)
-        estimates = bootstrap.estimates(_paired_difference, terms, participants)
-    else:
-        design = np.column_stack([np.ones(len(conversations)), conversations["poor"]]).astype(float)
-        outcomes = conversations["outcome"].to_numpy()
-        sums, names = random_intercept_sums(outcomes, design, participants)
-        estimates = bootstrap.estimates(_difference_of_model, sums, names)
-    return _Effect(
-        participants,
-        f"{name}; n counts {counted}",
-        dict(zip(MEASURES, estimates, strict=False)),  # the third is the standard deviation
-        poor=poor,
-    )
+        values = resampled(bootstrap, pooled_difference, moments, participants)
+        return _Effect(participants, method, values, poor=poor)
+    if comparison == "mixed":
+        design = np.column_stack([~poor, poor]).astype(float)
+        sums = nested_sums(conversations["outcome"], design, participants)
+        fits = fit_nested(sums, bootstrap.times_taken(sums.participants))
+        without_minus_with = fits.coefficients[:, 0] - fits.coefficients[:, 1]
+        variance = fits.variances.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            values = standardized(without_minus_with, variance, rounded(variance) > 0)
+        return _Effect(participants, method, values)
+    means = _means_of_both_kinds(conversations)
+    if len(means) < FEWEST:
+        few = count_of(len(means), "participant")
+        return _Effect(means.index, name, reason=f"only {few} with conversations of both kinds")
+    y = means.to_numpy()
+    terms = np.stack([np.ones_like(y), y, y**2], axis=-1)
+    values = resampled(bootstrap, _paired_difference, terms, means.index)
+    return _Effect(means.index, f"{name}; n counts participants", values)
 
 
 def _means_of_both_kinds(conversations: pd.DataFrame) -> pd.DataFrame:
@@ -329,18 +341,9 @@ def _means_of_both_kinds(conversations: pd.DataFrame) -> pd.DataFrame:
 def _paired_difference(sums: np.ndarray) -> np.ndarray:
     """Difference of two means of the same participants, from n, sums and sums of squares of both."""
     n, total, squares = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = total / n
-        variance = ((squares - n * means**2) / (n - 1)).mean(axis=-1)
-        return standardized(means[..., 0] - means[..., 1], variance, rounded(variance) > 0)
-
-
-def _difference_of_model(sums: np.ndarray) -> np.ndarray:
-    """Minus the coefficient of having a poor turn in the model with a random intercept of the participant."""
-    fit = fit_random_intercept(sums)
-    total = fit.participant_variance + fit.residual_variance
-    with np.errstate(invalid="ignore"):
-        return standardized(-fit.coefficients[..., 1], total, rounded(total) > 0)
+    means = total / n
+    variance = ((squares - n * means**2) / (n - 1)).mean(axis=-1)
+    return standardized(means[..., 0] - means[..., 1], variance, rounded(variance) > 0)
 
 
 def poor_turn_grid(
@@ -367,7 +370,7 @@ def poor_turn_grid(
             interval = f"{d['low']:z.3f} to {d['high']:z.3f}"
             holds_published = "yes" if _holds(d, published) else "no"
         rows[name] = {
-            "Cohen's d": _shown(d["estimate"], ".3f"),
+            UNIT: _shown(d["estimate"], ".3f"),
             "interval": interval,
             "points": _shown(points["estimate"], ".2f"),
             "with": int(compared["poor"].sum()),
@@ -375,7 +378,7 @@ def poor_turn_grid(
             "holds it": holds_published,
             "note": d["reason"],
         }
-    grid = pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
+    grid = frame_of(rows, "definition")
     if not grid["note"].any():
         grid = grid.drop(columns="note")
     return grid
@@ -454,14 +457,14 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
         "smallest d of the definitions": extreme(values.min(), "smallest"),
         "largest d of the definitions": extreme(values.max(), "largest"),
     }
-    verdict = {
-        "key": "published_poor_turn_d_held_by_some_definition",
-        "estimate": answer,
-        "n": len(with_interval),
-        "unit": "yes or no",
-        "method": f"whether the interval of at least one {of_definitions} holds it",
-        "reason": no_interval,
-    }
+    verdict = value_row(
+        "published_poor_turn_d_held_by_some_definition",
+        answer,
+        n=len(with_interval),
+        unit="yes or no",
+        method=f"whether the interval of at least one {of_definitions} holds it",
+        reason=no_interval,
+    )
     return {"counts": estimate_table(rows, "what"), "held": verdict}
 
 
@@ -503,7 +506,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
 
         def lower() -> np.ndarray:
             need(not reason, reason)
-            products = z[:, :, None] * z[:, None, :]
+            products = cross_products(z)
             return -resampled(bootstrap, coefficient(0), products, frame["participant"])
 
         return Number(
@@ -615,7 +618,7 @@ def cross_validated_r2(
         fold = fold_of_participant[participants.get_indexer(frame["participant"])]
         z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
         products = np.zeros((len(z), number_of_folds, z.shape[1], z.shape[1]))
-        products[np.arange(len(z)), fold] = z[:, :, None] * z[:, None, :]
+        products[np.arange(len(z)), fold] = cross_products(z)
         shares = resampled(bootstrap, _predicted_shares, products, frame["participant"])
 
     def number(model: int, label: str, key: str) -> Number:
@@ -692,10 +695,9 @@ def _predicted_share(sums: np.ndarray, predictors: tuple[str, ...]) -> np.ndarra
 
     n = sums[..., 0, 0]
     total = sums[..., 0, -1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = training[..., 0, -1] / training[..., 0, 0]
-        errors_of_mean = (yy - 2 * mean * total + mean**2 * n).sum(axis=-1)
-        return np.where(rounded(errors_of_mean) > 0, 1 - errors / errors_of_mean, np.nan)
+    mean = training[..., 0, -1] / training[..., 0, 0]
+    errors_of_mean = (yy - 2 * mean * total + mean**2 * n).sum(axis=-1)
+    return np.where(rounded(errors_of_mean) > 0, 1 - errors / errors_of_mean, np.nan)
 
 
 @finding
@@ -737,11 +739,10 @@ def _empathy_with(
     rated = rated[empathy.notna() & experience.notna()]
 
     outcome = "the experience"
-    described = "the mean of the experience"
+    method = "Spearman correlation of mean post-task empathy with the mean of the experience"
     if len(names) == 1:
         outcome = names[0].replace("_", " ")
-        described = outcome
-    method = f"Spearman correlation of mean post-task empathy with {described}"
+        method = f"Spearman correlation of mean post-task empathy with {outcome}"
     if within_participants:
         method = "Pearson correlation within participants"
 

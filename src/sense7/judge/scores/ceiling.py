@@ -25,6 +25,7 @@ from scipy.special import ndtr, ndtri
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
+from sense7.estimators.least_squares import indicators
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import label_counts, labels
@@ -426,10 +427,8 @@ def content_shares(
         return ContentShares(estimate_table({name: row}, "if"), np.array([np.nan]))
     frame = rated_conversations(study)
     conditions = sorted(frame["condition"].unique())
-    design = np.column_stack([frame["condition"] == condition for condition in conditions])
-    sums = nested_sums(
-        frame["y"].to_numpy(), design.astype(float), frame["participant"], frame["condition"], None
-    )
+    design = indicators(frame["condition"], conditions)
+    sums = nested_sums(frame["y"], design, frame["participant"], frame["condition"])
     counts = np.zeros((len(sums.participants), len(conditions)))
     rows = pd.Index(sums.participants).get_indexer(frame["participant"])
     np.add.at(counts, (rows, pd.Index(conditions).get_indexer(frame["condition"])), 1)
