@@ -9,7 +9,6 @@ import pytest
 
 from sense7.collect.page import SCALES, page_html, wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
-from sense7.errors import UserError
 from sense7.taxonomy import DIMENSIONS, normalise_word
 from sense7.workbook.scales import declining_words, other_lists
 
@@ -68,23 +67,23 @@ def test_hostile_texts_stay_data(make_chat):
     assert content["id"] == study.id
 
 
-def test_a_page_without_anything_to_rate_is_refused(study, make_chat):
-    with pytest.raises(UserError, match="nothing to rate: give --conversations"):
+def test_a_page_without_anything_to_rate_is_refused(study, make_chat, sentences):
+    with sentences.refused("--conversations"):
         page_html(study)
-    with pytest.raises(UserError, match="conversation C1: has none of the turns"):
+    with sentences.refused("conversation C1: "):
         page_html(StudyFile("a", turns=(9,)), [make_chat("C1")])
-    with pytest.raises(UserError, match="participant None is no code"):
+    with sentences.refused("conversation C1: ", "None"):
         page_html(StudyFile("a", conversations="own"), [make_chat("C1")])
 
 
-def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path):
+def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path, sentences):
     path = tmp_path / "rate.html"
     assert write_page(study, [make_chat("C1")], path) == path
-    with pytest.raises(UserError, match="--force"):
+    with sentences.refused(f"{path}: ", "--force"):
         write_page(study, [make_chat("C1")], path)
     write_page(study, [make_chat("C2")], path, replace=True)
     assert carried(path.read_text("utf-8"))["conversations"][0]["id"] == "C2"
-    with pytest.raises(UserError, match="Give a name that ends in"):
+    with sentences.refused("rate.htm.exe: ", ".html"):
         write_page(study, [], tmp_path / "rate.htm.exe")
 
 

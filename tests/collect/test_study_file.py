@@ -5,7 +5,6 @@ import json
 import pytest
 
 from sense7.collect.study import StudyFile, is_code, read_conversations, read_study_file
-from sense7.errors import UserError
 
 
 def write(tmp_path, text):
@@ -14,68 +13,73 @@ def write(tmp_path, text):
     return path
 
 
-WRONG = {
-    "langauge: de": "langauge: there is no such key. Did you mean language?",
-    "language: fa": "language: 'fa' is not known",
-    "language: [de]": "language: ['de'] is not known",
-    "dimensions: [Afective]": "dimensions: 'Afective' is not known. Did you mean Affective?",
-    "dimensions: []": "dimensions: an empty list",
-    "dimensions: [Interest, Interest]": "dimensions: names something twice",
-    "order: shuffled": "seed: goes with order: shuffled",
-    "seed: 3": "seed: goes with order: shuffled",
-    "{order: shuffled, seed: -1}": "seed: -1",
-    "turns: frist": "turns: 'frist' is not known. Did you mean first?",
-    "turns: [3, 1]": "turns: write the numbers of the turns in ascending order",
-    "overall: maybe": "overall: 'maybe' is neither true nor false",
-    "consent: 5": "consent: holds no text",
-    "before: topic": "before: no list",
-    "after: [sucessful]": "Did you mean successful?",
-    "conversations: all": "conversations: 'all' is not known",
-    "questions: Age": "questions: no list",
-    "questions: [{name: Age}]": "question 1: text: is missing",
-    "questions: [{name: Age, text: Old, typ: number}]": "question 1: typ: there is no such key",
-    "questions: [{name: PID, text: Who}]": "question 1: name: 'PID'",
-    "questions: [{name: Age, text: a}, {name: age, text: b}]": "question 2: name: age is used twice",
-    "questions: [{name: A, text: a, kind: choice}]": "choices: write a list of at least two",
-    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": "choices: holds no text",
-    "questions: [{name: '=1', text: Who}]": "question 1: name: '=1'",
-    "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": "choices: one stands there twice",
-    "questions: [{name: A, text: a, choices: [x, y]}]": "choices: there is no such key of a question of kind text",
-    "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": "highest: is not above lowest",
-    "questions: [{name: A, text: a, kind: number, lowest: .inf}]": "lowest: inf is no number",
+WRONG = {  # content, what of it is named
+    "langauge: de": ["langauge: ", "language"],
+    "language: fa": ["language: ", "'fa'"],
+    "language: [de]": ["language: ", "['de']"],
+    "dimensions: [Afective]": ["dimensions: ", "'Afective'", "Affective"],
+    "dimensions: []": ["dimensions: "],
+    "dimensions: [Interest, Interest]": ["dimensions: "],
+    "order: shuffled": ["seed: ", "order: shuffled"],
+    "seed: 3": ["seed: ", "order: shuffled"],
+    "{order: shuffled, seed: -1}": ["seed: -1"],
+    "turns: frist": ["turns: ", "'frist'", "first"],
+    "turns: [3, 1]": ["turns: "],
+    "overall: maybe": ["overall: ", "'maybe'"],
+    "consent: 5": ["consent: "],
+    "before: topic": ["before: "],
+    "after: [sucessful]": ["after: ", "'sucessful'", "successful"],
+    "conversations: all": ["conversations: ", "'all'"],
+    "questions: Age": ["questions: "],
+    "questions: [{name: Age}]": ["question 1: text: "],
+    "questions: [{name: Age, text: Old, typ: number}]": ["question 1: typ: "],
+    "questions: [{name: PID, text: Who}]": ["question 1: name: ", "'PID'"],
+    "questions: [{name: Age, text: a}, {name: age, text: b}]": ["question 2: name: ", "age"],
+    "questions: [{name: A, text: a, kind: choice}]": ["question 1: choices: "],
+    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": ["question 1: choices: "],
+    "questions: [{name: '=1', text: Who}]": ["question 1: name: ", "'=1'"],
+    "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": ["question 1: choices: "],
+    "questions: [{name: A, text: a, choices: [x, y]}]": ["question 1: choices: ", "text"],
+    "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": [
+        "question 1: highest: ",
+        "lowest",
+    ],
+    "questions: [{name: A, text: a, kind: number, lowest: .inf}]": ["question 1: lowest: ", "inf"],
 }
 
 
-@pytest.mark.parametrize(("line", "said"), WRONG.items(), ids=WRONG)
-def test_what_is_not_known_is_refused_with_file_key_and_remedy(tmp_path, line, said):
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_not_known_is_refused_with_file_key_and_remedy(tmp_path, line, sentences):
     text = "{title: T, " + line[1:] if line.startswith("{") else f"title: T\n{line}"
     path = write(tmp_path, text)
-    with pytest.raises(UserError) as refused:
+    with sentences.refused(f"{path}: ", *WRONG[line]):
         read_study_file(path)
-    message = str(refused.value)
-    assert message.startswith(f"{path}: ")
-    assert said in message
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "no study file"),
-        ("- a", "no study file"),
-        ("introduction: no title", "title: is missing"),
-        ("title: [a", "no YAML"),
-        ("title: a\ntitle: b", "line 2: title: stands here twice"),
-        ("title: a\nquestions: [{name: A, name: B, text: t}]", "line 2: name: stands here twice"),
-        ("title: &a b\nconsent: *a", "an alias"),
-        ('title: "a\\u0000"', "control character"),
-        ("title: " + "a" * 30_000, "characters"),
-        ("#" * 2_000_000, "larger than a study file can be"),
-        ("title: Gespr\udce4che", "not UTF-8"),
-    ],
-)
-def test_a_file_that_can_not_be_a_study_is_refused(tmp_path, text, said):
-    with pytest.raises(UserError, match=said):
-        read_study_file(write(tmp_path, text))
+NO_STUDIES = {
+    "empty": ("", []),
+    "a list": ("- a", []),
+    "no title": ("introduction: no title", ["title: "]),
+    "not closed": ("title: [a", ["line 1"]),
+    "a key twice": ("title: a\ntitle: b", ["line 2: ", "title: "]),
+    "a key of a question twice": (
+        "title: a\nquestions: [{name: A, name: B, text: t}]",
+        ["line 2: ", "name: "],
+    ),
+    "an alias": ("title: &a b\nconsent: *a", ["line 2"]),
+    "a control character": ('title: "a\\u0000"', ["title: "]),
+    "a long text": ("title: " + "a" * 30_000, ["title: "]),
+    "a large file": ("#" * 2_000_000, []),
+    "no UTF-8": ("title: Gespr\udce4che", ["byte 13: "]),
+}
+
+
+@pytest.mark.parametrize("fault", NO_STUDIES)
+def test_a_file_that_can_not_be_a_study_is_refused(tmp_path, fault, sentences):
+    text, named = NO_STUDIES[fault]
+    path = write(tmp_path, text)
+    with sentences.refused(f"{path}: ", *named):
+        read_study_file(path)
 
 
 FULL = {
@@ -165,11 +169,13 @@ def write_chats(tmp_path, *lines):
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"), [([""], "empty"), ([" "], "both sides"), (["{"], "column 2: no JSON")]
+    ("line", "named"),
+    [("", []), (" ", []), ("{", ["line 1: ", "column 2: "])],
+    ids=["empty", "blank", "cut off"],
 )
-def test_a_file_without_conversations_is_refused(tmp_path, lines, said):
-    with pytest.raises(UserError, match=said):
-        read_conversations(write_chats(tmp_path, *lines))
+def test_a_file_without_conversations_is_refused(tmp_path, line, named, sentences):
+    with sentences.refused("chats.jsonl: ", *named):
+        read_conversations(write_chats(tmp_path, line))
 
 
 def test_texts_are_kept_to_the_character(tmp_path):
@@ -186,42 +192,44 @@ def test_texts_are_kept_to_the_character(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            '{"id": "first", "messages": [{"role": "assistant"}]}',
-            "line 2: the id 'first' is also that of",
-        ),
-        ("[]", "line 2: no known form of a conversation"),
-        ({"id": "=cmd()", "messages": TALK}, "conversation '=cmd()': id: '=cmd()' is no text"),
-        (
-            {"id": "a", "participant": "@x", "messages": TALK},
-            "conversation 'a': participant: '@x' is no text",
-        ),
-        ({"id": "a", "messages": TALK[:1]}, "conversation 'a': no message of the assistant"),
-        (
-            {"id": "a", "messages": [*TALK, {"role": "judge", "content": ""}]},
-            "line 2: messages[3].role: 'judge'",
-        ),
-        ({"id": "a", "messages": [*TALK, "x"]}, "line 2: messages[3]: expected an object"),
-        (
-            {"id": "a", "messages": [{"role": "assistant", "content": [1]}]},
-            "line 2: messages[1].content[1]: expected",
-        ),
-        (
-            {"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]},
-            "too many for a workbook's cell",
-        ),
-        (
-            {"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]},
-            "half of a surrogate pair",
-        ),
-    ],
-)
-def test_what_can_not_be_rated_is_refused_with_its_place(tmp_path, line, said):
+NOT_TO_RATE = {  # a second line, what of it is named
+    "an id twice": (
+        '{"id": "first", "messages": [{"role": "assistant"}]}',
+        ["line 2: ", "'first'", "line 1"],
+    ),
+    "a list": ("[]", ["line 2: "]),
+    "a name that is a formula": (
+        {"id": "=cmd()", "messages": TALK},
+        ["conversation '=cmd()': id: "],
+    ),
+    "a participant that is a formula": (
+        {"id": "a", "participant": "@x", "messages": TALK},
+        ["conversation 'a': participant: ", "'@x'"],
+    ),
+    "no turn": ({"id": "a", "messages": TALK[:1]}, ["conversation 'a': "]),
+    "another role": (
+        {"id": "a", "messages": [*TALK, {"role": "judge", "content": ""}]},
+        ["line 2: ", "messages[3].role: ", "'judge'"],
+    ),
+    "no message": ({"id": "a", "messages": [*TALK, "x"]}, ["line 2: ", "messages[3]: "]),
+    "no content": (
+        {"id": "a", "messages": [{"role": "assistant", "content": [1]}]},
+        ["line 2: ", "messages[1].content[1]: "],
+    ),
+    "a long text": (
+        {"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]},
+        ["conversation 'a': ", "message 1: "],
+    ),
+    "half a character": (
+        {"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]},
+        ["line 2: ", r"\ud83d"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", NOT_TO_RATE)
+def test_what_can_not_be_rated_is_refused_with_its_place(tmp_path, fault, sentences):
+    line, named = NOT_TO_RATE[fault]
     path = write_chats(tmp_path, {"id": "first", "messages": TALK}, line)
-    with pytest.raises(UserError) as refused:
+    with sentences.refused(f"{path}: ", *named):
         read_conversations(path)
-    assert str(refused.value).startswith(f"{path}: ")
-    assert said in str(refused.value)

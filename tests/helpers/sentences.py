@@ -4,6 +4,8 @@ After a sentence was changed: ``python -m pytest -n 0 --snapshot-update tests/th
 """
 
 import contextlib
+import errno
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,25 +44,41 @@ class Sentences:
         self._snapshot = snapshot.use_extension(OneFile)
         self._folders = sorted(map(str, folders), key=len, reverse=True)
 
-    def check(self, text: str, *places: object) -> None:
+    def check(self, text: str, *places: object, varying: str = "") -> None:
         """Require that a message names places (files, sheets, columns, rows, numbers) and says what stands in the file.
 
-        What differs from run to run is FOLDER, PORT and DIGEST there.
+        What differs from run to run is FOLDER, PORT, DIGEST and MOMENT there, the reason of a failed system call is
+        SYSTEM, and what matches ``varying``, a pattern of sizes or of words of another library, is VARYING.
         """
-        text = str(text)
-        missing = [place for place in places if str(place) not in text]
+        text = self._without_folders(text)
+        missing = [place for place in places if not self._names(text, place)]
         assert not missing, f"{missing} not named in: {text}"
-        for folder in self._folders:
-            text = text.replace(folder, "FOLDER")
         text = re.sub(r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT", text)
         text = re.sub(r"\b[0-9a-f]{12,64}\b", "DIGEST", text)
+        text = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "MOMENT", text)
+        for number in errno.errorcode:
+            text = text.replace(f"({os.strerror(number)})", "(SYSTEM)")
+        if varying:
+            text = re.sub(varying, "VARYING", text)
         assert text == self._snapshot
+
+    def _names(self, text: str, place: object) -> bool:
+        """Whether a text names a place; a number has to stand there whole, and not in the name of a test's folder."""
+        if isinstance(place, int):
+            return re.search(rf"(?<![\d.,]){place}(?!\d|[.,]\d)", text) is not None
+        return self._without_folders(place) in text
+
+    def _without_folders(self, text: object) -> str:
+        text = str(text)
+        for folder in self._folders:
+            text = text.replace(folder, "FOLDER")
+        return text
 
     @contextlib.contextmanager
     def refused(
-        self, *places: object, error: type[Exception] = UserError
+        self, *places: object, error: type[Exception] = UserError, varying: str = ""
     ) -> Iterator[pytest.ExceptionInfo]:
         """``with sentences.refused("study.xlsx", "Score"): ...``: an error whose message names these places."""
         with pytest.raises(error) as raised:
             yield raised
-        self.check(str(raised.value), *places)
+        self.check(str(raised.value), *places, varying=varying)

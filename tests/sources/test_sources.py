@@ -1,9 +1,12 @@
 """Fetching from a real server on loopback, and what is then known of a file's origin."""
 
 import contextlib
+import errno
 import gc
 import hashlib
+import io
 import json
+import os
 import re
 import shutil
 import socket
@@ -13,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import requests
+import urllib3
 
 from helpers.downloads import workbook
 from sense7 import checkout, download
@@ -27,10 +32,12 @@ from sense7.checkout import (
 )
 from sense7.errors import UserError
 from sense7.files import scratch_folder
-from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, resolve
+from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, resolve
 from sense7.sources.provenance import record_path, write_record
 
 AUTHORS = SOURCES["official"].address
+SIZE = r"[\d,]+ bytes"
+"""Size of a workbook, which differs between versions of what packs it."""
 
 
 def redirect(target):
@@ -50,14 +57,16 @@ def server(listening, monkeypatch, tmp_path):
 # Fetching
 
 
-def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places, left_behind):
+def test_a_fetched_file_is_the_servers_and_its_record_is_true(
+    server, places, left_behind, sentences
+):
     path = fetch("official")
     assert path.read_bytes() == server.answers["/official.xlsx"]
     assert path.name == "official.xlsx"
     found, provenance = resolve("official")
     assert found == path
     assert provenance.verified
-    assert provenance.label == "official workbook, fetched from the authors' repository"
+    sentences.check(provenance.label)
     assert provenance.address == server.address()
     assert provenance.size == path.stat().st_size
     assert provenance.fetched.endswith("Z")
@@ -69,25 +78,27 @@ def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places, le
 @pytest.mark.parametrize(
     "damage", ["workbook", "gone", "{", "[]", '{"kind": "official"}', "[" * 100_000]
 )
-def test_what_was_damaged_is_refused_and_brought_again(server, places, damage):
+def test_what_was_damaged_is_refused_and_brought_again(server, places, damage, sentences):
     path = fetch("official")
     assert fetch("official") == path
     assert len(server.asked) == 1
     gc.collect()  # what other tests left must not be cleared away where the brackets leave no room on the stack
     if damage == "gone":
         path.unlink()
-        with pytest.raises(UserError, match=r"gone now\. Run: sense7 fetch official"):
+        with sentences.refused(path, "sense7 fetch official"):
             resolve("official")
         assert fetch("official").exists()
         return
-    message = r"changed since it was fetched.*sense7 fetch official --again"
     if damage == "workbook":
+        damaged = path
         path.write_bytes(path.read_bytes()[:-1] + b"x")
     else:
-        message = r"not a record of provenance.*sense7 fetch official --again"
-        (places / "cache" / "official.provenance.json").write_text(damage, encoding="utf-8")
+        damaged = places / "cache" / "official.provenance.json"
+        damaged.write_text(damage, encoding="utf-8")
     for use in (fetch, resolve):
-        with pytest.raises(UserError, match=message):
+        with sentences.refused(
+            damaged, "sense7 fetch official --again", varying=r"(?<=provenance )\(.*\)"
+        ):
             use("official")
     fetch("official", again=True)
     assert resolve("official")[1].verified
@@ -114,7 +125,7 @@ def test_again_says_both_hashes_when_upstream_changed(server, places, capsys):
 # Mirrors
 
 
-def test_a_mirrors_copy_stays_unverified(server, places):
+def test_a_mirrors_copy_stays_unverified(server, places, sentences):
     server.answers["/copy"] = server.answers["/official.xlsx"]
     fetch("official", mirror=server.address("/copy?key=secret"))
     assert server.asked == ["/copy?key=secret"]
@@ -122,7 +133,7 @@ def test_a_mirrors_copy_stays_unverified(server, places):
     assert provenance.mirror
     assert not provenance.verified
     assert provenance.kind == "official"
-    assert provenance.label == "official workbook, UNVERIFIED copy from a mirror"
+    sentences.check(provenance.label, "UNVERIFIED")
     assert provenance.address == server.address("/copy")
     assert "secret" not in (places / "cache" / "official.provenance.json").read_text("utf-8")
     again, told = resolve(copy_for_edition(path, provenance, places / "edition" / "data"))
@@ -156,7 +167,7 @@ def digest(path):
     ],
 )
 def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
-    server, places, capsys, first, second
+    server, places, capsys, first, second, sentences
 ):
     origins = {
         "a file": places / "first.xlsx",
@@ -180,12 +191,11 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
         else server.address("/mirror.xlsx?key=secret")
     )
 
-    with pytest.raises(UserError) as caught:
+    with sentences.refused(
+        "official", given, before.sha256, "sense7 fetch official --mirror", "--again", varying=SIZE
+    ) as caught:
         fetch("official", mirror=mirror)
     message = str(caught.value)
-    assert given in message
-    assert before.sha256 in message
-    assert message.endswith("--again")
     assert "secret" not in message
     assert ("'" in message.splitlines()[-1]) == (
         second == "a file"
@@ -196,37 +206,39 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
     fetch("official", mirror=mirror, again=True)
     after = resolve("official")[1]
     assert (after.sha256, after.mirror, after.verified) == (given, True, False)
-    said = capsys.readouterr().err
-    assert "the copy that was here was replaced by one that differs" in said
-    assert given in said
-    assert before.sha256 in said
-    assert ("the authors' address" in said) == (origins[first] is None)
+    replaced = capsys.readouterr().err
+    sentences.check(replaced, "official", given, before.sha256, varying=SIZE)
+    assert (f"address {server.address()}" in replaced) == (origins[first] is None)
 
 
 @pytest.mark.parametrize(
-    ("mirror", "message"),
+    "mirror",
     [
-        ("http://example.org/a.xlsx", "http can be altered on its way"),
-        ("ftp://example.org/a.xlsx", "ftp can be altered on its way"),
-        ("https://me:secret@example.org/a.xlsx", "not an address that can be fetched"),
-        ("https://example.org\\@elsewhere.org/a.xlsx", "not an address that can be fetched"),
-        ("https://example.org:99999/a.xlsx", "not an address that can be fetched"),
-        ("nowhere.xlsx", "there is no such file"),
-        (".", "this is a folder"),
-        ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
-        ("https://127.0.0.1:PORT/a.xlsx", r"no safe connection to 127\.0\.0\.1"),
-        (
-            "http://127.0.0.1:1/a.xlsx",
-            r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror",
-        ),
-        (
-            "https://unknown.invalid/a.xlsx",
-            r"no connection to unknown\.invalid .*network connection",
-        ),
-        ("https://example.org/by/proxy", "the proxy refuses or can't be reached"),
+        "http://example.org/a.xlsx",
+        "ftp://example.org/a.xlsx",
+        "https://me:secret@example.org/a.xlsx",
+        "https://example.org\\@elsewhere.org/a.xlsx",
+        "https://example.org:99999/a.xlsx",
+        "nowhere.xlsx",
+        ".",
+        "~nobody-of-that-name/a.xlsx",
     ],
 )
-def test_places_that_are_refused(server, monkeypatch, mirror, message):
+def test_places_that_are_refused(mirror, sentences):
+    with sentences.refused(mirror.replace("\\", "\\\\")):
+        fetch("official", mirror=mirror)
+
+
+@pytest.mark.parametrize(
+    ("mirror", "host"),
+    [
+        ("https://127.0.0.1:PORT/a.xlsx", "127.0.0.1 "),
+        ("http://127.0.0.1:1/a.xlsx", "127.0.0.1 "),
+        ("https://unknown.invalid/a.xlsx", "unknown.invalid "),
+        ("https://example.org/by/proxy", "HTTPS_PROXY"),
+    ],
+)
+def test_hosts_without_an_answer(server, monkeypatch, mirror, host, sentences):
     if "proxy" in mirror:
         for name in ("NO_PROXY", "no_proxy"):
             monkeypatch.delenv(name, raising=False)
@@ -238,15 +250,18 @@ def test_places_that_are_refused(server, monkeypatch, mirror, message):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(UserError, match=message):
-        fetch("official", mirror=mirror.replace("PORT", str(server.port)))
+    mirror = mirror.replace("PORT", str(server.port))
+    with sentences.refused("official: ", host, "--mirror", mirror, varying=r"\(.*\)"):
+        fetch("official", mirror=mirror)
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("synthetic", "nothing to fetch"), ("oficial", "Known: official")]
+    ("name", "named"),
+    [("synthetic", ["synthetic: "]), ("oficial", ["oficial: ", *SOURCES])],
+    ids=["synthetic", "oficial"],
 )
-def test_only_known_names_are_fetched(name, message):
-    with pytest.raises(UserError, match=message):
+def test_only_known_names_are_fetched(name, named, sentences):
+    with sentences.refused(*named):
         fetch(name)
 
 
@@ -292,39 +307,33 @@ def dripping_head(handler):
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 FAULTS = {
-    "no such file": (None, r"an error \(HTTP 404\)"),
-    "refused by status": (lambda handler: handler.send_error(403), r"an error \(HTTP 403\)"),
-    "too many requests": (lambda handler: handler.send_error(429), r"an error \(HTTP 429\)"),
-    "server error": (lambda handler: handler.send_error(503), r"an error \(HTTP 503\)"),
-    "web page": (HTML, "a web page, not the workbook"),
-    "git lfs": (LFS, "a Git LFS pointer"),
-    "empty": (b"", "what came is empty"),
-    "no zip": (b"PK but no zip", r"isn't the workbook: not an \.xlsx file, or cut short"),
-    "cut short": (
-        lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000),
-        "sends can't be read",
-    ),
-    "length that is none": (lambda handler: handler.send(b"x", length="1x"), "sends can't be read"),
-    "length too large": (lambda handler: handler.send(b"x", length=10**15), "larger than"),
-    "endless": (endless, "larger than"),
-    "other host": (
-        redirect("http://localhost:1/a.xlsx"),
-        "refused to follow it to another host, localhost",
-    ),
-    "slow": (lambda handler: time.sleep(1), "doesn't answer in time.*--mirror"),
-    "stalled": (stalled, "doesn't answer in time.*--mirror"),
-    "a byte at a time": (dripping, "had not come whole after"),
-    "a head that never ends": (dripping_head, "had not come whole after"),
-    "another workbook": (workbook, "not SENSE-7: without the sheet Messages"),
-    "loop": (redirect("/official.xlsx"), "sends can't be read"),
+    "no such file": (None, ["HTTP 404"]),
+    "refused by status": (lambda handler: handler.send_error(403), ["HTTP 403"]),
+    "too many requests": (lambda handler: handler.send_error(429), ["HTTP 429"]),
+    "server error": (lambda handler: handler.send_error(503), ["HTTP 503"]),
+    "web page": (HTML, ["official.xlsx: "]),
+    "git lfs": (LFS, ["official.xlsx: "]),
+    "empty": (b"", ["official.xlsx: "]),
+    "no zip": (b"PK but no zip", ["official.xlsx: "]),
+    "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), []),
+    "length that is none": (lambda handler: handler.send(b"x", length="1x"), []),
+    "length too large": (lambda handler: handler.send(b"x", length=10**15), [1]),
+    "endless": (endless, [1]),
+    "other host": (redirect("http://localhost:1/a.xlsx"), ["official.xlsx: ", "localhost"]),
+    "slow": (lambda handler: time.sleep(1), ["--mirror"]),
+    "stalled": (stalled, ["--mirror"]),
+    "a byte at a time": (dripping, [0.025, "--mirror"]),
+    "a head that never ends": (dripping_head, [0.025, "--mirror"]),
+    "another workbook": (workbook, ["official.xlsx: ", "Messages"]),
+    "loop": (redirect("/official.xlsx"), ["official.xlsx"]),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_message_and_leaves_the_old_file(
-    server, places, monkeypatch, fault, left_behind
+    server, places, monkeypatch, fault, left_behind, sentences
 ):
-    answer, message = FAULTS[fault]
+    answer, named = FAULTS[fault]
     monkeypatch.setattr(download, "LARGEST", 2**20)
     if "byte" in fault or "head" in fault:
         monkeypatch.setattr(download, "LONGEST", 1.5)
@@ -338,7 +347,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
     assert resolve("official")[1].address == server.address()
     before = path.read_bytes()
     server.answers["/official.xlsx"] = answer
-    with pytest.raises(UserError, match=message) as caught:
+    with sentences.refused(*named, varying=r"(?<=can't be read )\(.*\)") as caught:
         fetch("official", again=True)
     assert not any(
         strange in str(caught.value) for strange in ("\n", " object at 0x", str(places / "cache"))
@@ -374,27 +383,43 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
         ("http://127.0.0.1:8000/a", "http://127.0.0.1:8001/b", False),
     ],
 )
-def test_where_a_redirect_may_lead(origin, target, allowed):
+def test_where_a_redirect_may_lead(tmp_path, monkeypatch, origin, target, allowed):
+    def answer(adapter, request, **_options):
+        status = 302 if request.url == origin else 200
+        content = urllib3.HTTPResponse(
+            io.BytesIO(b"here"), {"location": target}, status, preload_content=False
+        )
+        return adapter.build_response(request, content)
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", answer)
+    part = tmp_path / "part"
     if allowed:
-        download._require_allowed(target, origin=origin)
-    else:
-        with pytest.raises(UserError):
-            download._require_allowed(target, origin=origin)
+        download.download("official", origin, part, copy="FILE")
+        assert part.read_bytes() == b"here"
+        return
+    with pytest.raises(UserError) as refused:
+        download.download("official", origin, part, copy="FILE")
+    assert (origin in str(refused.value)) or (target in str(refused.value))
+    assert part.read_bytes() == b""
 
 
-def test_a_full_disk_is_told_from_a_network_error(server, monkeypatch):
-    def full(self, chunk):
-        raise OSError(28, "No space left on device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_is_told_from_a_network_error(server, places, monkeypatch, sentences):
+    def to_a_full_disk(name, address, _part, copy):
+        download.download(name, address, Path("/dev/full"), copy=copy)
 
-    monkeypatch.setattr(download._Capped, "write", full)
-    with pytest.raises(UserError, match=r"No space left on device.*SENSE7_CACHE"):
+    server.answers["/official.xlsx"] = b"PK\x03\x04" + bytes(2**20)
+    monkeypatch.setattr(fetching, "download", to_a_full_disk)
+    with sentences.refused(
+        places / "cache" / "official", os.strerror(errno.ENOSPC), "SENSE7_CACHE"
+    ):
         fetch("official")
 
 
-def test_a_cache_that_is_no_folder(server, places, monkeypatch):
+def test_a_cache_that_is_no_folder(server, places, monkeypatch, sentences):
     (places / "file").touch()
     monkeypatch.setenv("SENSE7_CACHE", str(places / "file"))
-    with pytest.raises(UserError, match="SENSE7_CACHE"):
+    with sentences.refused(places / "file", "SENSE7_CACHE"):
         fetch("official")
 
 
@@ -412,14 +437,14 @@ def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_
 # What is known of a file
 
 
-def test_names_and_paths(places):
+def test_names_and_paths(places, sentences):
     path, provenance = resolve("synthetic")
     assert (provenance.kind, provenance.name, provenance.file) == (
         "synthetic",
         "synthetic",
         "synthetic.xlsx",
     )
-    assert "no findings" in provenance.label
+    sentences.check(provenance.label, "synthetic")
     workbook(places / "mine.xlsx")
     assert resolve(places / "mine.xlsx") == resolve(str(places / "mine.xlsx"))
     path, provenance = resolve(places / "mine.xlsx")
@@ -427,23 +452,20 @@ def test_names_and_paths(places):
     assert (provenance.kind, provenance.name, provenance.address) == ("own", "mine", None)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ("official", "not fetched yet. Run: sense7 fetch official"),
-        (
-            "Oficial",
-            r"neither the name .*\(synthetic, official, .*\) nor a file: .*/Oficial\. Did you mean official\?",
-        ),
-        ("../none.xlsx", r"nor a file: there is no .*none\.xlsx\. Check the path"),
-        (".", "this is a folder"),
-        ("x" * 5000, "File name too long"),
-        ("nul\0.xlsx", "nor a file|can't be read"),
-        ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
-    ],
-)
-def test_what_can_not_be_resolved(data, message):
-    with pytest.raises(UserError, match=message):
+NOT_RESOLVED = {
+    "official": ["official: ", "sense7 fetch official"],
+    "Oficial": ["Oficial: ", "work/Oficial.", "synthetic", *SOURCES],
+    "../none.xlsx": ["../none.xlsx: ", "work/../none.xlsx."],
+    ".": ["/work: "],
+    "x" * 300: ["x" * 300 + ": ", os.strerror(errno.ENAMETOOLONG)],
+    "nul\0.xlsx": ["nul\0.xlsx: "],
+    "~nobody-of-that-name/a.xlsx": ["~nobody-of-that-name/a.xlsx: "],
+}
+
+
+@pytest.mark.parametrize("data", NOT_RESOLVED)
+def test_what_can_not_be_resolved(data, sentences):
+    with sentences.refused(*NOT_RESOLVED[data], varying="embedded null [a-z ]+"):
         resolve(data)
 
 
@@ -457,7 +479,7 @@ def test_the_synthetic_workbook_is_synthetic_under_any_name(places, claim):
     assert not provenance.verified
 
 
-def test_an_editions_copy_knows_what_it_is(server, places):
+def test_an_editions_copy_knows_what_it_is(server, places, sentences):
     fetch("official")
     path, provenance = resolve("official")
     copy = copy_for_edition(path, provenance, places / "edition" / "data")
@@ -468,9 +490,7 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert resolve(copy) == (copy, provenance)
     assert resolve(copy)[1].verified
     copy.write_bytes(copy.read_bytes() + b"\0")
-    with pytest.raises(
-        UserError, match=r"changed since its origin was recorded.*delete official\.xlsx\.prov"
-    ):
+    with sentences.refused(copy, "official.xlsx.provenance.json"):
         resolve(copy)
     record_path(copy).unlink()
     assert resolve(copy)[1].kind == "own"
@@ -480,11 +500,11 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert (bare.sha256, bare.kind, bare.verified) == (provenance.sha256, "own", False)
 
 
-def test_a_file_that_changes_under_the_copy_is_noticed(places):
+def test_a_file_that_changes_under_the_copy_is_noticed(places, sentences):
     workbook(places / "mine.xlsx")
     path, provenance = resolve(places / "mine.xlsx")
     workbook(path, "edited meanwhile")
-    with pytest.raises(UserError, match="changed while it was read"):
+    with sentences.refused(path):
         copy_for_edition(path, provenance, places / "edition")
     assert not (places / "edition" / "mine.xlsx").exists()
 
@@ -539,13 +559,14 @@ def test_every_condition_of_verified_counts(server, change):
         {"more": 1},
     ],
 )
-def test_a_record_that_can_not_be_one_is_refused(places, change):
+def test_a_record_that_can_not_be_one_is_refused(places, change, sentences):
     workbook(places / "mine.xlsx")
     record = Provenance.of(places / "mine.xlsx").to_dict() | change
-    with pytest.raises(ValueError, match=next(iter(change))):
+    (key,) = change
+    with pytest.raises(ValueError, match=key):
         Provenance.from_dict(record)
     record_path(places / "mine.xlsx").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(UserError, match=r"mine\.xlsx\.provenance\.json: not a record.*Delete it"):
+    with sentences.refused("mine.xlsx.provenance.json", key):
         resolve(places / "mine.xlsx")
 
 
@@ -561,7 +582,9 @@ def as_wheel(monkeypatch, folder):
     yield folder
 
 
-def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(places, monkeypatch):
+def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(
+    places, monkeypatch, sentences
+):
     root, other = places / "checkout", places / "work"
     assert find_root() == root
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7"):
@@ -575,21 +598,21 @@ def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(pla
         monkeypatch.setattr(checkout, "__file__", str(root / "src" / "sense7" / "checkout.py"))
         assert find_root() == root
     monkeypatch.setenv("SENSE7_ROOT", str(places / "lib"))
-    with pytest.raises(UserError, match=r"SENSE7_ROOT=.*not a checkout"):
+    with sentences.refused(f"SENSE7_ROOT={places / 'lib'}"):
         find_root()
 
 
-def test_what_books_are_built_from_and_where(places, monkeypatch):
+def test_what_books_are_built_from_and_where(places, monkeypatch, sentences):
     root = places / "checkout"
     assert find_project() == Project(root, root)
     assert find_project().is_checkout
     assert data_file("synthetic.xlsx") == root / "data" / "synthetic.xlsx"
-    with pytest.raises(ValueError, match="inside data/"):
+    with sentences.refused("../pyproject.toml", error=ValueError):
         data_file("../pyproject.toml")
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
-        with pytest.raises(UserError, match=r"_project: notebooks and pages are missing"):
+        with sentences.refused(package / CARRIED):
             find_project()
-        with pytest.raises(UserError, match="isn't complete"):
+        with sentences.refused("synthetic.xlsx", package / CARRIED / "data"):
             data_file("synthetic.xlsx")
         (package / CARRIED / "notebooks").mkdir()
         (package / CARRIED / "_config.yml").touch()
@@ -599,24 +622,24 @@ def test_what_books_are_built_from_and_where(places, monkeypatch):
         assert data_file("synthetic.xlsx") == package / CARRIED / "data" / "synthetic.xlsx"
         for inside in (package, package / CARRIED, package / CARRIED / "data"):
             monkeypatch.chdir(inside)
-            with pytest.raises(UserError, match="nothing is written"):
+            with sentences.refused(inside):
                 find_project()
         monkeypatch.chdir(root / "notebooks")
-        with pytest.raises(UserError, match="has notebooks of its own"):
+        with sentences.refused(root):
             find_project()
         monkeypatch.setenv("SENSE7_ROOT", str(root))
         assert find_project() == Project(root, root)
         monkeypatch.delenv("SENSE7_ROOT")
 
 
-def test_a_checkout_is_served_by_its_own_package_alone(places, monkeypatch):
+def test_a_checkout_is_served_by_its_own_package_alone(places, monkeypatch, sentences):
     monkeypatch.delenv("SENSE7_ROOT")
     other = places / "other checkout"
     shutil.copytree(places / "checkout", other)
     (other / "data" / "claims.yml").touch()
     monkeypatch.chdir(other)
     for find in (find_project, find_checkout):
-        with pytest.raises(UserError, match="belongs to another one"):
+        with sentences.refused(other):
             find()
     monkeypatch.setenv("SENSE7_ROOT", str(other))
     assert find_project() == Project(other, other)
