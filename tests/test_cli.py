@@ -16,6 +16,8 @@ from sense7 import cli
 from sense7.book import rerun as rerun_module
 from sense7.book.editions import FORMAT, write_manifest
 from sense7.book.rerun import Rerun
+from sense7.judge.scores.judges import ABSENT
+from sense7.record import Recorder
 from sense7.workbook import read_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -105,7 +107,7 @@ REFUSED = {
     "build absent.xlsx -q": "absent.xlsx: neither the name of a data set",
     "run relaibility": "Did you mean reliability?",
     "fetch nothing": "not a data set that can be fetched",
-    "ledger nowhere": "nowhere: neither an edition … sense7 build nowhere",
+    "ledger nowhere": "nowhere: neither an edition … sense7 build",
     # Parameters
     "build --jobs 0": "--jobs",
     "build synthetic -p draws": "expected NAME=VALUE",
@@ -191,6 +193,22 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     done = Rerun("00-taxonomy", "", *(Path(line) for line in reversed(lines[-2:])))
     monkeypatch.setattr(rerun_module, "rerun", lambda *given, **options: done)
     assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
+
+
+def test_a_run_without_predictions_says_once_how_to_make_and_to_give_them(
+    tmp_path, monkeypatch, call
+):
+    results = tmp_path / "12-judge.executed.results"
+    record = Recorder("12-judge", results)
+    missing = {"n": 0, "unit": "share", "method": "a", "computed_by": "this notebook"}
+    for key in ("judge_accuracy", "judge_macro_f1"):
+        record.value(key, reason=ABSENT, **missing)
+    done = Rerun("12-judge", "", tmp_path / "12-judge.executed.ipynb", results)
+    monkeypatch.setattr(rerun_module, "rerun", lambda *given, **options: done)
+    said = call("run", "12", "-q").stderr
+    assert said.count(ABSENT) == 1
+    assert "sense7 judge run" in said
+    assert "-p predictions=" in said
 
 
 @pytest.fixture
@@ -287,7 +305,7 @@ def ledger_row(name, verdict, grade="A", estimate=4, release=None):
 
 def write_ledger(root, name, *rows):
     folder = root / "_build" / "editions" / name
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
     facts = {"format": FORMAT, "label": f"the data of {name}"}
     facts |= {"verdicts": "Ledger: a line", "verdicts_of_other_works": "Other works: a line"}
@@ -342,6 +360,17 @@ def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(
     assert ("differs from a primary figure: b" in done.stderr) is bool(code)
     assert "[bold]" in done.stdout, "titles are text, not markup of the terminal"
     assert call("ledger", "official", root=checkout).returncode == 0
+
+
+def test_a_key_that_no_edition_has_recorded_leads_to_what_to_run(checkout, call):
+    """It said to build an edition of the key's name."""
+    refused(call("ledger", "alpha_turn", root=checkout), "present: none", "sense7 build synthetic")
+    record = Recorder("03-reliability", checkout / "_build/editions/mine/results")
+    record.value("alpha_turn", 0.9, n=9, unit="alpha", method="a", computed_by="this notebook")
+    write_ledger(checkout, "mine", ledger_row("a", "not comparable"))
+    assert call("ledger", "alpha_turn", root=checkout).stdout == "this notebook, 03-reliability\n"
+    refused(call("ledger", "alpha_trun", root=checkout), "Did you mean alpha_turn?")
+    refused(call("ledger", "other", root=checkout), "sense7 build WORKBOOK --name other")
 
 
 @pytest.mark.parametrize("name", ["official", "mine"])

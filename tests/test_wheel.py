@@ -120,7 +120,7 @@ def test_a_notebook_runs_in_an_empty_folder(run_installed, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["ledger", "mine"], r"mine: neither an edition .*sense7 build mine"),
+        (["ledger", "mine"], r"mine: neither an edition .*sense7 build synthetic"),
         (["notebooks"], "no checkout found"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(
     (edition / name).unlink() if content is None else (edition / name).write_text(content, "utf-8")
     assert damage(edition) == [f"{name} {what}"]
     with pytest.raises(
-        UserError, match=rf"damaged \({name} {what}\). Repair it: sense7 build mine"
+        UserError, match=rf"damaged \({name} {what}\). Repair it: sense7 build WORKBOOK --name mine"
     ):
         read_ledger(tmp_path, "mine")
     if name == RESULTS:

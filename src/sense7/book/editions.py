@@ -6,7 +6,8 @@ damaged edition again; the ledger, the export and the site refuse it.
 
 import json
 import os
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -69,8 +70,21 @@ def edition_folder(working_folder: Path, name: str) -> Path:
     return working_folder / "_build" / "editions" / name
 
 
-def find_edition(working_folder: Path, edition: str) -> Path:
-    """Folder of an edition by its name or its path."""
+def build_command(edition: str) -> str:
+    """The command that builds an edition, given by its name or its workbook.
+
+    Examples
+    --------
+    >>> build_command("official"), build_command("mine")
+    ('sense7 build official', 'sense7 build WORKBOOK --name mine')
+    """
+    if edition in paper.DATA_SETS or Path(edition).expanduser().is_file():
+        return f"sense7 build {shlex.quote(edition)}"
+    return f"sense7 build WORKBOOK --name {shlex.quote(edition)}"
+
+
+def find_edition(working_folder: Path, edition: str, keys: Collection[str] | None = None) -> Path:
+    """Folder of an edition by its name or its path; ``keys``: of recorded values that could have been meant as well."""
     by_name = edition_folder(working_folder, edition)
     by_path = Path(edition).expanduser()
     folders = [by_name, by_path]  # a name comes before a folder of this name
@@ -86,12 +100,13 @@ def find_edition(working_folder: Path, edition: str) -> Path:
         )
     present = sorted(path.parent.name for path in by_name.parent.glob("*/edition.json"))
     names = ", ".join(present) or "none"
-    hint = did_you_mean(
-        edition, present, f"Build it: sense7 build {edition}, or give the path of its folder."
-    )
-    raise UserError(
-        f"{edition}: neither an edition (present: {names}) nor the folder of one. {hint}"
-    )
+    missing = f"{edition}: neither an edition (present: {names}) nor the folder of one"
+    remedy = f"Build it: {build_command(edition)}, or give the path of its folder."
+    if keys is not None:
+        missing += ", nor a value that one recorded"
+    if keys is not None and not present:
+        remedy = f"Build an edition first: {build_command(paper.DATA_SETS[0])}"
+    raise UserError(f"{missing}. {did_you_mean(edition, [*present, *(keys or ())], remedy)}")
 
 
 def source_of(data: str, path: Path) -> str:
@@ -168,7 +183,7 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
             )
         if _entry(editions / name) is None:
             raise UserError(
-                f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"'
+                f"{editions / name}: no finished edition. Build it first: {build_command(name)}"
             )
         require_whole(editions / name)
         read_facts(editions / name)
@@ -299,8 +314,8 @@ def require_whole(edition: Path) -> None:
     """Refuse an edition whose files are not those of its manifest, naming what differs."""
     damaged = damage(edition)
     if damaged:
-        name = f'"{edition.name}"' if " " in edition.name else edition.name
-        raise UserError(f"{edition}: damaged ({shown(damaged)}). Repair it: sense7 build {name}")
+        repair = build_command(edition.name)
+        raise UserError(f"{edition}: damaged ({shown(damaged)}). Repair it: {repair}")
 
 
 def shown(damaged: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,9 +18,11 @@ from sense7.files import read_json
 from sense7.record import called, read_values, write_json
 
 
-def read_ledger(working_folder: Path, edition: str) -> tuple[list[dict], dict]:
-    """Ledger of a finished edition, as plain values, and the facts of the edition."""
-    folder = find_edition(working_folder, edition)
+def read_ledger(
+    working_folder: Path, edition: str, keys: Collection[str] | None = None
+) -> tuple[list[dict], dict]:
+    """Ledger of a finished edition, as plain values, and the facts of the edition; see ``find_edition``."""
+    folder = find_edition(working_folder, edition, keys)
     require_whole(folder)
     return require_json(folder / "ledger.json"), read_facts(folder)
 

@@ -112,13 +112,14 @@ def ledger(
 
     project = find_project()
     folder = edition_folder(project.place, edition)
+    values = {}
     if not folder.exists():
-        for results in sorted(folder.parent.glob("*/results")):
-            value = read_values(results).get(edition)
-            if value:
-                print(definition(value))
-                return
-    rows, facts = read_ledger(project.place, edition)
+        for results in sorted(folder.parent.glob("*/results"), reverse=True):
+            values |= read_values(results)
+    if edition in values:
+        print(definition(values[edition]))
+        return
+    rows, facts = read_ledger(project.place, edition, values.keys())
     label = facts["label"]
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
     of_paper = [row for row in rows if not row["published"].get("release")]
@@ -184,21 +185,26 @@ def run(
     The last two lines are the folder of the values and the executed copy.
     """
     from sense7.checkout import find_project
-    from sense7.record import format_value
+    from sense7.record import format_value, read_values
 
     with building("Running a notebook"):
         from sense7.book.rerun import rerun
+        from sense7.judge.scores.judges import ABSENT, HOW_TO_MAKE_THEM
 
         executed = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
+    values = read_values(executed.results, executed.name).values()
     if not quiet:
-        path = executed.results / f"{executed.name}.json"
         cells = []
-        for value in json.loads(path.read_text(encoding="utf-8")):
+        for value in values:
             n = "" if value["n"] is None else value["n"]
             how = value["method"] or value["reason"] or ""
             cells.append((value["key"], format_value(value), n, how))
         title = ": ".join(filter(None, (executed.name, executed.label)))
         print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
+    if any(value["reason"] == ABSENT for value in values):
+        complain(
+            f"{ABSENT}. {HOW_TO_MAKE_THEM}, and give that folder: -p predictions=predictions_NAME"
+        )
     print(f"{executed.results}\n{executed.notebook}")
 
 

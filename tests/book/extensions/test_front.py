@@ -1,5 +1,6 @@
 """The front page: what some ratings give for a claim in words, and one rated conversation."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,6 +78,27 @@ def test_cards_of_a_unit_share_an_axis_that_holds_zero_and_every_interval(interv
         assert all(0 <= place <= 100 for place in each["places"])
         _, estimate, low, high = each["places"]
         assert low <= estimate <= high
+
+
+@pytest.mark.parametrize(
+    ("unit", "title"),
+    [
+        ("share of the variance", "share of the variance"),
+        ("level, difference", "difference (levels)"),
+    ],
+)
+def test_an_axis_says_what_it_shows(page, claim, unit, title):
+    value = {
+        "key": "a",
+        "estimate": 0.2,
+        "low": 0.1,
+        "high": 0.3,
+        "n": 9,
+        "unit": unit,
+        "method": "m",
+    }
+    html, _ = page(CARD, ["front"], [claim(**IN_WORDS, computed=value)])
+    assert html.select_one(".sense7-axis-title").get_text() == title
 
 
 def test_a_value_without_an_interval_has_no_axis():

@@ -48,13 +48,17 @@ def axis(value: Mapping, values: Sequence[Mapping]) -> dict | None:
             alike.append(other)
     lowest = min(other["low"] for other in alike)
     highest = max(other["high"] for other in alike)
+    unit = value["unit"]
+    quantity, _, rest = unit.partition(", ")
+    title = f"difference ({quantity}s)" if rest == "difference" else unit
     first = _STEP * min(math.floor(lowest / _STEP), 0)
     last = _STEP * max(math.ceil(highest / _STEP), 1)
     numbers = [0, value["estimate"], value["low"], value["high"]]
     return {
         "places": [round(100 * (number - first) / (last - first), 1) for number in numbers],
-        "low": format_number(first, value["unit"]),
-        "high": format_number(last, value["unit"]),
+        "low": format_number(first, unit),
+        "high": format_number(last, unit),
+        "title": title,
     }
 
 
