@@ -126,25 +126,26 @@ def test_the_bundled_prompt_has_the_taxonomy_and_asks_for_what_is_read_from_the_
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "places"),
     [
         ("\ufeffRate:\r\n{chat}".encode(), None),
-        (b"Rate this.", r"the prompt has no \{chat\}. Write \{chat\} where"),
-        (b"Rate {chat} \xff", "byte 13 of the prompt is not UTF-8. Save"),
-        (None, "there is no such file"),
+        (b"Rate this.", ["{chat}"]),
+        (b"Rate {chat} \xff", ["byte 13", "UTF-8"]),
+        (None, []),
     ],
 )
-def test_a_prompt_of_ones_own_is_read_or_refused_with_the_remedy(tmp_path, content, message):
+def test_a_prompt_of_ones_own_is_read_or_refused_with_the_remedy(
+    tmp_path, content, places, sentences
+):
     path = tmp_path / "short one.txt"
     if content is not None:
         path.write_bytes(content)
-    if message is None:
+    if places is None:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         assert Prompt.read(path) == Prompt("short one", text)
         return
-    with pytest.raises(UserError, match=message) as caught:
+    with sentences.refused(path, *places):
         Prompt.read(path)
-    assert str(caught.value).startswith(str(path))
 
 
 # The request
@@ -174,7 +175,7 @@ def test_the_request_is_the_authors_and_nothing_else(server, study_of, tmp_path)
         )
 
 
-def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path):
+def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path, sentences):
     given = parse_parameters(
         ["max_completion_tokens=500", 'reasoning={"effort": "low"}', "seed=null", "top_p=0.5"]
     )
@@ -185,59 +186,54 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path)
         for one in server.asked
     )
     assert free == given | {"temperature": 0.0, "frequency_penalty": 0.0}
-    with pytest.raises(
-        UserError, match=r'asked something else \(request: {"seed": null} there, {"seed": 1} now'
-    ):
+    with sentences.refused(tmp_path / "free", 'request: {"seed": null}', '{"seed": 1}'):
         ask(study_of(1), server, tmp_path / "free", **options | {"param": given | {"seed": 1}})
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"),
+    ("texts", "places"),
     [
-        (["seed"], "give a name, an equals sign and JSON"),
-        (["=1"], "give a name, an equals sign and JSON"),
-        (["effort=low"], "--param 'effort=\"low\"'"),
-        (["seed=NaN"], "is no JSON"),
-        (["seed=" + "[" * 100_000], "is no JSON"),
-        (["model=1"], "is no free parameter. Give --model"),
-        (["max_tokens=true"], "Give a whole number from 1"),
-        (["seed=1", "seed=2"], "--param seed: is given twice"),
+        (["seed"], ["--param seed"]),
+        (["=1"], ["--param =1"]),
+        (["effort=low"], ["--param 'effort=\"low\"'"]),
+        (["seed=NaN"], ["--param seed"]),
+        (["seed=[1"], ["--param seed"]),
+        (["model=1"], ["--param model", "--model"]),
+        (["max_tokens=true"], ["--param max_tokens", "1"]),
+        (["seed=1", "seed=2"], ["--param seed:"]),
     ],
+    ids=["no value", "no name", "text", "NaN", "cut", "model", "no number", "twice"],
 )
-def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, said):
-    with pytest.raises(UserError) as caught:
+def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places, sentences):
+    with sentences.refused(*places):
         parse_parameters(texts)
-    assert said in str(caught.value)
+
+
+def test_a_parameter_that_is_nested_without_end_is_refused():
+    with pytest.raises(UserError) as caught:
+        parse_parameters(["seed=" + "[" * 100_000])
+    assert str(caught.value).startswith("--param seed=[[")
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "places"),
     [
-        ({"policy": "kind"}, "There is no policy 'kind'. Choose strict or authors"),
-        ({"model": " "}, "The model has no name"),
-        ({"shots": 5}, "has no ~~EXAMPLES~~"),
-        (
-            {"param": {"seed": 1}, "omit": ["seed"]},
-            "seed: is left out by --omit and given by --param",
-        ),
-        (
-            {"omit": ["temprature"]},
-            "--omit temprature: is no parameter of the requests. Choose of frequency_penalty",
-        ),
-        (
-            {"omit": ["max_tokens"]},
-            "--omit max_tokens: a reply needs a limit of tokens. Give the other name",
-        ),
-        ({"folder": "my_results"}, "the path holds the word results"),
+        ({"policy": "kind"}, ["'kind'", "strict", "authors"]),
+        ({"model": " "}, []),
+        ({"shots": 5}, ["~~EXAMPLES~~"]),
+        ({"param": {"seed": 1}, "omit": ["seed"]}, ["seed:", "--omit", "--param"]),
+        ({"omit": ["temprature"]}, ["--omit temprature:", "frequency_penalty"]),
+        ({"omit": ["max_tokens"]}, ["--omit max_tokens:"]),
+        ({"folder": "my_results"}, ["my_results"]),
     ],
+    ids=["policy", "model", "shots", "both", "misspelt", "limit", "folder"],
 )
 def test_unfit_options_are_refused_before_anything_is_written_or_sent(
-    options, said, server, study_of, tmp_path
+    options, places, server, study_of, tmp_path, sentences
 ):
     folder = tmp_path / options.get("folder", "out")
-    with pytest.raises(UserError) as caught:
+    with sentences.refused(*places):
         plan_for(study_of(2), server, folder, **{n: v for n, v in options.items() if n != "folder"})
-    assert said in str(caught.value)
     assert (server.asked, list(tmp_path.iterdir())) == ([], [])
 
 

@@ -44,6 +44,11 @@ def command(server, workbook, tmp_path):
     return build
 
 
+def lines_of(messages, *beginnings):
+    """The lines of messages that begin so: others say how far a session is, as often as time passes."""
+    return "\n".join(line for line in messages.splitlines() if line.startswith(beginnings))
+
+
 def invoked(*arguments, code=0):
     done = CliRunner().invoke(judge_commands, [str(argument) for argument in arguments])
     if isinstance(done.exception, UserError):
@@ -87,75 +92,67 @@ def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(
     assert kept.items() <= kept_in(tmp_path / "out").items()
 
 
-def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
+def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path, sentences):
     said = invoked(*command(4), "--runs", 10, "--dry-run", "--price-in", 2.5, "--price-out", 10)
-    assert "40 (4 conversations, runs: 10)" in said.stdout
-    assert "1.25 at most" in said.stdout
+    sentences.check(said.stdout, "40 (4 conversations, runs: 10)", "1.25")
     assert (server.asked, (tmp_path / "out").exists()) == ([], False)
 
 
-def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command, tmp_path):
+def test_a_costly_session_asks_first_and_its_files_are_evaluated(
+    server, command, tmp_path, sentences
+):
     arguments = [*command(2), "--price-in", 1, "--price-out", 1e5]
-    with pytest.raises(UserError, match=r"more than 10\.00\. Give --yes to go on"):
+    with sentences.refused("600.00", "10.00", "--yes", "--runs", "--limit"):
         invoked(*arguments)
     assert server.asked == []
     said = invoked(*arguments, "--yes")
     assert Path(said.stdout.strip()).is_file()
-    assert "2/2 calls" in said.stderr
-    assert "cost 6.00" in said.stderr
-    assert said.stderr.splitlines()[-1] == "ok 2; doubtful readings 0"
+    assert "2/2" in said.stderr
+    assert "6.00" in said.stderr
+    sentences.check(said.stderr.splitlines()[-1], "ok 2", "0")
     assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
 
 
 def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
-    server, command, monkeypatch
+    server, command, monkeypatch, sentences
 ):
     monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
     server.script = lambda asked: Answered(text=f"\x1b]0;title\x07{KEY} [bold]no\nscore")
+    last_lines = set()
     for _ in range(2):  # the second sends nothing, and says the same
         err = invoked(*command(3), code=1).stderr
-        assert err.splitlines()[-1].startswith(
-            "sense7: run 1: none of 3 replies could be used; the last: parse_"
-        )
-        assert "[key] [bold]no score" in err
+        last_lines.add(err.splitlines()[-1])
         assert "\x1b" not in err
         assert KEY not in err
+    (last_line,) = last_lines
+    sentences.check(last_line, "run 1", "3", "parse_failure", "[key] [bold]no score")
     assert len(server.asked) == 3
     said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
-    assert (
-        "stops          after 2 replies in a row that cannot be used (--give-up-after)"
-        in said.stderr
-    )
-    assert "sense7: stopped after 2 of 3 calls: 2 replies in a row could not be used" in said.stderr
-    assert said.stderr.splitlines()[-1].endswith(
-        "1 without an answer; the same command asks for these again"
+    sentences.check(
+        lines_of(said.stderr, "stops ", "sense7:"), "--give-up-after", "2 of 3", "parse_failure"
     )
 
 
-def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
+def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(
+    server, command, tmp_path, sentences
+):
     server.script = endpoint.refuses("max_tokens")
     said = invoked(*command(5), code=1).stderr
-    assert "Give --param max_completion_tokens=3000" in said
-    assert "5 without an answer; corrected in this way, the command asks for these again" in said
+    sentences.check(lines_of(said, "sense7:"), "--param max_completion_tokens=3000", "1 of 5")
     said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
-    assert (
-        "parameters     the authors', without max_tokens and with max_completion_tokens=3000"
-        in said
-    )
+    sentences.check(lines_of(said, "parameters"), "max_tokens", "max_completion_tokens=3000")
     too_long = endpoint.error_body(
         "the request exceeds the available context size (4096 tokens), try increasing it"
     )
     server.script = lambda asked: Answered(status=400, body=too_long)
     said = invoked(*command(5, "cut"), code=1).stderr
-    assert "5 longer than the context of the model, and without a score" in said
+    sentences.check(lines_of(said, "sense7:"), "prompt_cut", "4096")
     server.script = lambda asked: Answered(status=500, body=b"broken")
     options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
     assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr
     evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
-    assert (
-        "never asked: 9 conversations, without a score and not in n under any policy"
-        in evaluated.stdout
-    )
+    _, _, notes = evaluated.stdout.rstrip().rpartition("\n\n")
+    sentences.check(notes, "judge-empathy-iter1", "9 not_asked", "3 api_error", "9 conversations")
     evaluated = invoked(
         "evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json"
     )
