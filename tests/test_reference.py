@@ -44,7 +44,7 @@ def test_odds_ratios_are_those_of_clm_in_r():
     table = conditions.odds_ratios(golden.study(), bootstrap_of(golden.study()))["estimate"]
     first, *others = golden.called("emmean_")
     logs = {name: golden.reference()[f"clm_b_model{name}"] for name in others} | {first: 0.0}
-    for one, other in conditions.condition_pairs(golden.study()).values():
+    for one, other, _ in conditions.condition_pairs(golden.study()).values():
         assert table[f"{one} against {other}"] == pytest.approx(
             np.exp(logs[one] - logs[other]), abs=1e-5
         )

@@ -317,7 +317,7 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
     """Estimate, low and high of every statistic of ``FURTHER``, by the library's interval."""
     study = study_of(numbers)
     effects = poor_turn_effects(study, bootstrap)
-    importance, _ = parts_and_shares(*overall_and_ratings(study), bootstrap)
+    importance = parts_and_shares(*overall_and_ratings(study), bootstrap).parts
     return {
         "icc_participant": limits(variance_parts(study, bootstrap).shares.loc["participant"]),
         "poor_turn_d_within": limits(effects.loc["at least one poor turn, within participants"]),

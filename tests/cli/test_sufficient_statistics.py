@@ -97,7 +97,7 @@ def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study,
     for standardized, start in ((False, "condition_difference"), (True, "condition_d")):
         table = conditions.condition_differences(study, bootstrap, standardized=standardized)
         safe = safe_names(study.conditions)
-        for name, (first, second) in conditions.condition_pairs(study).items():
+        for name, (first, second, _) in conditions.condition_pairs(study).items():
             sign = 1 if first < second else -1
             key = f"{start}_{safe[min(first, second)]}_{safe[max(first, second)]}"
             limits = np.array(found.loc[key, ["estimate", "low", "high"]], dtype=float)

@@ -16,11 +16,11 @@ import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
 from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.estimators.alpha import alpha_row
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES
+from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.findings.words import commented_turns
 from sense7.simulate import Parameters, simulate
 from sense7.study import Study
@@ -160,14 +160,18 @@ def test_ratings_that_repeat_those_of_turns_are_no_judgment_of_the_whole(where):
     bootstrap = bootstrap_of(study)
     effects = poor_turn.poor_turn_effects(study, bootstrap).iloc[:6]
     turns, after = measures.turn_ratings(study), measures.post_task_ratings(study)
-    alphas = reliability.alpha_table(turns, after, bootstrap)
+    repeated = why_no_judgment_of_the_whole(study)
+    alphas = reliability.alpha_table(turns, after, bootstrap, repeated=repeated)
+    without_one = reliability.alpha_if_dropped(
+        after, bootstrap, recorded_as="post", repeated=repeated
+    )
     refused = [
         *effects["reason"],
         *poor_turn.poor_turn_ladder(study, bootstrap)["reason"],
         *poor_turn.cross_validated_r2(study, bootstrap)["reason"],
         *robustness.multiverse(study, bootstrap, "poor_turn_d")["reason"],
         alphas.loc["after the conversation", "reason"],
-        reliability.alpha_if_dropped(after, bootstrap, recorded_as="post")["reason"].iloc[0],
+        without_one["reason"].iloc[0],
         ground_truth.changed_labels(study, bootstrap)["reason"].iloc[-1],
     ]
     assert {"compared with themselves" in reason for reason in refused} == {True}
@@ -181,8 +185,7 @@ def test_another_judgment_of_the_whole_is_compared():
     study = rated_once("another rating")
     effects = poor_turn.poor_turn_effects(study, bootstrap_of(study))
     assert np.isfinite(effects["estimate"].iloc[0])
-    alpha = alpha_row(measures.post_task_ratings(study), bootstrap_of(study))
-    assert np.isfinite(alpha["estimate"])
+    assert why_no_judgment_of_the_whole(study) == ""
 
 
 def test_a_few_differences_do_not_make_another_judgment():

@@ -76,9 +76,8 @@ def of(function):
 
 
 def of_one_factor(frame):
-    return pd.concat(
-        [*reliability.omega_and_loadings(frame, draws_of(frame)), reliability.fit_indices(frame)]
-    )
+    found = reliability.omega_and_loadings(frame, draws_of(frame))
+    return pd.concat([found.omega, found.loadings, reliability.fit_indices(frame)])
 
 
 NESTED = nested()
@@ -223,7 +222,7 @@ def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why
     frame = SCORES.assign(**changes)
     draws = draws_of(frame if talks is not None else frame.set_axis(["P0"] * 120))
     frame = frame if talks is not None else frame.set_axis(["P0"] * 120)
-    table, _ = agreement.parts_and_shares(frame.pop("y"), frame, draws, conversations=talks)
+    table = agreement.parts_and_shares(frame.pop("y"), frame, draws, conversations=talks).parts
     found = table.loc[row, "reason"]
     assert found == reason or (
         reason.endswith("; ") and found.startswith(reason) and "e" in found.removeprefix(reason)

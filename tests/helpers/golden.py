@@ -153,7 +153,7 @@ def of_one_factor():
         yield from ((f"eigen{place}_{which}", eigenvalues[place], CLOSED_FORM) for place in (1, 2))
         yield f"parallel_ncomp_{which}", kept["parallel_components_turn"], EXACT
         yield f"parallel_nfact_{which}", kept["parallel_factors_turn"], EXACT
-        omega = reliability.omega_and_loadings(frame, draws_of(frame))[0]["estimate"].iloc[0]
+        omega = reliability.omega_and_loadings(frame, draws_of(frame)).omega["estimate"].iloc[0]
         yield f"omega_total_ml_{which}", omega, FACTOR
         fit = reliability.fit_indices(frame)["estimate"]
         yield from (

@@ -1,5 +1,7 @@
 """Cronbach's alpha from covariances, with intervals that resample participants or follow Feldt."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -16,13 +18,10 @@ SCALE = Scale(
 )
 """Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
 
-MISSING = is_one_of(["pairwise", "listwise"])
-"""Check of a rule for missing ratings."""
+MISSING = ("pairwise", "listwise")
+"""Rules for missing ratings."""
 
 INTERVALS = ("participants", "percentile", "feldt")
-
-REFUSED = "refused"
-"""Name in ``DataFrame.attrs`` of the reason why ratings have no alpha of their own."""
 
 
 def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
@@ -73,7 +72,7 @@ def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
 
 @checked(
     ratings=is_numbers("a DataFrame or an array with items in columns", dimensions=2),
-    missing=MISSING,
+    missing=is_one_of(MISSING),
 )
 def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise") -> float:
     """Return Cronbach's alpha of ratings with one column for each item and one row for each rated unit.
@@ -144,6 +143,8 @@ def alpha_row(
     *,
     missing: str = "pairwise",
     interval: str = "participants",
+    refused: str = "",
+    key: str = "",
 ) -> dict:
     r"""Return alpha with its interval, as a row of estimates.
 
@@ -166,6 +167,10 @@ def alpha_row(
         See :func:`cronbach_alpha`.
     interval : {"participants", "percentile", "feldt"}
         Which interval: the above; that of the resampled participants; :func:`feldt_interval`.
+    refused : str
+        Why these ratings have no alpha of their own; "" if they have one.
+    key : str
+        Under which the row is recorded; "" for none.
 
     Returns
     -------
@@ -182,9 +187,8 @@ def alpha_row(
     -----
     R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
-    MISSING("the interval of alpha", "missing", missing)
-    if interval not in INTERVALS:
-        raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
+    _require_choice("missing", missing, MISSING)
+    _require_choice("interval", interval, INTERVALS)
     for name, column in ratings.items():
         try:
             column.astype(float)
@@ -198,26 +202,26 @@ def alpha_row(
     if missing == "listwise":
         used = used.dropna()
     units, items = used.shape
-    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
-    refused = ratings.attrs.get(REFUSED, "")
-    if refused:
-        return estimate_row(n=units, unit="alpha", method=method, reason=refused)
-    if items < 2:
+    reason = refused
+    if not reason and items < 2:
         number = "none" if items == 0 else "only one"
-        return estimate_row(
-            n=units,
-            unit="alpha",
-            method=method,
-            reason=f"{number} of these dimensions was rated in this data set; alpha needs two",
-        )
+        reason = f"{number} of these dimensions was rated in this data set; alpha needs two"
+    if reason:
+        method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
+        return estimate_row(n=units, unit="alpha", method=method, reason=reason, key=key)
     moments, people = moments_by_participant(used.to_numpy(dtype=float), used.index)
     row = alpha_row_of_moments(
-        moments, people, units, bootstrap, missing=missing, interval=interval
+        moments, people, units, bootstrap, missing=missing, interval=interval, key=key
     )
     if never_rated and np.isfinite(row["estimate"]):
         lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(never_rated)}"
         row["reason"] = joined(row["reason"], lacking)
     return row
+
+
+def _require_choice(name: str, choice: str, accepted: Sequence[str]) -> None:
+    if choice not in accepted:
+        raise ValueError(f"{name} must be one of {', '.join(accepted)}, not {choice!r}")
 
 
 def moments_by_participant(
@@ -247,6 +251,7 @@ def alpha_row_of_moments(
     *,
     missing: str,
     interval: str,
+    key: str = "",
 ) -> dict:
     """Return :func:`alpha_row` from the sums of :func:`pair_moments` over one unit each, or one participant each."""
     items = moments.shape[-1]
@@ -264,7 +269,7 @@ def alpha_row_of_moments(
     else:
         undefined = "the ratings do not vary, or no two items share two units"
     return bootstrap.row(
-        estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how
+        estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how, key=key
     )
 
 
@@ -286,8 +291,7 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
     >>> list(used), note
     (['a'], ' (never rated: c; does not vary: b)')
     """
-    if missing not in {"pairwise", "listwise"}:
-        raise ValueError(f"missing must be 'pairwise' or 'listwise', not {missing!r}")
+    _require_choice("missing", missing, MISSING)
     rated = ratings.loc[:, ratings.notna().any()]
     never_rated = [name for name in ratings if name not in rated]
     if missing == "listwise":
@@ -407,19 +411,15 @@ def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
     ([[4.0, 0.0], [0.0, 4.0]], np.float64(2.0))
     """
     participants = ratings.index.get_level_values(0)
-    codes, conversations = pd.factorize(ratings.index.get_level_values(1))
-    values = ratings.to_numpy(dtype=float)
-    items = values.shape[1]
-    sums = np.zeros((len(conversations), 4, items, items))
-    for piece in pieces(len(values), 4 * items**2):
-        sums += sums_by_participant(pair_moments(values[piece]), codes[piece], len(conversations))
+    conversations = ratings.index.get_level_values(1)
+    # The moments of the conversations, in the order of their first rows.
+    sums, _ = moments_by_participant(ratings.to_numpy(dtype=float), conversations)
     n, x, y, xy = np.moveaxis(sums, 1, 0)
     rated = n > 0
     product = x * y / np.where(rated, n, 1)
     freedom = np.maximum(n - 1, 0)
     parts = np.stack([xy - product, freedom, product, x, y, n, n**2, rated], axis=1)
-    first_rows = np.unique(codes, return_index=True)[1]
-    participant_of_conversation, people = pd.factorize(participants[first_rows])
+    participant_of_conversation, people = pd.factorize(participants[~conversations.duplicated()])
     return sums_by_participant(parts, participant_of_conversation, len(people)), people
 
 

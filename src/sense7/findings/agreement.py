@@ -15,7 +15,7 @@ from scipy.special import ndtri, stdtrit
 from sense7.estimators.alpha import lacking_items, usable
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
 from sense7.estimators.estimates import Estimate, under_keys
-from sense7.estimators.least_squares import lmg_from_covariances, within
+from sense7.estimators.least_squares import cross_products, lmg_from_covariances, within
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
 from sense7.findings.core import Number, finding, need, resampled, tabulate
@@ -277,6 +277,14 @@ def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
     return turns["overall"], turns[list(DIMENSION_NAMES)]
 
 
+@dataclass(frozen=True, eq=False)
+class PartsAndShares:
+    """LMG and R squared, and LMG divided by R squared, as tables of estimates."""
+
+    parts: pd.DataFrame
+    shares: pd.DataFrame
+
+
 @finding
 def parts_and_shares(
     outcome: pd.Series,
@@ -285,7 +293,7 @@ def parts_and_shares(
     *,
     conversations: pd.Series | None = None,
     recorded_as: str = "",
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> PartsAndShares:
     """Return LMG of each rating for the outcome and R squared, and LMG divided by R squared, from the same resamples.
 
     LMG splits R squared by the mean, over all orders in which the ratings could enter a regression, of what each adds.
@@ -304,15 +312,15 @@ def parts_and_shares(
 
     Returns
     -------
-    parts, shares : DataFrame
+    PartsAndShares
         One row per item, and one of R squared (``TOTAL``) among the parts; shares sum to one.
 
     Examples
     --------
     >>> generator = np.random.default_rng(1)
     >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
-    >>> parts, shares = parts_and_shares(x["a"] * 1.0 + x["b"], x, ParticipantBootstrap(x.index, 200, 1))
-    >>> round(float(parts.loc["all together", "estimate"]), 6), round(float(shares["estimate"].sum()), 6)
+    >>> found = parts_and_shares(x["a"] * 1.0 + x["b"], x, ParticipantBootstrap(x.index, 200, 1))
+    >>> round(float(found.parts.loc["all together", "estimate"]), 6), round(float(found.shares["estimate"].sum()), 6)
     (1.0, 1.0)
     """
     units = _complete_units(outcome, ratings)
@@ -327,55 +335,59 @@ def parts_and_shares(
             reason = "the outcome or a dimension does not vary within conversations"
 
     items = list(units.ratings)
-    estimates = []
+    lmg = None
+    divided = None
     if not reason:
-        columns = np.column_stack([np.ones(len(values)), values])
-        products = columns[:, :, None] * columns[:, None, :]
-        estimates = bootstrap.estimates(_lmg_and_shares, products, units.ratings.index)
+        products = cross_products(np.column_stack([np.ones(len(values)), values]))
+        lmg_then_shares = resampled(bootstrap, _lmg_and_shares, products, units.ratings.index)
+        lmg, divided = np.split(lmg_then_shares, [len(items) + 1], axis=1)
 
     level = "" if conversations is None else "within conversations, "
     described = f"{level}listwise, {count_of(len(items), 'dimension')}{units.note}"
-    share_keys = {}
-    r2_key = {}
-    if recorded_as:
-        share_keys = {name: f"{recorded_as}_share_{name}" for name in ratings}
-        r2_key = {TOTAL: f"{recorded_as}_r2"}
 
-    def number(name: str, by_name: dict, keys: dict, **declared) -> Number:
-        def estimate() -> Estimate:
+    def number(name: str, values: np.ndarray | None, key: str, **declared: str) -> Number:
+        def estimate() -> np.ndarray:
             if name != TOTAL:
                 need(ratings[name].notna().any(), "never rated in this data set")
             need(not reason, reason)
-            need(name in by_name, "does not vary in the units used")
-            return by_name[name]
+            need(name in [*items, TOTAL], "does not vary in the units used")
+            return values[:, [*items, TOTAL].index(name)]
 
-        lacking = ""
-        if name == TOTAL:
-            lacking = lacking_items(units.ratings, units.note)
         return Number(
             label=name,
             statistic=estimate,
             rows=units.ratings.index,
-            key=keys.get(name, ""),
-            note=lacking,
+            key=key if recorded_as else "",
+            note=lacking_items(units.ratings, units.note) if name == TOTAL else "",
             **declared,
         )
 
-    lmg = dict(zip([*items, TOTAL], estimates[: len(items) + 1], strict=False))
-    of_lmg = {
-        "unit": "share of variance",
-        "method": f"LMG, {described}",
-        "undefined": "the outcome does not vary",
-    }
-    parts = [number(name, lmg, r2_key, **of_lmg) for name in [*ratings, TOTAL]]
-    divided = dict(zip(items, estimates[len(items) + 1 :], strict=False))
-    of_divided = {
-        "unit": "share of explained variance",
-        "method": f"LMG divided by R squared, {described}",
-        "undefined": "nothing is explained",
-    }
-    shares = [number(name, divided, share_keys, **of_divided) for name in ratings]
-    return tabulate("dimension", parts, bootstrap), tabulate("dimension", shares, bootstrap)
+    parts = []
+    for name in [*ratings, TOTAL]:
+        part = number(
+            name,
+            lmg,
+            f"{recorded_as}_r2" if name == TOTAL else "",
+            unit="share of variance",
+            method=f"LMG, {described}",
+            undefined="the outcome does not vary",
+        )
+        parts.append(part)
+    shares = []
+    for name in ratings:
+        share = number(
+            name,
+            divided,
+            f"{recorded_as}_share_{name}",
+            unit="share of explained variance",
+            method=f"LMG divided by R squared, {described}",
+            undefined="nothing is explained",
+        )
+        shares.append(share)
+    return PartsAndShares(
+        parts=tabulate("dimension", parts, bootstrap),
+        shares=tabulate("dimension", shares, bootstrap),
+    )
 
 
 @dataclass(frozen=True)
@@ -422,10 +434,9 @@ def _why_not_explained(outcome: pd.Series, ratings: pd.DataFrame, units: _Comple
 def _lmg_and_shares(sums: np.ndarray) -> np.ndarray:
     """LMG, their sum, and LMG divided by it, from the sums of products of (1, x - 3, y - 3)."""
     count = sums[..., :1, :1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = sums[..., 1:, :1] / count
-        covariances = sums[..., 1:, 1:] / count - means * np.swapaxes(means, -1, -2)
-        lmg = lmg_from_covariances(covariances)
-        total = lmg.sum(axis=-1, keepdims=True)
-        shares = np.where(rounded(total) > 0, lmg / total, np.nan)
+    means = sums[..., 1:, :1] / count
+    covariances = sums[..., 1:, 1:] / count - means * np.swapaxes(means, -1, -2)
+    lmg = lmg_from_covariances(covariances)
+    total = lmg.sum(axis=-1, keepdims=True)
+    shares = np.where(rounded(total) > 0, lmg / total, np.nan)
     return np.concatenate([lmg, total, shares], axis=-1)

@@ -1,8 +1,9 @@
 """Conditions compared: means, mixed model, odds ratios, dimension by condition, equal loadings, fading."""
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from sense7.estimators.estimates import (
     safe_names,
 )
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
-from sense7.estimators.least_squares import coefficient, within
+from sense7.estimators.least_squares import coefficient, cross_products, indicators, within
 from sense7.estimators.mixed import (
     Nested,
     NestedSums,
@@ -42,10 +43,12 @@ from sense7.findings.core import (
     NotComputable,
     Number,
     finding,
+    frame_of,
     mean_of_rows,
     need,
     resampled,
     tabulate,
+    value_row,
 )
 from sense7.findings.measures import conversation_ratings, need_prompt, turn_rating, turn_ratings
 from sense7.study import Study
@@ -88,28 +91,26 @@ MOST_CONDITIONS = 12  # with more, pairs are more than a reader can take in
 
 def ordered_conditions(study: Study) -> list[str]:
     """Conditions in the order in which they are compared: the prompted one, then by name."""
-    prompted = [name for name in study.conditions if name == study.prompted_condition]
-    not_prompted = [name for name in study.conditions if name != study.prompted_condition]
-    return prompted + not_prompted
+    return sorted(study.conditions, key=lambda name: name != study.prompted_condition)
 
 
-def condition_pairs(study: Study) -> dict[str, tuple[str, str]]:
+class Pair(NamedTuple):
+    """Two conditions that are compared, and how both stand in a key: ``<first>_<second>``."""
+
+    first: str
+    second: str
+    in_key: str
+
+
+def condition_pairs(study: Study) -> dict[str, Pair]:
     """All pairs of conditions that are compared, by the row's name; none if there are more than 12 conditions."""
     if len(study.conditions) > MOST_CONDITIONS:
         return {}
+    safe = safe_names(study.conditions)
     pairs = {}
     for first, second in itertools.combinations(ordered_conditions(study), 2):
-        pairs[f"{first} minus {second}"] = (first, second)
+        pairs[f"{first} minus {second}"] = Pair(first, second, f"{safe[first]}_{safe[second]}")
     return pairs
-
-
-def pairs_in_keys(study: Study) -> dict[str, str]:
-    """All pairs of conditions as they stand in a key, ``<first>_<second>``, by the row's name."""
-    safe = safe_names(study.conditions)
-    return {
-        name: f"{safe[first]}_{safe[second]}"
-        for name, (first, second) in condition_pairs(study).items()
-    }
 
 
 def no_pairs(study: Study) -> str:
@@ -187,10 +188,10 @@ def design_values(study: Study) -> list[dict]:
     """Return the kind of :func:`condition_design`, and its words, as two values for a record."""
     design = condition_design(study)
     method = "participants with several conversations, by the number of conditions they met"
-    common = {"n": design.n, "unit": "design", "method": method, "reason": ""}
+    common = {"n": design.n, "unit": "design", "method": method}
     return [
-        {"key": "condition_design", "estimate": design.kind, **common},
-        {"key": "condition_design_words", "estimate": design.words, **common},
+        value_row("condition_design", design.kind, **common),
+        value_row("condition_design_words", design.words, **common),
     ]
 
 
@@ -243,18 +244,19 @@ def condition_differences(
     says so if there are fewer than two conditions, or more than 12. n counts conversations.
     """
     frame = compared_conversations(study)
-    in_keys = pairs_in_keys(study)
     unit = POINTS
     contrast = "difference of means"
     statistic = mean_difference
     undefined = "no rated conversation"
+    method = "difference of means over conversations"
     if standardized:
         unit = "Cohen's d"
         contrast = "Cohen's d"
         statistic = cohens_d
         undefined = "too few conversations, or ratings that do not vary"
 
-    def number(name: str, first: str, second: str) -> Number:
+    def number(name: str, pair: Pair) -> Number:
+        first, second, in_key = pair
         rows = frame[frame["condition"].isin([first, second])]
 
         def difference() -> np.ndarray:
@@ -267,29 +269,20 @@ def condition_differences(
             moments = group_moments(rows["y"], rows["condition"] == second)
             return resampled(bootstrap, statistic, moments, rows["participant"])
 
-        method = "difference of means over conversations"
-        key = ""
-        if standardized:
-            method += ", in standard deviations"
-            key = f"condition_d_{in_keys[name]}"
         return Number(
             label=name,
             statistic=difference,
             unit=unit,
-            method=method,
+            method=f"{method}, in standard deviations" if standardized else method,
             rows=rows,
-            key=key,
+            key=f"condition_d_{in_key}" if standardized else "",
             undefined=undefined,
             groups=rows["condition"],
             contrast=contrast,
         )
 
-    numbers = []
-    for name, (first, second) in condition_pairs(study).items():
-        numbers.append(number(name, first, second))
-    if not numbers:
-        method = "difference of means over conversations"
-        numbers = [_no_pair(study, frame, unit, method)]
+    numbers = [number(name, pair) for name, pair in condition_pairs(study).items()]
+    numbers = numbers or [_no_pair(study, frame, unit, method)]
     return tabulate("pair", numbers, bootstrap)
 
 
@@ -338,8 +331,8 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
 
 def sums_by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
     """Value and a one of each row, in the column of its condition: (rows, conditions, 2)."""
-    groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)
-    return groups[:, :, None] * np.column_stack([frame["y"], np.ones(len(frame))])[:, None, :]
+    values = np.column_stack([frame["y"], np.ones(len(frame))])
+    return cross_products(indicators(frame["condition"], conditions), values)
 
 
 @finding
@@ -387,14 +380,9 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     method = f"condition with the highest mean {RATINGS['ground_truth'][0]}"
     resamples = count_of(bootstrap.draws, "resampling")
     return {
-        "best": {
-            "estimate": best,
-            "n": len(frame),
-            "unit": "condition",
-            "method": method,
-            "reason": reason,
-            "key": "best_condition",
-        },
+        "best": value_row(
+            "best_condition", best, n=len(frame), unit="condition", method=method, reason=reason
+        ),
         "share": estimate_row(
             share_of_resamples,
             n=len(frame),
@@ -462,79 +450,78 @@ def mixed_contrasts(
     if frame is None:
         frame = compared_conversations(study)
     present = present_in(study, frame)
-    n = len(frame)
+    all_pairs = condition_pairs(study)
     reason = _why_no_contrasts(study, frame, present)
     if not reason:
-        design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
         sums = nested_sums(
-            frame["y"].to_numpy(),
-            design,
+            frame["y"],
+            indicators(frame["condition"], present),
             frame["participant"],
             frame["condition"],
             frame.get("conversation"),
         )
         fit = fit_nested(sums)
         if not np.isfinite(fit.variances).all():
-            conversations = count_of(n, "conversation")
+            conversations = count_of(len(frame), "conversation")
             conditions = count_of(len(present), "condition")
             reason = f"{conversations} in {conditions}: none is left to estimate noise from"
 
-    differences = {}
-    tests = {}
+    no_error = "" if reason else _why_no_error(frame, fit)
+    of_tests = {"n": len(frame), "unit": "p value"}
+    overall = estimate_row(
+        **of_tests, method=MODEL, reason=f"no test: {no_error}" if no_error else reason
+    )
+    tests = dict.fromkeys(all_pairs, overall)
+    shown_pairs = list(all_pairs)
     pairs = pd.DataFrame(columns=_CONTRAST_COLUMNS)
-    no_error = ""
-    if not reason:
-        no_error = _why_no_error(frame, fit)
-    if no_error:
-        reason = no_error
-        overall = estimate_row(n=n, unit="p value", method=MODEL, reason=f"no test: {no_error}")
-        tests = dict.fromkeys(condition_pairs(study), overall)
-        for name, (first, second) in condition_pairs(study).items():
-            difference = np.nan
-            if first in present and second in present:
-                difference = float(np.dot(_contrast(first, second, present), fit.coefficients))
-            differences[name] = estimate_row(
-                difference, n=n, unit=POINTS, method=MODEL, reason=f"no interval: {no_error}"
-            )
-    elif reason:
-        no_difference = estimate_row(n=n, unit=POINTS, method=MODEL, reason=reason)
-        overall = estimate_row(n=n, unit="p value", method=MODEL, reason=reason)
-        differences = dict.fromkeys(condition_pairs(study), no_difference)
-        tests = dict.fromkeys(condition_pairs(study), overall)
-    else:
-        pairs = _compared_in_model(study, present, sums, fit)
-        tail = (1 + bootstrap.confidence) / 2
-        level = f"{bootstrap.confidence:.0%}"
+    if not reason and not no_error:
+        pairs = _compared_in_model(all_pairs, present, sums, fit)
+        shown_pairs = list(pairs.index)
+        overall = _f_test(sums, fit, len(present), len(frame))
+        tests = {}
         for name, pair in pairs.iterrows():
-            freedom = pair["degrees of freedom"]
-            reach = pair["standard error"] * stats.t.ppf(tail, freedom)
-            differences[name] = estimate_row(
-                pair["difference"],
-                pair["difference"] - reach,
-                pair["difference"] + reach,
-                n=n,
-                unit=POINTS,
-                method=f"{MODEL}; {level} interval of the model (t), participants as random effects",
-            )
-            t_test = f"t test with {freedom:.1f} degrees of freedom"
-            number_of_pairs = count_of(len(pairs), "pair")
-            tests[name] = estimate_row(
-                pair["p (Holm)"],
-                n=n,
-                unit="p value",
-                method=f"{MODEL}; {t_test}, Holm over {number_of_pairs}",
-            )
-        overall = _f_test(sums, fit, len(present), n)
+            t_test = f"t test with {pair['degrees of freedom']:.1f} degrees of freedom"
+            holm_over = count_of(len(pairs), "pair")
+            method = f"{MODEL}; {t_test}, Holm over {holm_over}"
+            tests[name] = estimate_row(pair["p (Holm)"], **of_tests, method=method)
 
-    in_keys = pairs_in_keys(study)
-    difference_keys = {name: f"condition_model_difference_{in_keys[name]}" for name in in_keys}
-    test_keys = {name: f"condition_p_holm_{in_keys[name]}" for name in in_keys}
+    def number(name: str) -> Number:
+        first, second, in_key = all_pairs[name]
+
+        def difference() -> Estimate:
+            need(not reason, reason)
+            if not no_error:
+                pair = pairs.loc[name]
+                tail = (1 + bootstrap.confidence) / 2
+                reach = pair["standard error"] * stats.t.ppf(tail, pair["degrees of freedom"])
+                middle = pair["difference"]
+                return Estimate(middle, middle - reach, middle + reach)
+            if first not in present or second not in present:
+                return Estimate(np.nan)
+            contrast = np.dot(_contrast(first, second, present), fit.coefficients)
+            return Estimate(contrast, reason=f"no interval: {no_error}")
+
+        return Number(
+            label=name,
+            statistic=difference,
+            unit=POINTS,
+            method=MODEL,
+            rows=frame,
+            key=f"condition_model_difference_{in_key}",
+            undefined=f"no interval: {no_error}",
+            interval=f"{bootstrap.confidence:.0%} interval of the model (t), participants as random effects",
+        )
+
+    differences = estimate_table({}, "pair", {})
+    if shown_pairs:
+        differences = tabulate("pair", [number(name) for name in shown_pairs], bootstrap)
+    test_keys = {name: f"condition_p_holm_{pair.in_key}" for name, pair in all_pairs.items()}
     return Contrasts(
-        differences=estimate_table(differences, "pair", difference_keys),
+        differences=differences,
         p=estimate_table(tests, "pair", test_keys),
         overall=estimate_table({"F test": overall}, "test", {"F test": "condition_p_f_test"}),
         pairs=pairs,
-        reason=reason,
+        reason=no_error or reason,
     )
 
 
@@ -568,11 +555,11 @@ def _why_no_error(frame: pd.DataFrame, fit: Nested) -> str:
 
 
 def _compared_in_model(
-    study: Study, present: list[str], sums: NestedSums, fit: Nested
+    pairs: dict[str, Pair], present: list[str], sums: NestedSums, fit: Nested
 ) -> pd.DataFrame:
     """Every pair of conditions that have rows: difference, its error and degrees of freedom, p values."""
     contrasts = {}
-    for name, (first, second) in condition_pairs(study).items():
+    for name, (first, second, _) in pairs.items():
         if first in present and second in present:
             contrasts[name] = _contrast(first, second, present)
     weights = np.array(list(contrasts.values()))
@@ -651,8 +638,8 @@ def prompted_minus_best_other(
     prompted = study.prompted_condition
     contrasts = mixed_contrasts(study, bootstrap, frame)
     compared_with_prompted = []
-    for name, (first, _) in condition_pairs(study).items():
-        if first == prompted and name in contrasts.pairs.index:
+    for name, pair in condition_pairs(study).items():
+        if pair.first == prompted and name in contrasts.pairs.index:
             compared_with_prompted.append(name)
     pairs = contrasts.pairs.loc[compared_with_prompted].astype(float)
 
@@ -710,12 +697,8 @@ def reference_odds_ratios() -> pd.DataFrame:
         "marginal": ("no random effects", "clm", stored["marginal"]),
         "conditional": ("participants and conversations random", "clmm", stored["conditional"]),
     }
-    table = pd.DataFrame.from_dict(
-        rows, orient="index", columns=["cumulative logit", "function of R", "odds ratio"]
-    )
-    table["pair"] = stored["pair"]
-    table["package"] = stored["package"]
-    return table.rename_axis("odds ratio is")
+    table = frame_of(rows, "odds ratio is", ["cumulative logit", "function of R", "odds ratio"])
+    return table.assign(pair=stored["pair"], package=stored["package"])
 
 
 @finding
@@ -753,7 +736,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         is_separated = separated(levels, turns["condition"].to_numpy())
         always_higher = "some conditions were always rated at least as high as the others"
         need(not is_separated, f"{always_higher}: the odds ratio is not finite")
-        design = np.column_stack([turns["condition"] == name for name in present[1:]]).astype(float)
+        design = indicators(turns["condition"], present)[:, 1:]
         fit = fit_cumulative_logit(levels, design, turns["participant"])
         need(fit, "too few turns for the model")
         return fit
@@ -765,7 +748,9 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         "rows": turns,
     }
 
-    def number(first: str, second: str, key: str) -> Number:
+    def number(pair: Pair) -> Number:
+        first, second, in_key = pair
+
         def odds_ratio() -> Estimate:
             fit = model()
             absent = [name for name in (first, second) if name not in present]
@@ -789,19 +774,15 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         return Number(
             label=f"{first} against {second}",
             statistic=odds_ratio,
-            key=key,
+            key=f"condition_odds_ratio_{in_key}",
             groups=turns["condition"].where(turns["condition"].isin([first, second])),
             contrast="odds ratio",
             interval=f"{bootstrap.confidence:.0%} t interval, errors clustered by participant",
             **described,
         )
 
-    in_keys = pairs_in_keys(study)
-    numbers = []
-    for name, (first, second) in condition_pairs(study).items():
-        numbers.append(number(first, second, f"condition_odds_ratio_{in_keys[name]}"))
-    if not numbers:
-        numbers = [_no_pair(study, **described)]
+    numbers = [number(pair) for pair in condition_pairs(study).values()]
+    numbers = numbers or [_no_pair(study, **described)]
     return tabulate("pair", numbers, bootstrap)
 
 
@@ -849,24 +830,31 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         reason = "fewer than two dimensions were rated in this data set"
     if not reason and len(conditions) < 2:
         reason = "fewer than two conditions have conversations in which every dimension was rated"
+
+    def number(dimension: str, condition: str, values: np.ndarray) -> Number:
+        return Number(
+            label=f"{dimension}, {condition}",
+            statistic=lambda: values,
+            unit=POINTS,
+            method=_DEVIATION,
+            rows=frame[frame["condition"] == condition],
+            participants=frame["participant"],
+            groups=frame["condition"],
+            contrast="dimension by condition",
+        )
+
     numbers = []
     where = None
-    if reason:
-        largest = estimate_row(n=len(frame), unit=POINTS, method=_DEVIATION, reason=reason)
-        interaction = estimate_row(n=len(frame), unit="p value", method=_DEVIATION, reason=reason)
-    else:
-        in_condition = [frame["condition"] == name for name in conditions]
-        groups = np.column_stack(in_condition).astype(float)
+    largest = estimate_row(n=len(frame), unit=POINTS, method=_DEVIATION, reason=reason)
+    interaction = estimate_row(n=len(frame), unit="p value", method=_DEVIATION, reason=reason)
+    if not reason:
         columns = np.column_stack([np.ones(len(frame)), frame[dimensions]])
-        values = groups[:, :, None] * columns[:, None, :]
+        values = cross_products(indicators(frame["condition"], conditions), columns)
         deviations = resampled(bootstrap, _deviations, values, frame["participant"])
         interaction = _test_of_deviations(deviations, bootstrap, frame)
         for i, dimension in enumerate(dimensions):
             for j, condition in enumerate(conditions):
-                label = f"{dimension}, {condition}"
-                rows = frame[in_condition[j]]
-                of_cell = deviations[:, j, i]
-                numbers.append(_deviation(label, of_cell, rows, bootstrap, frame))
+                numbers.append(number(dimension, condition, deviations[:, j, i]))
     table = tabulate("dimension, condition", numbers, bootstrap)
     if numbers:
         where = str(rounded(table["estimate"].abs()).idxmax())
@@ -877,14 +865,14 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         "interaction": "condition_by_dimension_p",
         "largest deviation": "condition_by_dimension_largest",
     }
-    name_of_largest = {
-        "n": int(largest["n"]),
-        "unit": "dimension, condition",
-        "method": "largest deviation in size",
-        "key": "condition_by_dimension_where",
-        "estimate": where,
-        "reason": reason,
-    }
+    name_of_largest = value_row(
+        "condition_by_dimension_where",
+        where,
+        n=int(largest["n"]),
+        unit="dimension, condition",
+        method="largest deviation in size",
+        reason=reason,
+    )
     return DimensionByCondition(estimate_table(tests, "test", keys), name_of_largest, table)
 
 
@@ -897,29 +885,6 @@ def _deviations(sums: np.ndarray) -> np.ndarray:
     means = sums[..., 1:] / sums[..., :1]
     profiles = means - means.mean(axis=-2, keepdims=True)
     return profiles - profiles.mean(axis=-1, keepdims=True)
-
-
-def _deviation(
-    label: str,
-    values: np.ndarray,
-    rows: pd.DataFrame,
-    bootstrap: ParticipantBootstrap,
-    frame: pd.DataFrame,
-) -> Number:
-    """One deviation, with the interval over the participants of all conditions."""
-
-    def deviation() -> Estimate:
-        reason = _too_few_for_deviations(bootstrap, frame)
-        if reason:
-            return Estimate(float(values[0]), reason=reason)
-        return Estimate(float(values[0]), *bootstrap.interval(values[1:], frame["participant"]))
-
-    return Number(label=label, statistic=deviation, unit=POINTS, method=_DEVIATION, rows=rows)
-
-
-def _too_few_for_deviations(bootstrap: ParticipantBootstrap, frame: pd.DataFrame) -> str:
-    """Why there are too few participants in all or in a condition for intervals of deviations; "" if enough."""
-    return _too_few(bootstrap, frame["participant"], frame["condition"], "dimension by condition")
 
 
 def _too_few(
@@ -944,7 +909,9 @@ def _test_of_deviations(
     errors = np.zeros_like(estimates)
     if len(defined) > 1:
         errors = defined.std(axis=0)
-    reason = _too_few_for_deviations(bootstrap, frame).replace("no interval", "no test")
+    participants = frame["participant"]
+    few = _too_few(bootstrap, participants, frame["condition"], "dimension by condition")
+    reason = few.replace("no interval", "no test")
     if not reason and not (rounded(errors) > 0).all():
         reason = "no test: a deviation is the same in every resample"
     if not reason and len(defined) < (1 - MOST_UNDEFINED) * len(in_resamples):
@@ -1050,7 +1017,7 @@ def _largest_difference(
         f"{_ONE_FACTOR}; {ratings.columns[largest]}, prompted condition minus the others, "
         "the largest in size"
     )
-    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, 1_000))
+    fewer_draws = bootstrap.first(1_000)
     in_resamples = fewer_draws.distribution(_loading_differences, moments, pd.Series(everybody))
     fitted = in_resamples[np.isfinite(in_resamples).all(axis=1)]
     errors = np.zeros(len(estimates))
@@ -1167,7 +1134,7 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
                 ]
             )
             z = within(columns, rows["conversation"])
-            products = z[:, :, None] * z[:, None, :]
+            products = cross_products(z)
             return resampled(bootstrap, coefficient(0, minus=1), products, rows["participant"])
 
         return Number(

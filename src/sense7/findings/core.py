@@ -63,7 +63,12 @@ class Number:
 
     def row(self, bootstrap: ParticipantBootstrap) -> dict:
         """Its row of a table of estimates. Here alone NotComputable is caught; every other error is an error."""
-        common = {"n": len(self.rows), "unit": self.unit, "method": self.method}
+        common = {
+            "n": len(self.rows),
+            "unit": self.unit,
+            "method": self.method,
+            "key": self.key,
+        }
         try:
             result = self.statistic()
         except NotComputable as why:
@@ -85,12 +90,7 @@ class Number:
 
 def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return a table of estimates: one row per number, called by its label, under its key if any has one."""
-    rows = {}
-    keys = {}
-    for number in numbers:
-        rows[number.label] = number.row(bootstrap)
-        keys[number.label] = number.key
-    return estimate_table(rows, name, keys if any(keys.values()) else None)
+    return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name)
 
 
 def finding(function: Function) -> Function:

@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.alpha import REFUSED
 from sense7.findings.core import need
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
@@ -34,8 +32,7 @@ def turn_ratings(study: Study) -> pd.DataFrame:
 def post_task_ratings(study: Study) -> pd.DataFrame:
     """Return the seven post-task ratings of the conversations that have any, indexed by participant.
 
-    Why they are no judgment of the whole, if they are none, goes with them: see
-    :func:`~sense7.findings.repeated_ratings.why_no_judgment_of_the_whole`.
+    They may repeat ratings of turns, see :func:`~sense7.findings.repeated_ratings.why_no_judgment_of_the_whole`.
 
     Notes
     -----
@@ -43,9 +40,7 @@ def post_task_ratings(study: Study) -> pd.DataFrame:
     """
     columns = {f"post_{name}": name for name in DIMENSION_NAMES}
     ratings = study.conversations.set_index("participant")[list(columns)].rename(columns=columns)
-    ratings = ratings[ratings.notna().any(axis=1)]
-    ratings.attrs[REFUSED] = why_no_judgment_of_the_whole(study)
-    return ratings
+    return ratings[ratings.notna().any(axis=1)]
 
 
 def nested_turn_ratings(study: Study) -> pd.DataFrame:
@@ -58,11 +53,9 @@ def nested_turn_ratings(study: Study) -> pd.DataFrame:
 def conversation_ratings(study: Study) -> pd.DataFrame:
     """Return one row per conversation: participant, condition, topic, and the means of its ratings."""
     frame = study.conversations.set_index("conversation")[["participant", "condition", "topic"]]
-    means = study.turns.groupby("conversation")[list(RATING_NAMES)].mean().reindex(frame.index)
+    means = study.turns.groupby("conversation")[list(RATING_NAMES)].mean()
     truth = ground_truth(study.turns, study.conversations["conversation"])
-    return frame.assign(
-        ground_truth=truth.to_numpy(), **{name: means[name] for name in RATING_NAMES}
-    )
+    return frame.assign(ground_truth=truth.to_numpy()).join(means)
 
 
 POOR = 2
@@ -100,15 +93,18 @@ def need_prompt(study: Study, prompted: np.ndarray) -> None:
 
 def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
     """Return one number per turn: its overall rating, or the mean of its rated dimensions; 1..5, NaN if not rated."""
-    return turns["overall"] if rating == "overall" else turns[list(DIMENSION_NAMES)].mean(axis=1)
+    if rating == "overall":
+        return turns["overall"]
+    return turns[list(DIMENSION_NAMES)].mean(axis=1)
 
 
 def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the level of each turn: its overall rating or, if that was never given, the mean of its dimensions."""
     turns = study.turns
-    if turns["overall"].notna().any():
-        level, name = turns["overall"], "overall rating"
-    else:
-        level, name = turns[study.rated_dimensions].mean(axis=1), "mean of the rated dimensions"
+    level = turns["overall"]
+    name = "overall rating"
+    if level.isna().all():
+        level = turns[study.rated_dimensions].mean(axis=1)
+        name = "mean of the rated dimensions"
     frame = turns[["conversation", "participant", "turn"]].assign(level=level.astype(float))
     return frame[frame["level"].notna()].reset_index(drop=True), name

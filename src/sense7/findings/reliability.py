@@ -23,6 +23,7 @@ over those that rate the item. Listwise: only units that rate every item.
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
@@ -42,6 +43,7 @@ from sense7.estimators.alpha import (
     lacking_items,
     moments_by_participant,
     nested_moments,
+    pair_moments,
     too_few,
     usable,
     varies,
@@ -123,7 +125,11 @@ class Items:
 
 @finding
 def alpha_table(
-    turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap
+    turns: pd.DataFrame,
+    post_task: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    *,
+    repeated: str = "",
 ) -> pd.DataFrame:
     """Return alpha per turn (pairwise, listwise, without Relational, with Feldt's interval) and after the conversation.
 
@@ -137,43 +143,52 @@ def alpha_table(
         return them.
     bootstrap : ParticipantBootstrap
         Of the study's participants.
+    repeated : str
+        Why the ratings after the conversation have no alpha of their own, as
+        :func:`~sense7.findings.repeated_ratings.why_no_judgment_of_the_whole` says it.
 
     Returns
     -------
     DataFrame
         A table of estimates, one row for each.
     """
-
-    def row(key: str, ratings: pd.DataFrame, **options: str) -> dict:
-        estimate = alpha_row(ratings, bootstrap, **options)
-        estimate["key"] = key
-        return estimate
-
-    without_relational = turns.drop(columns="Relational")
+    independent = alpha_row(turns, bootstrap, interval="feldt", key="alpha_turn_feldt")
     rows = {
-        "per turn, pairwise": row("alpha_turn", turns),
-        "per turn, listwise": row("alpha_turn_listwise", turns, missing="listwise"),
-        "per turn, without Relational": row("alpha_turn_without_relational", without_relational),
-        "after the conversation": row("alpha_post", post_task),
-        "per turn, turns taken as independent": row("alpha_turn_feldt", turns, interval="feldt"),
+        "per turn, pairwise": alpha_row(turns, bootstrap, key="alpha_turn"),
+        "per turn, listwise": alpha_row(
+            turns, bootstrap, missing="listwise", key="alpha_turn_listwise"
+        ),
+        "per turn, without Relational": alpha_row(
+            turns.drop(columns="Relational"), bootstrap, key="alpha_turn_without_relational"
+        ),
+        "after the conversation": alpha_row(
+            post_task, bootstrap, refused=repeated, key="alpha_post"
+        ),
+        "per turn, turns taken as independent": independent,
     }
     return estimate_table(rows, "ratings")
 
 
 @finding
 def alpha_if_dropped(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str, repeated: str = ""
 ) -> pd.DataFrame:
-    """Return alpha of the other items, pairwise, for each item; ``recorded_as`` is "turn" or "post"."""
+    """Return alpha of the other items, pairwise, for each item.
+
+    ``recorded_as`` is "turn" or "post"; ``repeated`` is as for :func:`alpha_table`.
+    """
     rows = {}
     for name in ratings:
+        others = ratings.drop(columns=name)
+        key = f"alpha_{recorded_as}_without_only_{name}"
         if ratings[name].notna().any():
-            rows[name] = alpha_row(ratings.drop(columns=name), bootstrap)
+            rows[name] = alpha_row(others, bootstrap, refused=repeated, key=key)
         else:
             method = "alpha of the others"
-            rows[name] = estimate_row(n=0, unit="alpha", method=method, reason="never rated itself")
-    keys = {name: f"alpha_{recorded_as}_without_only_{name}" for name in ratings}
-    return estimate_table(rows, "left out", keys)
+            rows[name] = estimate_row(
+                n=0, unit="alpha", method=method, reason="never rated itself", key=key
+            )
+    return estimate_table(rows, "left out")
 
 
 COVARIANCES = {"within": within_covariances, "between": between_covariances}
@@ -297,10 +312,10 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     upper_quartile = share_of_participant.quantile(0.75)
     is_left_out = rounded(share_of_participant) > rounded(upper_quartile)
     left_out = share_of_participant.index[is_left_out]
-    alpha = alpha_row(turns[~turns.index.isin(left_out)], bootstrap)
+    others = turns[~turns.index.isin(left_out)]
+    alpha = alpha_row(others, bootstrap, key="alpha_turn_without_straight_liners")
     participants = count_of(turns.index.nunique(), "participant")
     alpha["method"] += f"; without {len(left_out)} of {participants}"
-    alpha["key"] = "alpha_turn_without_straight_liners"
     label = "alpha without the quarter that does so most"
     return pd.concat([shares, estimate_table({label: alpha}, "straight-lining")])
 
@@ -327,7 +342,8 @@ def correlations(
             need(len(rows) >= FEWEST_UNITS, "fewer than three units rate both")
             constant = [name for name in (a, b) if not varies(rows[name])]
             need(not constant, f"does not vary: {', '.join(constant)}")
-            return resampled(bootstrap, pearson_from_sums, terms_of_a_pair(rows), rows.index)
+            moments = pair_moments(rows.to_numpy(dtype=float))
+            return resampled(bootstrap, pearson_from_sums, moments, rows.index)
 
         key = f"correlation_{recorded_as}_{a}_{b}" if recorded_as else ""
         method = "Pearson correlation of the units that rate both"
@@ -338,22 +354,10 @@ def correlations(
     )
 
 
-def terms_of_a_pair(pairs: pd.DataFrame) -> np.ndarray:
-    """Terms of each unit whose sums give a correlation: 1, x, y, xx, yy, xy."""
-    x, y = pairs.to_numpy(dtype=float).T - 3
-    return np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
-
-
 def pearson_from_sums(sums: np.ndarray) -> np.ndarray:
-    """Pearson's correlation; NaN below three units, or where either does not vary."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares_of_x = xx - x * x / n
-        squares_of_y = yy - y * y / n
-        products = xy - x * y / n
-        r = np.clip(products / np.sqrt(squares_of_x * squares_of_y), -1, 1)
-        varies_in_both = (rounded(squares_of_x) > 0) & (rounded(squares_of_y) > 0)
-        return np.where((n >= FEWEST_UNITS) & varies_in_both, r, np.nan)
+    """Pearson's correlation of two items, from moments; NaN below three units, or where either does not vary."""
+    r = correlations_from_covariances(covariances_from_sums(sums))[..., 0, 1]
+    return np.where(sums[..., 0, 0, 1] >= FEWEST_UNITS, np.clip(r, -1, 1), np.nan)
 
 
 def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -520,6 +524,7 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
         reason = joined("no interval: a count against a fixed reference", items.lacking)
         return estimate_row(int(exceeds.cummin().sum()), **common, reason=reason)
 
+    of_participants = "components, noise of participants"
     rows = {
         "components, noise of as many units": row(
             "components", "components, noise", units, "parallel_components_turn"
@@ -528,19 +533,22 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
             "factors", "factors, noise", units, "parallel_factors_turn"
         ),
         "components, noise of as many participants": row(
-            "components",
-            "components, noise of participants",
-            participants,
-            "parallel_components_participants_turn",
+            "components", of_participants, participants, "parallel_components_participants_turn"
         ),
     }
     return estimate_table(rows, "what is counted")
 
 
+@dataclass(frozen=True, eq=False)
+class OmegaAndLoadings:
+    """Omega total of one factor, and its loadings, as tables of estimates."""
+
+    omega: pd.DataFrame
+    loadings: pd.DataFrame
+
+
 @finding
-def omega_and_loadings(
-    turns: pd.DataFrame, bootstrap: ParticipantBootstrap
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> OmegaAndLoadings:
     """Return omega total of one factor by maximum likelihood, and its loadings, listwise; fitted in every resample.
 
     A loading is the correlation of item and factor. n counts the units that rate every item.
@@ -579,7 +587,10 @@ def omega_and_loadings(
             undefined=NO_FACTOR,
         )
         loadings.append(loading)
-    return tabulate("ratings", [omega], bootstrap), tabulate("item", loadings, bootstrap)
+    return OmegaAndLoadings(
+        omega=tabulate("ratings", [omega], bootstrap),
+        loadings=tabulate("item", loadings, bootstrap),
+    )
 
 
 @finding
