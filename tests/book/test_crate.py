@@ -4,8 +4,10 @@ import csv
 import hashlib
 import io
 import json
+import os
 import shutil
 import zipfile
+from datetime import UTC, datetime
 
 import pytest
 from typer.testing import CliRunner
@@ -118,6 +120,22 @@ def test_workbook_parameters_and_versions_are_named(edition):
         {"@id": "ledger.json"},
         {"@id": "results/03-reliability.json"},
     ]
+
+
+def test_the_edition_names_its_run_its_workbook_its_authors_and_when_it_was_made(edition):
+    folder = edition()
+    when = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+    os.utime(folder / "edition.json", (when.timestamp(), when.timestamp()))
+    entities = graph(export(folder, "--author", "A", "--author", "B"))
+    root = entities["./"]
+    assert root["mentions"] == {"@id": "#run"}
+    assert root["isBasedOn"] == {"@id": "#workbook"}
+    authors = [entities[author["@id"]] for author in root["author"]]
+    assert [(author["@type"], author["name"]) for author in authors] == [
+        ("Person", "A"),
+        ("Person", "B"),
+    ]
+    assert root["datePublished"] == entities["#run"]["endTime"] == when.isoformat()
 
 
 def test_no_license_is_claimed_that_nobody_gave(edition):

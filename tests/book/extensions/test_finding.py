@@ -62,6 +62,22 @@ def test_a_number_that_is_missing_takes_its_sentence_with_it_and_leaves_the_reas
     assert "0.800" in answer
 
 
+@pytest.mark.parametrize(
+    ("kind", "release", "data"),
+    [
+        ("synthetic", None, "by simulated data."),
+        ("synthetic", ["ieval"], "by these data."),
+        ("own", None, "by these data."),
+    ],
+)
+def test_a_decided_claim_says_whether_the_data_that_decide_it_are_simulated(
+    page, claim, recorded, kind, release, data
+):
+    row = claim(rule=DECIDED, check=None, release=release)
+    html, _ = page(BOX, DIRECTIVES, [row], [recorded()], kind=kind)
+    assert marks(html)[0]["Answer"] == f"not met {data}"
+
+
 def test_the_power_is_followed_by_other_simulated_studies_that_a_claim_names(page, claim, recorded):
     also = [{"like": "in which any bad turn carries over", "share": 0.16}]
     html, _ = page(BOX, DIRECTIVES, [claim(rule=DECIDED | {"also": also})], [recorded()])
@@ -163,6 +179,8 @@ def test_a_page_without_a_claim_says_what_it_asks(page, recorded):
         "Question Does it hold?",
         "Claim No published figure to compare with.",
     ]
+    labels = html.select(".sense7-finding-part .sense7-finding-label")
+    assert [text(label) for label in labels] == ["Question", "Claim"]
 
 
 def test_an_unusable_box_ends_the_build(page, claim, recorded):
