@@ -213,6 +213,7 @@ def draw(number: int, seed: int) -> dict:
             mutant = f"{module_name(path)}.{name}"
             packages[package_of(path)]["drawn"].append(mutant)
             differences[mutant] = difference(mutated, name)
+    gc.enable()
     return {"packages": packages, "files": files, "differences": differences}
 
 
