@@ -59,7 +59,7 @@ def provenance(kind="official", mirror=False, address=SOURCES["official"].addres
         sha256=digest,
         size=1,
         mirror=mirror,
-        found="b" * 64 if changed else digest,
+        sha256_now="b" * 64 if changed else digest,
     )
 
 
@@ -512,10 +512,13 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
 ):
     path = tmp_path / "official.xlsx"
     write_sheets(minimal_sheets(), path)
-    fetched = {"address": SOURCES["official"].address, "fetched": "2026-01-01T00:00:00Z"}
-    write_record(
-        path, replace(Provenance.of(path, kind="official", name="official"), **(fetched | record))
-    )
+    fetched = {
+        "kind": "official",
+        "name": "official",
+        "address": SOURCES["official"].address,
+        "fetched": "2026-01-01T00:00:00Z",
+    }
+    write_record(path, replace(Provenance.of(path), **(fetched | record)))
     known = load(path).provenance
     assert verdict(counted(109), known, claim=COUNT).verdict == expected
     facts = {
@@ -531,7 +534,7 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
     write_sheets(
         minimal_sheets(further=[Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])]), path
     )
-    write_record(path, replace(Provenance.of(path, kind="official", name="official"), **fetched))
+    write_record(path, replace(Provenance.of(path), **fetched))
     assert load(path).provenance.kind == "synthetic"
 
 

@@ -314,7 +314,7 @@ def test_characters_that_a_workbook_can_not_hold_are_left_out_of_answers_with_a_
     ]
     (download,) = gathered.downloads
     rated = download.rated[0]
-    assert [download.answers["Why"], rated.before["topic"], rated.turns[2]["comment"]] == [
+    assert [download.answers["Why"], rated.answers_before["topic"], rated.turns[2]["comment"]] == [
         stored
     ] * 3
     assert load(tmp_path / "mine.xlsx", strict=True).messages["comment"].dropna().tolist() == [

@@ -240,7 +240,13 @@ def test_places_that_hold_no_parts(server, folder, sentences):
 
 @pytest.mark.parametrize(
     "change",
-    [{"parts": {}}, {"parts": {"chats.txt": "0" * 64}}, {"found": None}, {"sha256": "0" * 64}, {}],
+    [
+        {"parts": {}},
+        {"parts": {"chats.txt": "0" * 64}},
+        {"sha256_now": None},
+        {"sha256": "0" * 64},
+        {},
+    ],
 )
 def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change):
     fetch("theirs")

@@ -473,7 +473,7 @@ def test_what_can_not_be_resolved(data, sentences):
 def test_the_synthetic_workbook_is_synthetic_under_any_name(places, claim):
     copy = Path(shutil.copy(resolve("synthetic")[0], places / "findings.xlsx"))
     if claim:
-        write_record(copy, replace(Provenance.of(copy, kind=claim), address=AUTHORS))
+        write_record(copy, replace(Provenance.of(copy), kind=claim, address=AUTHORS))
     provenance = resolve(copy)[1]
     assert provenance.kind == "synthetic"
     assert not provenance.verified
@@ -555,7 +555,7 @@ def test_every_condition_of_verified_counts(server, change):
         {"mirror": "no"},
         {"parts": ["x"]},
         {"conversion": "1"},
-        {"found": "0" * 64},
+        {"sha256_now": "0" * 64},
         {"more": 1},
     ],
 )

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from sense7.collect.page import SCALES
@@ -28,9 +27,9 @@ from sense7.errors import UserError
 from sense7.exchange.readers import read_list
 from sense7.exchange.records import parsed
 from sense7.files import reason, require_free
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET, Scale
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
-from sense7.workbook.ids import as_name
+from sense7.workbook.ids import as_name, is_number
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
@@ -47,6 +46,8 @@ _KEYS = (
     "consented",
     "started",
     "downloaded",
+    "answers",
+    "conversations",
 )
 
 
@@ -56,14 +57,14 @@ class Rated:
 
     conversation: dict
     added: bool
-    before: dict
+    answers_before: dict
     turns: dict[int, dict]
-    after: dict
+    answers_after: dict
 
     @property
     def begun(self) -> bool:
         """Whether anything was answered."""
-        return bool(self.before or self.turns or self.after)
+        return bool(self.answers_before or self.turns or self.answers_after)
 
 
 @dataclass(frozen=True)
@@ -85,18 +86,22 @@ class Download:
     @cached_property
     def items(self) -> dict[tuple, object]:
         """Every single answer, by its place."""
-        answers: dict[tuple, object] = {}
+        items: dict[tuple, object] = {}
         for name, value in self.answers.items():
-            answers["about the person", name] = value
-        for conversation in self.rated:
-            parts = {"before": conversation.before, "after": conversation.after}
-            for message, ratings in conversation.turns.items():
+            items["about the person", name] = value
+        for rated in self.rated:
+            parts = {"before": rated.answers_before, "after": rated.answers_after}
+            for message, ratings in rated.turns.items():
                 parts[f"message {message}"] = ratings
-            name = f"conversation {conversation.conversation['id']}"
-            for part, values in parts.items():
-                for key, value in values.items():
-                    answers[name, f"{part}, {key}"] = value
-        return answers
+            for part, answers in parts.items():
+                for key, value in answers.items():
+                    items[f"conversation {rated.conversation['id']}", f"{part}, {key}"] = value
+        return items
+
+    @property
+    def turns_rated(self) -> int:
+        """How many turns have an answer."""
+        return sum(len(rated.turns) for rated in self.rated)
 
     @property
     def ratings_asked(self) -> int:
@@ -109,11 +114,11 @@ class Download:
     @property
     def ratings_missing(self) -> int:
         """How many of these have no answer."""
-        answered = 0
-        for conversation in self.rated:
-            for ratings in conversation.turns.values():
-                answered += len(ratings.keys() - {"comment"})
-        return self.ratings_asked - answered
+        missing = self.ratings_asked
+        for rated in self.rated:
+            for ratings in rated.turns.values():
+                missing -= len(ratings.keys() - {"comment"})
+        return missing
 
 
 def read_download(path: Path) -> Download:
@@ -130,19 +135,19 @@ def read_download(path: Path) -> Download:
     version = content.get("version")
     fix = "Gather it with the release of sense7 that wrote the page."
     require(version == 1, where, f"version: {version!r:.40}; this program reads version 1. {fix}")
-    _require_keys(content, where, (*_KEYS, "answers", "conversations"))
+    _require_keys(content, where, _KEYS)
     study = StudyFile.from_mapping(content["study"], f"{where}: study")
-    fix = f"study_id: does not belong to the study in the file, which was changed. {_AGAIN}"
-    require(study.id == content["study_id"], where, fix)
+    problem = "study_id: does not belong to the study in the file, which was changed"
+    _require(study.id == content["study_id"], where, problem)
     person, order = content["person"], content["dimensions"]
-    _must(is_code(person), f"{where}: person", person, "is no code")
+    _require_value(is_code(person), f"{where}: person", person, "is no code")
     is_order = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
-    require(is_order, where, f"dimensions: not those of the study. {_AGAIN}")
+    _require(is_order, where, "dimensions: not those of the study")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
     for key, value in times.items():
         if value is not None:
             is_time = isinstance(value, str) and _TIME.fullmatch(value)
-            _must(is_time, f"{where}: {key}", value, "is no time as the page writes it")
+            _require_value(is_time, f"{where}: {key}", value, "is no time as the page writes it")
     agreed = not study.consent or times["consented"] is not None
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
@@ -152,17 +157,18 @@ def read_download(path: Path) -> Download:
     for name, value in content["answers"].items():
         question, path_of_answer = questions[name], f"{where}: answers: {name}"
         if question["kind"] == "number":
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
             lowest, highest = question.get("lowest", -1e12), question.get("highest", 1e12)
-            is_allowed = is_number and lowest <= value <= highest
-            _must(is_allowed, path_of_answer, value, "is no number that the question allows")
+            is_allowed = is_number(value) and lowest <= value <= highest
+            _require_value(
+                is_allowed, path_of_answer, value, "is no number that the question allows"
+            )
             answers[name] = value
         else:
             is_choice = value in question.get("choices", [value])
-            _must(is_choice, path_of_answer, value, "is none of the choices")
+            _require_value(is_choice, path_of_answer, value, "is none of the choices")
             _store_text(answers, name, value, path_of_answer, notes)
     chats = content["conversations"]
-    require(isinstance(chats, list), where, f"conversations: not as the page writes them. {_AGAIN}")
+    _require(isinstance(chats, list), where, "conversations: not as the page writes them")
     rated: dict[str, Rated] = {}
     for number, chat in enumerate(chats, 1):
         position = f"{where}: conversation {number}"
@@ -170,34 +176,37 @@ def read_download(path: Path) -> Download:
         rating = _rated(storable_chat, study, position, notes)
         conversation = rating.conversation
         name = conversation["id"]
-        require(name not in rated, position, f"id: {name!r} stands there twice. {_AGAIN}")
-        is_of_another = not rating.added and conversation.get("participant") != person
-        if study.conversations == "own" and is_of_another:
-            raise UserError(
-                f"{position}: its participant is not {person}, and people rate their own. {_AGAIN}"
-            )
+        _require(name not in rated, position, f"id: {name!r} stands there twice")
+        may_rate = rating.added or conversation.get("participant") == person
+        problem = f"its participant is not {person}, and people rate their own"
+        _require(may_rate or study.conversations != "own", position, problem)
         rated[name] = rating
     return Download(path, study, person, tuple(order), times, answers, list(rated.values()), notes)
 
 
-def _must(holds: object, where: str, value: object, problem: str) -> None:
-    require(holds, where, f"{value!r:.40} {problem}. {_AGAIN}")
+def _require(holds: object, where: str, problem: str) -> None:
+    require(holds, where, f"{problem}. {_AGAIN}")
+
+
+def _require_value(holds: object, where: str, value: object, problem: str) -> None:
+    _require(holds, where, f"{value!r:.40} {problem}")
 
 
 def _require_keys(
     content: object, where: str, needed: Collection[str], optional: Collection[str] = ()
 ) -> None:
-    require(isinstance(content, Mapping), where, f"not as the page writes it. {_AGAIN}")
-    for key in sorted(set(needed) - content.keys()):
-        raise UserError(f"{where}: {key}: is missing. {_AGAIN}")
-    for key in content.keys() - {*needed, *optional}:
-        raise UserError(f"{where}: {key!r:.40}: the page writes no such key. {_AGAIN}")
+    _require(isinstance(content, Mapping), where, "not as the page writes it")
+    for key in sorted(needed):
+        _require(key in content, where, f"{key}: is missing")
+    allowed = {*needed, *optional}
+    for key in content:
+        _require(key in allowed, where, f"{key!r:.40}: the page writes no such key")
 
 
 def _store_text(answers: dict, key: str, value: object, where: str, notes: list[str]) -> None:
     """Put a text into answers as a workbook can hold it; a note says what was changed. A blank one is no answer."""
     fits = isinstance(value, str) and len(value) <= 10_000
-    _must(fits, where, value, "is no text of at most 10,000 characters")
+    _require_value(fits, where, value, "is no text of at most 10,000 characters")
     text = storable(value)
     if text != value:
         notes.append(f"{where}: {_changed_characters(value, text)}")
@@ -240,22 +249,24 @@ def _as_storable(
 
 
 def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> Rated:
-    about = ("id", "messages", "participant", "condition", "topic")
+    about = ("participant", "condition", "topic")
     _require_keys(content, where, ("id", "added", "messages", "before", "turns", "after"), about)
     try:
-        chat = read_list({key: content[key] for key in about if key in content})
+        chat = read_list(
+            {key: content[key] for key in ("id", "messages", *about) if key in content}
+        )
     except ValueError as error:
         raise UserError(f"{where}: {error}. {_AGAIN}") from None
     conversation = check_conversation(chat, where)
     added = content["added"]
     allowed = isinstance(added, bool) and (study.add_conversations or not added)
-    require(allowed, where, f"added: people add no conversations in this study. {_AGAIN}")
-    after = set(study.after)
-    if "empathy" in after:
-        after.remove("empathy")
-        after.update(study.dimensions)
+    _require(allowed, where, "added: people add no conversations in this study")
+    questions_after = set(study.after)
+    if "empathy" in questions_after:
+        questions_after.remove("empathy")
+        questions_after.update(study.dimensions)
     answers: dict[str, dict] = {"before": {}, "after": {}}
-    for part, questions in (("before", study.before), ("after", after)):
+    for part, questions in (("before", study.before), ("after", questions_after)):
         _require_keys(content[part], f"{where}: {part}", (), questions)
         for key, value in content[part].items():
             path = f"{where}: {part}: {key}"
@@ -263,9 +274,10 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
                 _store_text(answers[part], key, value, path, notes)
                 continue
             answers[part][key] = value
-            size = _scale_of(key).size
-            is_level = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= size
-            _must(is_level, path, value, f"is not on the scale, 1 to {size}")
+            # Dimensions and the questions about the experience have levels of one number.
+            size = SCALES.get(key, SCALES["empathy"]).size
+            is_level = type(value) is int and 1 <= value <= size
+            _require_value(is_level, path, value, f"is not on the scale, 1 to {size}")
     keys_of_turn = set(study.dimensions)
     if study.overall:
         keys_of_turn.add("overall")
@@ -274,14 +286,14 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
     turns_to_rate = study.rated_turns(conversation["messages"])
     turns: dict[int, dict] = {}
     is_list = isinstance(content["turns"], list)
-    require(is_list, where, f"turns: not as the page writes them. {_AGAIN}")
+    _require(is_list, where, "turns: not as the page writes them")
     for number, ratings in enumerate(content["turns"], 1):
         path = f"{where}: turn {number}"
         _require_keys(ratings, path, ("message",), keys_of_turn)
         message = ratings["message"]
         is_turn = not isinstance(message, bool) and message in turns_to_rate
         problem = "is no turn to rate, or stands there twice"
-        _must(is_turn and message not in turns, f"{path}: message", message, problem)
+        _require_value(is_turn and message not in turns, f"{path}: message", message, problem)
         turns[message] = {}
         for key, value in ratings.items():
             if key == "message":
@@ -290,16 +302,11 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
                 _store_text(turns[message], key, value, f"{path}: comment", notes)
             else:
                 is_level = isinstance(value, str) and value in _LEVELS
-                _must(is_level, f"{path}: {key}", value, f"is none of {', '.join(_LEVELS)}")
+                _require_value(
+                    is_level, f"{path}: {key}", value, f"is none of {', '.join(_LEVELS)}"
+                )
                 turns[message][key] = value
     return Rated(conversation, added, answers["before"], turns, answers["after"])
-
-
-def _scale_of(key: str) -> Scale:
-    """Scale of a question about a conversation."""
-    if key in DIMENSION_NAMES:
-        return SCALES["empathy"]
-    return SCALES.get(key, SCALES["experience"])
 
 
 # The downloads of one study -------------------------------------------------------------------------------------------
@@ -317,9 +324,8 @@ class Gathered:
         """One sentence for a person."""
         conversations, turns = 0, 0
         for download in self.downloads:
-            for rated in download.rated:
-                conversations += rated.begun
-                turns += len(rated.turns)
+            conversations += sum(rated.begun for rated in download.rated)
+            turns += download.turns_rated
         study = self.downloads[0].study
         counts = [
             count_of(len(self.downloads), "person", "people"),
@@ -378,15 +384,23 @@ def read_downloads(folder: str | Path) -> Gathered:
         raise _nothing_written(left_out)
     notes += [f"{problem} This file is left out." for problem in left_out]
     downloads, problems = _one_for_each_person(downloads, notes)
-    problems += _differing_conversations(downloads)
+    first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
+    for download in downloads:
+        for rated in download.rated:
+            if rated.added:  # those that people added may have one id
+                continue
+            name = rated.conversation["id"]
+            conversation, path = first.setdefault(name, (rated.conversation, download.path))
+            if conversation != rated.conversation:
+                problems.append(
+                    f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
+                    "study carried different conversations of one id. Gather the downloads of each page alone."
+                )
     if problems:
         raise _nothing_written([*left_out, *problems])
-    if not any(rated.turns for rated in chain.from_iterable(item.rated for item in downloads)):
-        raise UserError(
-            "\n".join(
-                [*map(plain, left_out), f"{folder}: nobody rated a turn yet. Nothing was written."]
-            )
-        )
+    if not any(download.turns_rated for download in downloads):
+        problem = f"{folder}: nobody rated a turn yet. Nothing was written."
+        raise UserError("\n".join([*map(plain, left_out), problem]))
     for download in downloads:
         notes += download.notes
         if download.ratings_missing:
@@ -430,24 +444,6 @@ def _one_for_each_person(
     return fullest_downloads, problems
 
 
-def _differing_conversations(downloads: Sequence[Download]) -> list[str]:
-    """Say which conversations of one id have other words in another file; those that people added may."""
-    first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
-    problems = []
-    for download in downloads:
-        for rated in download.rated:
-            if rated.added:
-                continue
-            name = rated.conversation["id"]
-            conversation, path = first.setdefault(name, (rated.conversation, download.path))
-            if conversation != rated.conversation:
-                problems.append(
-                    f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
-                    "study carried different conversations of one id. Gather the downloads of each page alone."
-                )
-    return problems
-
-
 def of_one_study(downloads: Sequence[Download]) -> tuple[list[Download], list[str]]:
     """The downloads of the study with most people, and what is wrong with the others; none if two studies have most."""
     people: dict[str, set[str]] = defaultdict(set)
@@ -468,42 +464,49 @@ def of_one_study(downloads: Sequence[Download]) -> tuple[list[Download], list[st
 
 
 def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
-    tasks, messages, origin = [], [], []
+    tasks, messages, origins = [], [], []
     for download in downloads:
         study = download.study
-        for one in download.rated:
-            if not one.begun:
+        for rated in download.rated:
+            if not rated.begun:
                 continue
-            chat = one.conversation
-            # With the code of who rated it where several people may have; a code holds no colon.
-            name = (
-                chat["id"]
-                if study.conversations == "own" and not one.added
-                else f"{chat['id']}:{download.person}"
-            )
-            task = {
-                "participant": download.person,
-                "condition": chat.get("condition"),
-                "conversation": name,
-            }
-            task |= {"topic": chat.get("topic")} | one.before
-            task |= {
-                f"post_{key}" if key in DIMENSION_NAMES else key: value
-                for key, value in one.after.items()
-            }
+            chat = rated.conversation
+            name = chat["id"]
+            if rated.added or study.conversations != "own":
+                # With the code of who rated it, since several people may have; a code holds no colon.
+                name += f":{download.person}"
+            task = {"participant": download.person, "conversation": name}
+            for key in ("condition", "topic"):
+                task[key] = chat.get(key)
+            task.update(rated.answers_before)
+            for key, value in rated.answers_after.items():
+                if key in DIMENSION_NAMES:
+                    task[f"post_{key}"] = value
+                else:
+                    task[key] = value
             tasks.append(task)
             for number, message in enumerate(chat["messages"], 1):
-                messages.append(
-                    {"conversation": name, "message_id": number}
-                    | message
-                    | one.turns.get(number, {})
-                )
-            of = {"TaskId": name, "Conversation": chat["id"], "Speaker": chat.get("participant")}
-            of |= {"Rater": download.person, "File": plain(download.path.name), "Study": study.id}
-            of |= {"Language": study.language, "Order": ", ".join(download.dimensions)}
-            origin.append(of | {key.capitalize(): value for key, value in download.times.items()})
+                ratings = rated.turns.get(number, {})
+                messages.append({"conversation": name, "message_id": number, **message, **ratings})
+            origin = {
+                "TaskId": name,
+                "Conversation": chat["id"],
+                "Speaker": chat.get("participant"),
+                "Rater": download.person,
+                "File": plain(download.path.name),
+                "Study": study.id,
+                "Language": study.language,
+                "Order": ", ".join(download.dimensions),
+            }
+            for key, time in download.times.items():
+                origin[key.capitalize()] = time
+            origins.append(origin)
     sheets = official_sheets(tasks, messages, by="name")
-    if names := [question["name"] for question in downloads[0].study.questions]:
-        rows = [[each.person, *(each.answers.get(name) for name in names)] for each in downloads]
-        sheets.append(Sheet("Participants", ["PID", *names], rows))
-    return [*sheets, Sheet(ORIGIN_SHEET, list(origin[0]), [list(row.values()) for row in origin])]
+    questions = [question["name"] for question in downloads[0].study.questions]
+    if questions:
+        rows = []
+        for download in downloads:
+            rows.append([download.person, *map(download.answers.get, questions)])
+        sheets.append(Sheet("Participants", ["PID", *questions], rows))
+    rows = [list(origin.values()) for origin in origins]
+    return [*sheets, Sheet(ORIGIN_SHEET, list(origins[0]), rows)]

@@ -38,14 +38,25 @@ SCALES = {
 """Scales of the page, by their names there."""
 
 _SCRIPTS = (
-    *("elements", "progress", "handing_over", "steps", "questions", "turns"),
-    *("conversations", "adding", "instrument"),
+    "elements",
+    "progress",
+    "handing_over",
+    "steps",
+    "questions",
+    "turns",
+    "conversations",
+    "adding",
+    "instrument",
 )
 """Parts of the script; the last one begins."""
 
 _ONLY_TO_ADD = ("conversations", "adding")
 """Those that only a page needs on which people add conversations."""
 
+_POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'none'; img-src 'none'; "
+    "font-src 'none'; frame-src 'none'; object-src 'none'; form-action 'none'; base-uri 'none'"
+)
 _PAGE = """<!doctype html>
 <html lang="{language}">
 <head>
@@ -113,23 +124,15 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
                 "the conversation out, or change turns."
             )
 
-    def part(name: str) -> str:
-        """A part of the page as it is in the package, with line ends that give the same hash on every system."""
-        text = (importlib.resources.files("sense7.collect") / "static" / name).read_text(
-            encoding="utf-8"
-        )
-        return text.replace("\r\n", "\n")
-
+    # Read with line ends that give the same hash on every system.
+    static = importlib.resources.files("sense7.collect") / "static"
     scripts = [name for name in _SCRIPTS if study.add_conversations or name not in _ONLY_TO_ADD]
-    script, style = "\n".join(part(f"{name}.js") for name in scripts), part("instrument.css")
-    rules = {"default-src": "'none'"}
-    for name, text in (("script-src", script), ("style-src", style)):
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        rules[name] = f"'sha256-{digest}'"
-    for name in ("connect", "img", "font", "frame", "object"):
-        rules[f"{name}-src"] = "'none'"
-    rules["form-action"] = "'none'"
-    rules["base-uri"] = "'none'"
+    script = "\n".join((static / f"{name}.js").read_text("utf-8") for name in scripts)
+    style = (static / "instrument.css").read_text("utf-8")
+    hashes = {}
+    for name, text in (("script", script), ("style", style)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest())
+        hashes[name] = f"sha256-{digest.decode()}"
     texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
     words = dict(wording(study.language))
     if not study.add_conversations:
@@ -148,7 +151,7 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
         carried["vocabulary"] = vocabulary()
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
-        policy="; ".join(f"{name} {value}" for name, value in rules.items()),
+        policy=_POLICY.format(**hashes),
         title=html.escape(study.title),
         style=style,
         # ASCII, and without the sign that could end the element or begin a comment.

@@ -14,9 +14,9 @@ from sense7.exchange import Chat, ImportSummary, read_chats
 from sense7.files import digest_of, parse_yaml, reading
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
-from sense7.workbook.ids import as_name
+from sense7.workbook.ids import as_name, is_number
 from sense7.workbook.tables import decoded
-from sense7.workbook.xlsx import LONGEST_TEXT
+from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
 
 LANGUAGES = {
     "en": "English",
@@ -38,12 +38,13 @@ LARGEST = {"study file": 2**20, "download": 50 * 2**20}
 """Bytes of a file."""
 
 
-def read_whole(path: Path, kind: str, fix: str) -> bytes:
-    """Read a file that is not larger than its kind can be; a byte order mark is passed over."""
+def read_whole(path: Path, noun: str, fix: str) -> bytes:
+    """Read a file that is not larger than LARGEST allows; a byte order mark is passed over."""
+    largest = LARGEST[noun]
     with reading(path) as stream:
-        content = stream.read(LARGEST[kind] + 1)
-    if len(content) > LARGEST[kind]:
-        raise UserError(f"{path}: larger than a {kind} can be ({LARGEST[kind]:,} bytes). {fix}")
+        content = stream.read(largest + 1)
+    if len(content) > largest:
+        raise UserError(f"{path}: larger than a {noun} can be ({largest:,} bytes). {fix}")
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
@@ -102,16 +103,13 @@ def _truth(value: object, where: str) -> bool:
     return value
 
 
-def _number(value: object, where: str) -> int | float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits = is_number and abs(value) < 1e12
+def _number(value: object, where: str, *, is_count: bool = False) -> int | float:
+    fits = is_number(value) and abs(value) < 1e12
+    if is_count:
+        fits = fits and isinstance(value, int) and value >= 0
     require(fits, where, f"{value!r:.40} is no number that fits here. Write another.")
-    return int(value) if float(value).is_integer() else value
-
-
-def _count(value: object, where: str) -> int:
-    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1e12
-    require(fits, where, f"{value!r:.40} is no number that fits here. Write another.")
+    if float(value).is_integer():
+        return int(value)
     return value
 
 
@@ -134,9 +132,8 @@ def _some_of(names: Collection[str], value: object, where: str) -> tuple[str, ..
 def _turns(value: object, where: str) -> str | tuple[int, ...]:
     if not isinstance(value, list | tuple):
         return _one_of(("all", "first", "last"), value, where)
-    are_numbers = all(isinstance(turn, int) and not isinstance(turn, bool) for turn in value)
-    are_in_range = are_numbers and all(0 < turn <= 100_000 for turn in value)
-    is_ascending = value and are_in_range and sorted(set(value)) == list(value)
+    are_numbers = all(type(turn) is int and 0 < turn <= 100_000 for turn in value)
+    is_ascending = value and are_numbers and sorted(set(value)) == list(value)
     fix = "write the numbers of the turns in ascending order, such as [1, 3]."
     require(is_ascending, where, fix)
     return tuple(value)
@@ -147,11 +144,10 @@ def _questions(value: object, where: str) -> tuple[dict, ...]:
     require(isinstance(value, list | tuple), where, fix)
     checked: dict[str, dict] = {}
     for number, entry in enumerate(value, 1):
-        path = f"{where}, question {number}"
-        question = _question(entry, path)
+        question = _question(entry, f"{where}, question {number}")
         name = normalise_name(question["name"])
         twice = f"name: {question['name']} is used twice. Change one."
-        require(name not in checked, path, twice)
+        require(name not in checked, f"{where}, question {number}", twice)
         checked[name] = question
     return tuple(checked.values())
 
@@ -160,25 +156,26 @@ _KEYS_OF_KIND = {"text": (), "number": ("lowest", "highest"), "choice": ("choice
 """Kind of a question -> its further keys."""
 
 
-def _question(value: object, where: str) -> dict:
+def _question(entry: object, where: str) -> dict:
     fix = "write its keys: name, text, kind, when, and choices, lowest, highest."
-    require(isinstance(value, Mapping), where, fix)
-    kind = _one_of(tuple(_KEYS_OF_KIND), value.get("kind", "text"), f"{where}: kind")
-    keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[kind])
-    for key in value:
-        problem = f"{key!s:.40}: there is no such key of a question of kind {kind}."
+    require(isinstance(entry, Mapping), where, fix)
+    question_kind = _one_of(_KEYS_OF_KIND, entry.get("kind", "text"), f"{where}: kind")
+    keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[question_kind])
+    for key in entry:
+        problem = f"{key!s:.40}: there is no such key of a question of kind {question_kind}."
         _require_known(key, keys, where, problem)
     for key in ("name", "text"):
-        require(key in value, where, f"{key}: is missing.")
-    name = value["name"]
+        require(key in entry, where, f"{key}: is missing.")
+    name = entry["name"]
     is_plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
     is_free = is_plain and normalise_name(name) not in {"pid", "participant", "taskid"}
     fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
     require(is_free, where, fix)
-    question = {"name": name, "text": _text(value["text"], f"{where}: text"), "kind": kind}
-    question["when"] = _one_of(("before", "after"), value.get("when", "before"), f"{where}: when")
-    if kind == "choice":
-        choices = value.get("choices")
+    text = _text(entry["text"], f"{where}: text")
+    when = _one_of(("before", "after"), entry.get("when", "before"), f"{where}: when")
+    question = {"name": name, "text": text, "kind": question_kind, "when": when}
+    if question_kind == "choice":
+        choices = entry.get("choices")
         are_several = isinstance(choices, list | tuple) and len(choices) > 1
         require(are_several, where, "choices: write a list of at least two.")
         choices = [_text(choice, f"{where}: choices") for choice in choices]
@@ -186,9 +183,9 @@ def _question(value: object, where: str) -> dict:
         require(are_distinct, where, "choices: one stands there twice. Remove it.")
         question["choices"] = choices
     for key in ("lowest", "highest"):
-        if key in value:
-            question[key] = _number(value[key], f"{where}: {key}")
-    if "lowest" in question and "highest" in question:
+        if key in entry:
+            question[key] = _number(entry[key], f"{where}: {key}")
+    if {"lowest", "highest"} <= question.keys():
         is_ordered = question["lowest"] < question["highest"]
         require(is_ordered, where, "highest: is not above lowest. Exchange them.")
     return question
@@ -200,7 +197,7 @@ KEYS: dict[str, Callable] = {
     "language": partial(_one_of, LANGUAGES),
     "dimensions": partial(_some_of, DIMENSION_NAMES),
     "order": partial(_one_of, ("fixed", "shuffled")),
-    "seed": _count,
+    "seed": partial(_number, is_count=True),
     "turns": _turns,
     "conversations": partial(_one_of, ("everyone", "own")),
     "before": partial(_some_of, BEFORE),
@@ -266,7 +263,7 @@ class StudyFile:
 
     def to_mapping(self) -> dict:
         """Title and unusual choices as plain values, which :meth:`from_mapping` reads back."""
-        usual = json.loads(json.dumps(asdict(StudyFile(""))))
+        usual = StudyFile("").settings()
         return {key: value for key, value in self.settings().items() if value != usual[key]}
 
     @property
@@ -282,9 +279,10 @@ class StudyFile:
 
     def rated_turns(self, messages: list[dict]) -> list[int]:
         """Numbers, from 1, of a conversation's messages that are rated."""
-        replies = [
-            number for number, message in enumerate(messages, 1) if message["role"] == "assistant"
-        ]
+        replies = []
+        for number, message in enumerate(messages, 1):
+            if message["role"] == "assistant":
+                replies.append(number)
         if isinstance(self.turns, tuple):
             return [replies[turn - 1] for turn in self.turns if turn <= len(replies)]
         return {"all": replies, "first": replies[:1], "last": replies[-1:]}[self.turns]
@@ -318,9 +316,8 @@ def read_conversations(path: str | Path) -> list[dict]:
     True
     """
     summary = ImportSummary()
-    conversations = [
-        check_conversation(chat, str(path)) for chat in read_chats([path], summary=summary)
-    ]
+    chats = read_chats([path], summary=summary)
+    conversations = [check_conversation(chat, str(path)) for chat in chats]
     if summary.remarks:
         raise UserError(summary.remarks[0].removesuffix(" This conversation is left out."))
     return conversations
@@ -337,11 +334,10 @@ def check_conversation(chat: Chat, where: str) -> dict:
         conversation[key] = text
     for number, message in enumerate(conversation["messages"], 1):
         path, text = f"{where}: message {number}", message["content"]
-        units = len(text.encode("utf-16-le", "surrogatepass")) // 2
         problem = (
             f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it."
         )
-        require(units <= LONGEST_TEXT, path, problem)
+        require(utf16_units(text) <= LONGEST_TEXT, path, problem)
         problem = "a character that no file can hold (half a surrogate pair, U+FFFE or U+FFFF). Remove it."
         require(not UNWRITABLE.search(text), path, problem)
     has_turn = any(message["role"] == "assistant" for message in conversation["messages"])

@@ -3,8 +3,23 @@
 import math
 from collections.abc import Mapping
 
-from sense7.exchange import content
-from sense7.exchange.content import Chat, Message, Omitted, expect
+from sense7.exchange.content import (
+    ASSISTANT,
+    KEYS,
+    SYSTEM,
+    USER,
+    Chat,
+    Message,
+    Omitted,
+    assemble,
+    expect,
+    first_of,
+    joined,
+    name_of,
+    pieces,
+    seconds_of,
+    side_of,
+)
 
 BRANCH = Omitted("message of another branch")
 
@@ -15,25 +30,19 @@ def unfolded(messages: list) -> list:
     unfolded_messages = []
     while waiting:
         message = waiting.pop()
-        key = _children_key(message)
-        children = [child for child in message[key] if isinstance(child, dict)] if key else []
-        if children:
-            identifier = content.first_of(message, "own")
-            if identifier is None:
-                identifier = f"(message {len(unfolded_messages)})"
-            message = {"id": identifier, **message, key: None}
-            waiting += [{"parent": identifier, **child} for child in reversed(children)]
+        for key in KEYS["children"]:
+            if not isinstance(message, dict) or not isinstance(message.get(key), list):
+                continue
+            children = [child for child in message[key] if isinstance(child, dict)]
+            if children:
+                identifier = first_of(message, "own")
+                if identifier is None:
+                    identifier = f"(message {len(unfolded_messages)})"
+                message = {"id": identifier, **message, key: None}
+                waiting += [{"parent": identifier, **child} for child in reversed(children)]
+            break
         unfolded_messages.append(message)
     return unfolded_messages
-
-
-def _children_key(message: object) -> str | None:
-    """Key under which a message holds a list of its children."""
-    if isinstance(message, dict):
-        for key in content.KEYS["children"]:
-            if isinstance(message.get(key), list):
-                return key
-    return None
 
 
 def branch_of_list(
@@ -47,7 +56,7 @@ def branch_of_list(
     """
     objects = [message for message in messages if isinstance(message, dict)]
     children_key = None
-    for key in content.KEYS["children"]:
+    for key in KEYS["children"]:
         if children_key is None and any(message.get(key) for message in objects):
             children_key = key
     has_parents = any(_parent_of(message) is not None for message in objects)
@@ -59,17 +68,29 @@ def branch_of_list(
         for name, parent in parents.items():
             if parent in absent:
                 parents[name] = None
-    current = content.first_of(about, "current")
+    current = first_of(about, "current")
     if current is None or str(current) not in parents:
         current = _newest_leaf(messages, parents)
-    path = _path_to(str(current), parents, where)
     positions = {name: position for position, name in enumerate(parents)}
-    return [positions[name] for name in path]
+    branch: dict[str, int] = {}  # from the current message up to the root
+    name = str(current)
+    while name is not None:
+        if name not in parents:
+            raise ValueError(
+                f"{where}: expected a node {name[:40]!r}, which is named and not there"
+            )
+        if name in branch:
+            raise ValueError(
+                f"{where}: the node {name[:40]!r} is its own ancestor; expected a tree"
+            )
+        branch[name] = positions[name]
+        name = parents[name]
+    return list(branch.values())[::-1]
 
 
 def _parent_of(message: Mapping) -> object:
     """The parent that a message names; None if it names none."""
-    for key in content.KEYS["parent"]:
+    for key in KEYS["parent"]:
         if key in message:
             return message[key]
     return None
@@ -81,15 +102,19 @@ def _parents_by_name(messages: list, children_key: str | None, where: str) -> di
     previous = None
     for number, message in enumerate(messages, 1):
         expect(message, dict, f"{where}[{number}]")
-        name = content.first_of(message, "own")
-        name = f"message {number}" if name is None else str(name)
+        name = first_of(message, "own")
+        if name is None:
+            name = f"message {number}"
+        name = str(name)
         if name in parents:
             raise ValueError(f"{where}: two messages have the id {name[:40]!r}")
-        if any(key in message for key in content.KEYS["parent"]):
-            parent = _parent_of(message)
-            parents[name] = None if parent is None else str(parent)
+        parent = _parent_of(message)
+        if parent is not None:
+            parents[name] = str(parent)
+        elif children_key or not message.keys().isdisjoint(KEYS["parent"]):
+            parents[name] = None
         else:
-            parents[name] = None if children_key else previous
+            parents[name] = previous
         previous = name
     for name, message in zip(list(parents), messages, strict=True):
         children = message.get(children_key)
@@ -105,7 +130,7 @@ def _newest_leaf(messages: list, parents: Mapping[str, str | None]) -> str:
     """Name of the last message below the newest one."""
     newest, newest_time = "", -math.inf
     for name, message in zip(parents, messages, strict=True):
-        time = content.seconds_of(content.first_of(message, "time"))
+        time = seconds_of(first_of(message, "time"))
         if time is None:
             time = -1.0
         if time >= newest_time:
@@ -117,24 +142,6 @@ def _newest_leaf(messages: list, parents: Mapping[str, str | None]) -> str:
         leaf = last_child[leaf]
         below.add(leaf)
     return leaf
-
-
-def _path_to(current: str, parents: Mapping[str, str | None], where: str) -> list[str]:
-    """Names of the messages from the root to the current one."""
-    path: dict[str, None] = {}
-    name: str | None = current
-    while name is not None:
-        if name not in parents:
-            raise ValueError(
-                f"{where}: expected a node {name[:40]!r}, which is named and not there"
-            )
-        if name in path:
-            raise ValueError(
-                f"{where}: the node {name[:40]!r} is its own ancestor; expected a tree"
-            )
-        path[name] = None
-        name = parents[name]
-    return list(reversed(path))
 
 
 def read_chatgpt(record: Mapping) -> Chat:
@@ -156,13 +163,13 @@ def read_chatgpt(record: Mapping) -> Chat:
         where = f"mapping[{names[number][:40]!r}]"
         message = expect(nodes[names[number]], dict, where).get("message")
         if message:
-            parts += _read(expect(message, dict, f"{where}.message"), f"{where}.message")
-    for number in sorted(set(range(len(names))) - set(branch)):
+            where += ".message"
+            parts += _read(expect(message, dict, where), where)
+    for number in set(range(len(names))) - set(branch):
         node = nodes[names[number]]
         if isinstance(node, dict) and node.get("message"):
             parts.append(BRANCH)
-    name = content.name_of(record, ("conversation_id", "id"))
-    return content.assemble(parts, name, record, clock=True)
+    return assemble(parts, name_of(record, ("conversation_id", "id")), record, clock=True)
 
 
 def _read(message: Mapping, where: str) -> list[Message | Omitted]:
@@ -171,14 +178,14 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
         return _read_fragments(message, where)
     if not isinstance(message.get("author"), dict):
         return [Omitted("message without author")]
-    side = content.side_of(message["author"].get("role"), f"{where}.author.role")
+    side = side_of(message["author"].get("role"), f"{where}.author.role")
     body = expect(message.get("content") or {"content_type": "text"}, dict, f"{where}.content")
     content_type = body.get("content_type")
     is_text = content_type in ("text", "multimodal_text")
     text, left_out = "", []
     if is_text:
         parts = expect(body.get("parts") or [], list, f"{where}.content.parts")
-        text, left_out = content.joined(content.pieces(parts, f"{where}.content.parts"))
+        text, left_out = joined(pieces(parts, f"{where}.content.parts"))
     metadata = message.get("metadata")
     is_hidden = message.get("weight") == 0
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
@@ -187,8 +194,8 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
         if is_text and not text:
             return left_out
         omitted = "hidden message"
-    elif side not in (content.USER, content.ASSISTANT):
-        if side == content.SYSTEM and not text:  # with which an export begins
+    elif side not in (USER, ASSISTANT):
+        if side == SYSTEM and not text:  # with which an export begins
             return left_out
         omitted = side
     elif message.get("recipient", "all") != "all":
@@ -197,9 +204,9 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
         omitted = "reasoning"
     elif not is_text:
         omitted = f"content of type {str(content_type)[:40]}"
-    elif text or side == content.USER or any(part.is_empty for part in left_out):
-        seconds = content.seconds_of(message.get("create_time"))
-        model = content.name_of(message, content.KEYS["model"])
+    elif text or side == USER or any(part.is_empty for part in left_out):
+        seconds = seconds_of(message.get("create_time"))
+        model = name_of(message, KEYS["model"])
         return [*left_out, Message(side, text, seconds, model)]
     else:
         omitted = "empty message"
@@ -208,7 +215,7 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
 
 def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
     """Read a message of an export of DeepSeek, whose fragments say by their types which side wrote them."""
-    sides = {"REQUEST": content.USER, "RESPONSE": content.ASSISTANT}
+    sides = {"REQUEST": USER, "RESPONSE": ASSISTANT}
     side = ""
     parts: list[str | Omitted] = []
     for number, fragment in enumerate(expect(message["fragments"], list, f"{where}.fragments"), 1):
@@ -216,14 +223,13 @@ def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
         fragment_type = str(expect(fragment, dict, path).get("type"))
         if fragment_type in sides:
             side = sides[fragment_type]
-            parts += content.pieces(fragment.get("content"), f"{path}.content")
+            parts += pieces(fragment.get("content"), f"{path}.content")
         elif fragment_type == "THINK":
             parts.append(Omitted("reasoning"))
         else:
             parts.append(Omitted(f"fragment of type {fragment_type[:40]}"))
-    text, left_out = content.joined(parts)
+    text, left_out = joined(parts)
     if not side:
         return left_out or [Omitted("empty message")]
-    seconds = content.seconds_of(message.get("inserted_at"))
-    model = content.name_of(message, content.KEYS["model"])
-    return [*left_out, Message(side, text, seconds, model)]
+    seconds = seconds_of(message.get("inserted_at"))
+    return [*left_out, Message(side, text, seconds, name_of(message, KEYS["model"]))]

@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sense7.workbook.ids import is_number
+
 USER = "user"
 ASSISTANT = "assistant"
 SYSTEM = "system message"
@@ -21,19 +23,23 @@ def vocabulary() -> dict[str, dict[str, list[str]]]:
     )
 
 
-_TABLES = vocabulary()
-KEYS: dict[str, list[str]] = _TABLES.pop("keys")
+_VOCABULARY = vocabulary()
+KEYS = _VOCABULARY["keys"]
 
 
-def _meanings(table: Mapping[str, list[str]]) -> dict[str, str]:
+def _meanings(table: str) -> dict[str, str]:
     """Name -> what it means, of a table with all names of each meaning."""
     meanings = {}
-    for meaning, names in table.items():
+    for meaning, names in _VOCABULARY[table].items():
         meanings.update(dict.fromkeys(names, meaning))
     return meanings
 
 
-ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = map(_meanings, _TABLES.values())
+ROLES = _meanings("roles")
+SPEAKERS = _meanings("speakers")
+_TEXTS = _meanings("texts")
+_MARKERS = _meanings("markers")
+_UNSEEN = _meanings("unseen")
 
 _IN_PLACE_OF_TEXT = {
     "tool_calls",
@@ -182,14 +188,14 @@ def seconds_of(value: object) -> float | None:
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=datetime.UTC)
             return moment.timestamp()
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if is_number(value) and math.isfinite(value):
             return float(value)
     return None
 
 
-def first_of(about: Mapping, kind: str) -> object:
-    """The first value of a kind of key (in vocabulary.toml) that is there; None if none is."""
-    for key in KEYS[kind]:
+def first_of(about: Mapping, fact: str) -> object:
+    """The first value that is there under a key of a fact (in vocabulary.toml); None if none is."""
+    for key in KEYS[fact]:
         if about.get(key) is not None:
             return about[key]
     return None
@@ -198,7 +204,9 @@ def first_of(about: Mapping, kind: str) -> object:
 def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
     """The first of some texts or numbers that is there, or in its metadata."""
     for properties in (about, about.get("metadata")):
-        for key in keys if isinstance(properties, Mapping) else ():
+        if not isinstance(properties, Mapping):
+            continue
+        for key in keys:
             value = properties.get(key)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 return str(value)
@@ -222,26 +230,24 @@ def pieces(
     """Texts and markers of a content, one of each part that a reader saw, and what is no text."""
     if isinstance(content, str):
         yield (texts or {}).get(content, content)
-    elif isinstance(content, list):
+        return
+    if isinstance(content, list):
         for number, part in enumerate(content, 1):
             yield from pieces(part, f"{where}[{number}]", texts)
-    elif content is None:
+        return
+    if content is None:
         yield Omitted("empty part")
         yield ""
-    else:
-        yield from _pieces_of_part(expect(content, dict, where), where, texts)
-
-
-def _pieces_of_part(
-    part: Mapping, where: str, texts: Mapping[str, str] | None
-) -> Iterator[str | Omitted]:
-    """Texts and markers of a part that says by its type what it is."""
-    part_type = part.get("type", part.get("content_type", "text" if "text" in part else None))
+        return
+    part = expect(content, dict, where)
+    untyped = "text" if "text" in part else None
+    part_type = part.get("type", part.get("content_type", untyped))
     if "text" not in part and part_type in (None, "text"):
         for key in ("parts", "content"):  # a content or a message in another
             if key in part:
                 yield from pieces(part[key], f"{where}.{key}", texts)
                 return
+
     if not isinstance(part_type, str):
         part_type = kind_of(part_type)
     if part_type in _TEXTS:
@@ -305,17 +311,6 @@ def _text_key(message: Mapping, where: str) -> str:
     return "content"
 
 
-def _may_hold_text(content: object) -> bool:
-    """Whether a part has more in it than its type and name."""
-    parts = content if isinstance(content, list) else [content]
-    for part in parts:
-        if isinstance(part, dict):
-            values = [value for name, value in part.items() if name not in ("type", "id")]
-            if any(values):
-                return True
-    return False
-
-
 def read_message(
     message: object, where: str, texts: Mapping[str, str] | None = None
 ) -> list[Message | Omitted]:
@@ -326,8 +321,10 @@ def read_message(
         if key in message:
             role_key = key
     by_user = message.get("isCreatedByUser")
-    if isinstance(by_user, bool):  # LibreChat, whose sender is a label
-        side = USER if by_user else ASSISTANT
+    if by_user is True:  # LibreChat, whose sender is a label
+        side = USER
+    elif by_user is False:
+        side = ASSISTANT
     else:
         side = side_of(message.get(role_key), f"{where}.{role_key}")
     if side not in (USER, ASSISTANT):
@@ -340,10 +337,13 @@ def read_message(
             if key != text_key and isinstance(message.get(key), str) and not text:
                 text = message[key]
     unknown = [part.description for part in left_out if part.is_of_unknown_type]
-    if not text and unknown and _may_hold_text(content):
-        raise ValueError(
-            f"{where}.{text_key}: nothing but a {unknown[0]}, in which a text may stand"
-        )
+    if not text and unknown:
+        for part in content if isinstance(content, list) else [content]:
+            # More than its type and name.
+            if isinstance(part, dict) and any(part[key] for key in part.keys() - {"type", "id"}):
+                raise ValueError(
+                    f"{where}.{text_key}: nothing but a {unknown[0]}, in which a text may stand"
+                )
     if content is None and not text and not left_out:
         left_out = [Omitted("message without content")]
     elif not text and left_out and not any(part.is_empty for part in left_out):

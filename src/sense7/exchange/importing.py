@@ -81,8 +81,10 @@ def read_chats(
     """
     if summary is None:
         summary = ImportSummary()
-    values = {"participant": participant, "condition": condition, "topic": topic}
-    values = {name: value for name, value in values.items() if value is not None}
+    values = {}
+    for name, value in (("participant", participant), ("condition", condition), ("topic", topic)):
+        if value is not None:
+            values[name] = value
     place_of: dict[str, str] = {}
     where = "no file"
     for path in map(Path, paths):
@@ -90,8 +92,10 @@ def read_chats(
         where = str(path)
         number = 0
         problems = []
-        for number, (place, record) in enumerate(records(path), 1):
-            where = f"{path}: {place}" if place else str(path)
+        for number, (place_in_file, record) in enumerate(records(path), 1):
+            where = str(path)
+            if place_in_file:
+                where += f": {place_in_file}"
             if isinstance(record, Transcript):
                 record.speakers = speakers or {}
             try:
@@ -102,7 +106,13 @@ def read_chats(
                 if new_ids:
                     name = f"c{summary.conversations + 1}"
                 chat = replace(chat, id=name, **values)
-                _require_characters(chat, where)
+                text = json.dumps(chat.to_dict(), ensure_ascii=False)
+                half = re.search("[\ud800-\udfff]", text)
+                if half:  # which no file in UTF-8 holds
+                    raise UserError(
+                        f"{where}: a text has half of a surrogate pair (\\u{ord(half[0]):04x}), which is no "
+                        "character. Correct it, or export the file again."
+                    )
             except UserError as error:
                 problems.append(str(error))
                 continue
@@ -140,17 +150,6 @@ def _read(record: object, where: str) -> tuple[str, Chat]:
         raise
     except ValueError as error:
         raise UserError(f"{where}: {error}.") from None
-
-
-def _require_characters(chat: Chat, where: str) -> None:
-    """Refuse a conversation with half of a surrogate pair, which no file in UTF-8 holds."""
-    text = json.dumps(chat.to_dict(), ensure_ascii=False)
-    half = re.search("[\ud800-\udfff]", text)
-    if half:
-        raise UserError(
-            f"{where}: a text has half of a surrogate pair (\\u{ord(half[0]):04x}), which is no character. Correct "
-            "it, or export the file again."
-        )
 
 
 def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> None:

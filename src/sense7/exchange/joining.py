@@ -15,7 +15,7 @@ from sense7.exchange.content import ASSISTANT, Chat
 from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
-from sense7.workbook.ids import as_name, as_number, is_blank
+from sense7.workbook.ids import as_name, as_number, is_blank, is_number
 from sense7.workbook.options import ALL_COLUMNS, entries_of
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
@@ -57,7 +57,7 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
     entries = [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]
     for name, column, where in entries:
         # YAML reads a bare yes, no, on, off as a truth value.
-        is_name = isinstance(column, str | int | float) and not isinstance(column, bool)
+        is_name = isinstance(column, str) or is_number(column)
         if name == ALL_COLUMNS or not is_name or not str(column).strip():
             fix = "(in a file NAME: COLUMN, a name such as yes or on in quotes)"
             raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 {fix}.")
@@ -85,14 +85,14 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
     Columns are those of the map, and further ones by their official names.
     """
     ending = path.suffix.casefold()
-    if ending not in (".csv", ".xlsx"):
+    if ending == ".xlsx":
+        sheet, *_ = read_sheets(path).values()
+    elif ending == ".csv":
+        sheet = read_table(path)
+    else:
         raise UserError(
             f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8."
         )
-    if ending == ".xlsx":
-        sheet, *_ = read_sheets(path).values()
-    else:
-        sheet = read_table(path)
     header = sheet.header
     present = f"(columns present: {', '.join(header)})"
     for name, column in columns.items():
@@ -116,9 +116,8 @@ def _positions(path: Path, header: list[str], columns: Mapping[str, str]) -> dic
     name_of = {column: name for name, column in columns.items()}
     positions: dict[str, int] = {}
     for position, column in enumerate(header):
-        if column in name_of:
-            name = name_of[column]
-        else:
+        name = name_of.get(column)
+        if name is None:
             name = _ALIKE.get(normalise_name(column))
             if name is None or name in columns:
                 continue
@@ -156,15 +155,18 @@ class Joined:
 
     rated: list[Rated]
     remarks: list[str] = field(default_factory=list)
-    has_ratings: bool = False
+
+    @property
+    def turns(self) -> int:
+        """Number of turns with ratings; 0 only where there was no table."""
+        return sum(len(conversation.ratings) for conversation in self.rated)
 
     def lines(self) -> list[str]:
         """Give what was joined, in a line; nothing where there was no table."""
-        if not self.has_ratings:
+        if not self.turns:
             return []
-        turns = sum(len(conversation.ratings) for conversation in self.rated)
         without = sum(not conversation.ratings for conversation in self.rated)
-        lines = [f"ratings of {count_of(turns, 'turn')} joined"]
+        lines = [f"ratings of {count_of(self.turns, 'turn')} joined"]
         if without:
             lines.append(f"{count_of(without, 'conversation')} without a rating")
         return lines
@@ -189,9 +191,8 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     for number, row in enumerate(table.rows, 2):
         name = as_name(row["TaskId"])
         chat = by_id.get(name)
-        if chat is None:
-            message, problem = 0, "no conversation has this id"
-        else:
+        problem = "no conversation has this id"
+        if chat:
             message, problem = _message_of(chat, row, from_0)
         answers = {}
         for column in (*RATINGS, "Comment"):
@@ -205,7 +206,24 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
             failures[problem].append(f"{number} ({name or 'blank'})")
             continue
         rated = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
-        _add_row(rated, message, answers, row, f"{table.path}: rows", number)
+        if message in rated.ratings:
+            raise UserError(
+                f"{table.path}: rows {rated.rows[message]} and {number} rate the same turn of {name!r}. Remove one; if "
+                "two people rated it, name the column that says who: --column PID=COLUMN."
+            )
+        rated.ratings[message] = answers
+        rated.rows[message] = number
+        for column in OF_TASKS:
+            cell = row.get(column)
+            if is_blank(cell):
+                continue
+            first_row = rated.rows.setdefault(column, number)
+            if first_row != number and rated.task[column] != cell:
+                raise UserError(
+                    f"{table.path}: rows {first_row} and {number}: {column} is {rated.task[column]!r:.40} and "
+                    f"{cell!r:.40} in the same conversation, {name!r}. Correct one, or leave this column out."
+                )
+            rated.task[column] = cell
     remarks = []
     for problem, places in failures.items():
         noun = "rows" if len(places) > 1 else "row"
@@ -227,32 +245,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
             conversations.append(rated)
     for key in sorted(from_0):
         remarks.append(f"{table.path}: {key} is counted from 0, since 0 stands in it")
-    return Joined(conversations, remarks, has_ratings=True)
-
-
-def _add_row(
-    rated: Rated, message: int, answers: dict, row: Mapping, rows_of_table: str, number: int
-) -> None:
-    """Add a row's answers to a message, and what it says of the conversation; refused where another row differs."""
-    identifier = rated.chat.id
-    if message in rated.ratings:
-        raise UserError(
-            f"{rows_of_table} {rated.rows[message]} and {number} rate the same turn of {identifier!r}. Remove one; "
-            "if two people rated it, name the column that says who: --column PID=COLUMN."
-        )
-    rated.ratings[message] = answers
-    rated.rows[message] = number
-    for column in OF_TASKS:
-        cell = row.get(column)
-        if is_blank(cell):
-            continue
-        if column in rated.rows and rated.task[column] != cell:
-            raise UserError(
-                f"{rows_of_table} {rated.rows[column]} and {number}: {column} is {rated.task[column]!r:.40} and "
-                f"{cell!r:.40} in the same conversation, {identifier!r}. Correct one, or leave this column out."
-            )
-        rated.task[column] = cell
-        rated.rows.setdefault(column, number)
+    return Joined(conversations, remarks)
 
 
 def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
@@ -318,7 +311,7 @@ def write_workbook(
     parse_sheets(
         {sheet.name: sheet for sheet in sheets},
         path=out,
-        part=not joined.has_ratings,
+        part=not joined.turns,
         options=options,
     )
     write_sheets(sheets, out, replace=replace)

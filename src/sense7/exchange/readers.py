@@ -4,9 +4,22 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sense7.exchange import content
 from sense7.exchange.chatgpt import BRANCH, branch_of_list, read_chatgpt, unfolded
-from sense7.exchange.content import Chat, Message, Omitted, expect
+from sense7.exchange.content import (
+    ASSISTANT,
+    KEYS,
+    SPEAKERS,
+    SYSTEM,
+    USER,
+    Chat,
+    Message,
+    Omitted,
+    assemble,
+    expect,
+    kind_of,
+    name_of,
+    read_message,
+)
 
 
 def read_list(record: Mapping) -> Chat:
@@ -17,18 +30,18 @@ def read_list(record: Mapping) -> Chat:
     branch = branch_of_list(record, messages, key)
     parts: list[Message | Omitted] = []
     if record.get("system"):
-        parts.append(Omitted(content.SYSTEM))
+        parts.append(Omitted(SYSTEM))
     for number in branch:
-        parts += content.read_message(messages[number], f"{key}[{number + 1}]")
+        parts += read_message(messages[number], f"{key}[{number + 1}]")
     parts += [BRANCH] * (len(messages) - len(branch))
-    return content.assemble(
+    return assemble(
         parts,
-        content.name_of(record, content.KEYS["conversation"]),
+        name_of(record, KEYS["conversation"]),
         record,
         clock=key == "chat_messages",
-        participant=content.name_of(record, ("participant", "hashed_ip")),
-        condition=content.name_of(record, ("condition",)),
-        topic=content.name_of(record, ("topic",)),
+        participant=name_of(record, ("participant", "hashed_ip")),
+        condition=name_of(record, ("condition",)),
+        topic=name_of(record, ("topic",)),
     )
 
 
@@ -42,13 +55,13 @@ def read_inspect(record: Mapping) -> Chat:
     }
     parts = []
     for number, message in enumerate(expect(sample.get("messages"), list, "messages"), 1):
-        parts += content.read_message(message, f"messages[{number}]", attachments)
+        parts += read_message(message, f"messages[{number}]", attachments)
     names = [about.get("task"), sample.get("id")]
     if isinstance(sample.get("epoch"), int):
         names.append(f"epoch{sample['epoch']}")
     name = "-".join(str(part) for part in names if part)
-    condition = content.name_of(about, content.KEYS["model"])
-    return content.assemble(parts, name, about, condition=condition)
+    condition = name_of(about, KEYS["model"])
+    return assemble(parts, name, about, condition=condition)
 
 
 _CHAT_APP = re.compile(
@@ -80,10 +93,10 @@ def read_transcript(record: Transcript) -> Chat:
             "and time from every line, so that each message begins with its speaker, and name both speakers by "
             "--speaker NAME=user and NAME=assistant"
         )
-    sides = {**content.SPEAKERS, **record.speakers}
-    names = "|".join(sorted(map(re.escape, sides), key=len, reverse=True))
+    sides = {**SPEAKERS, **record.speakers}
+    alternatives = "|".join(sorted(map(re.escape, sides), key=len, reverse=True))
     begins = re.compile(
-        rf"^(?:#+ |(?P<bold>\*\*))?(?P<name>{names})(?(bold)(?:\*\*[:\uff1a]|[:\uff1a]\*\*)|[:\uff1a])[ \t]?",
+        rf"^(?:#+ |(?P<bold>\*\*))?(?P<name>{alternatives})(?(bold)(?:\*\*[:\uff1a]|[:\uff1a]\*\*)|[:\uff1a])[ \t]?",
         re.I | re.M,
     )
     beginnings = list(begins.finditer(text))
@@ -94,11 +107,16 @@ def read_transcript(record: Transcript) -> Chat:
             f"line {line}: expected a message that begins with its speaker, as in User: or Assistant:, found "
             f"{preamble.strip().splitlines()[0][:40]!r}. Give another speaker's name by --speaker NAME=user"
         )
-    speaking = _speaking([_speaker(match) for match in beginnings], sides, record.speakers)
+    names = [match["name"].casefold() for match in beginnings]
+    # Those that the user named begin messages, and the first of each side that no such name has.
+    talking = [name for name in names if sides[name] != SYSTEM]
+    speaking = {*talking[:1], *(name for name in talking if name in record.speakers)}
+    for name in talking:
+        if sides[name] not in {sides[speaker] for speaker in speaking}:
+            speaking.add(name)
     messages, inside = [], []
     has_begun = False
-    for match in beginnings:
-        name = _speaker(match)
+    for match, name in zip(beginnings, names, strict=True):
         if name in speaking:
             has_begun = True
             messages.append(match)
@@ -109,13 +127,13 @@ def read_transcript(record: Transcript) -> Chat:
     ends = [match.start() for match in messages[1:]] + [len(text)]
     parts: list[Message | Omitted] = []
     for match, end in zip(messages, ends, strict=False):
-        side = sides[_speaker(match)]
-        if side == content.SYSTEM:
-            parts.append(Omitted(content.SYSTEM))
+        side = sides[match["name"].casefold()]
+        if side == SYSTEM:
+            parts.append(Omitted(SYSTEM))
         else:
             parts.append(Message(side, text[match.end() : end].rstrip("\r\n")))
     roles = {part.role for part in parts if isinstance(part, Message)}
-    if roles != {content.USER, content.ASSISTANT}:
+    if roles != {USER, ASSISTANT}:
         raise ValueError(
             "expected messages of both sides, each begun by its speaker at the start of a line, as in User: and "
             "Assistant:. Give another speaker's name by --speaker NAME=user or NAME=assistant"
@@ -126,22 +144,7 @@ def read_transcript(record: Transcript) -> Chat:
             f"line {line}: {match[0].strip()!r} is read as text of a message, since the file opens with other "
             f"speakers. If it begins a message, give --speaker {match['name']}=user or =assistant"
         )
-    return content.assemble(parts, "", {})
-
-
-def _speaker(match: re.Match) -> str:
-    """Name of the speaker who begins a message, without case."""
-    return match["name"].casefold()
-
-
-def _speaking(names: list[str], sides: Mapping[str, str], named: Mapping[str, str]) -> set[str]:
-    """Names that begin messages: those that the user named, and the first of each side that no such name has."""
-    talking = [name for name in names if sides[name] != content.SYSTEM]
-    speaking = {*talking[:1], *(name for name in talking if name in named)}
-    for name in talking:
-        if sides[name] not in {sides[speaker] for speaker in speaking}:
-            speaking.add(name)
-    return speaking
+    return assemble(parts, "", {})
 
 
 FORMATS: dict[str, tuple[tuple[str, ...], Callable[[Mapping], Chat]]] = {
@@ -177,7 +180,7 @@ def read_record(record: object) -> tuple[str, Chat]:
     for name, (keys, read) in FORMATS.items():
         if about.keys() >= set(keys):
             return name, read(about)
-    content_of_record = f"it is {content.kind_of(record)}"
+    content_of_record = f"it is {kind_of(record)}"
     if about:
         first_keys = [str(key)[:30] for key in list(about)[:6]]
         content_of_record = f"it has {', '.join(first_keys)}"

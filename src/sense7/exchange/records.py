@@ -90,9 +90,9 @@ def _require_unpacked(path: Path, start: bytes) -> None:
         )
 
 
-def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
+def _items(value: object, part: str = "") -> Iterator[tuple[str, object]]:
     """The conversations of a list of conversations, the samples of a log; any other value as it is."""
-    prefix = f"{place}: " if place else ""
+    prefix = f"{part}: " if part else ""
     if isinstance(value, dict) and "eval" in value and isinstance(value.get("samples"), list):
         for number, sample in enumerate(value["samples"], 1):
             yield f"{prefix}samples[{number}]", {"eval": value["eval"], "samples": [sample]}
@@ -100,7 +100,7 @@ def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
         for number, item in enumerate(value, 1):
             yield f"{prefix}conversation {number}", item
     else:
-        yield place, value
+        yield part, value
 
 
 def json_lines(path: Path, stream: BinaryIO) -> Iterator[tuple[str, object]]:
@@ -182,17 +182,13 @@ def _text(content: bytes, where: str) -> str:
     return decoded(content, where, "Save or export it again in UTF-8.")
 
 
-def _count_values(text: str) -> int:
-    """Number of values of a JSON text at most: what stands in its strings is not counted."""
-    return sum(map(_STRING.sub("", text).count, ",[{"))
-
-
 def parsed(content: bytes, where: str) -> object:
     """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
     text = _text(content, where)
-    # Marks in strings are counted, too; they are taken out only where that matters.
     marks = sum(map(text.count, ",[{"))
-    if marks > MOST_VALUES and _count_values(text) > MOST_VALUES:
+    if marks > MOST_VALUES:  # those in strings are taken out only where that matters
+        marks = sum(map(_STRING.sub("", text).count, ",[{"))
+    if marks > MOST_VALUES:
         raise UserError(
             f"{where}: more than {MOST_VALUES:,} values of JSON in one piece. Split it: JSON Lines, with one "
             "conversation per line, can be of any length."

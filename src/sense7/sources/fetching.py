@@ -78,10 +78,10 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     source = _source(name)
     folder = cache_folder() / name
     is_local = mirror is not None and "://" not in str(mirror)
-    address = source.address if mirror is None else str(mirror)
-    public = address  # as the user wrote it, without a key that may follow
+    # As the user wrote it, without a key that may follow.
+    public = str(mirror)
     if not is_local:
-        public = public_address(address)
+        public = public_address(public if mirror else source.address)
     old = None
     try:
         old = _recorded(source)
@@ -103,11 +103,11 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             for path in source.parts:
                 if again or is_local or not _is_intact(source, path):
                     final = _part_path(source, path)
-                    fresh = _bring(source, address, temporary, mirror=mirror is not None, part=path)
+                    fresh = _bring(source, mirror, temporary, path)
                     final.parent.mkdir(parents=True, exist_ok=True)
                     fresh.replace(final)
             if not source.parts:
-                workbook = _bring(source, address, temporary, mirror=mirror is not None)
+                workbook = _bring(source, mirror, temporary)
             elif is_usable:
                 # Each part was read and is the pinned one, so the workbook would be the same.
                 return _cached(source, old)
@@ -157,30 +157,33 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     return path
 
 
-def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str = "") -> Path:
+def _bring(source: Source, mirror: str | Path | None, folder: Path, part: str = "") -> Path:
     """Bring a source's workbook, or one of its parts, into a folder by pooch, which compares its hash."""
     import pooch
 
     file = part.rpartition("/")[2]
-    is_local = mirror and "://" not in place
     copy = "FILE_OR_ADDRESS (labelled unverified)"
     if part:
         copy = "FOLDER_OR_ADDRESS (verified by hashes)"
-    address: str | Path = place
-    if is_local:
-        address = user_path(place) / file if part else user_path(place)
-    elif part and mirror:
-        with contextlib.suppress(ValueError):  # refused when it is asked for
-            parts = urlsplit(place)  # a key behind ? stays behind it
-            address = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
+    address = str(mirror)
+    is_local = False
+    if mirror is None:
+        address = f"{source.address}{part}"
+    elif "://" not in address:
+        is_local = True
+        address = str(user_path(mirror) / file)
     elif part:
-        address = f"{place}{part}"
-    shown_address = str(address) if is_local else public_address(address)
+        with contextlib.suppress(ValueError):  # refused when it is asked for
+            parts = urlsplit(address)  # a key behind ? stays behind it
+            address = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
+    shown_address = address
+    if not is_local:
+        shown_address = public_address(address)
 
     def bring(_address, target, _pooch):
         fresh = Path(f"{target}{Path(source.file).suffix}")
         if is_local:
-            hashed(address)  # says what is wrong with it before the copy can be blamed
+            hashed(Path(address))  # says what is wrong with it before the copy can be blamed
             shutil.copyfile(address, fresh)
         else:
             download(source.name, address, fresh, copy=copy)
@@ -190,14 +193,16 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
             else:
                 require_workbook(fresh)
         except UserError as error:
-            origin = "the file given" if is_local and not part else shown_address
+            origin = shown_address
+            if is_local and not part:
+                origin = "the file given"
             raise UserError(f"{origin}: {error}") from None
         fresh.replace(target)
 
     pooch.get_logger().setLevel("WARNING")
     sha256, name = source.parts.get(part), file or source.file
     try:
-        return Path(pooch.retrieve(str(address), sha256, name, folder, downloader=bring))
+        return Path(pooch.retrieve(address, sha256, name, folder, downloader=bring))
     except ValueError as error:
         hashes = re.search(r"expected (\w+) but got (\w+)", str(error))
         raise UserError(
@@ -261,7 +266,7 @@ def _unchanged(source: Source, record: Provenance) -> Provenance:
 
 
 def _both_hashes(record: Provenance) -> str:
-    return f"recorded sha256 {record.sha256[:12]}..., found {str(record.found)[:12]}..."
+    return f"recorded sha256 {record.sha256[:12]}..., found {str(record.sha256_now)[:12]}..."
 
 
 def fetched_digest(name: str) -> str:
@@ -272,10 +277,10 @@ def fetched_digest(name: str) -> str:
     """
     source = _source(name)
     record = _recorded(source)
-    current = (
-        record is not None and _is_current(source, record) and _cached(source, record).is_file()
-    )
-    if not current or not all(_part_path(source, path).is_file() for path in source.parts):
+    if record is None or not _is_current(source, record):
+        return ""
+    files = [_cached(source, record), *(_part_path(source, path) for path in source.parts)]
+    if not all(file.is_file() for file in files):
         return ""
     part_files(name)
     return _unchanged(source, record).sha256
@@ -328,7 +333,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     """
     if data == _SYNTHETIC:
         path = data_file("synthetic.xlsx")
-        return path, Provenance.of(path, kind="synthetic", name=_SYNTHETIC)
+        return path, replace(Provenance.of(path), kind="synthetic")
     if isinstance(data, str) and data in SOURCES:
         source, fix = SOURCES[data], f"Run: sense7 fetch {data}"
         record = _recorded(source)
@@ -359,7 +364,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     provenance = Provenance.of(path)
     record = read_record(path)
     if record is not None:
-        record = replace(record, found=provenance.sha256)
+        record = replace(record, sha256_now=provenance.sha256)
         if not record.unchanged:
             raise UserError(
                 f"{path}: changed since its origin was recorded ({_both_hashes(record)}). "

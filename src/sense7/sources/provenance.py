@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -13,7 +13,7 @@ from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
 KINDS = ("official", "synthetic", "third-party", "own")
-_KINDS = {
+_ENTRIES = {
     "kind": re.compile("|".join(KINDS)),
     "name": re.compile(".+", re.DOTALL),
     "file": re.compile(
@@ -60,17 +60,17 @@ class Provenance:
     mirror: bool  # whether it, or its parts, came from another place than the source's own
     parts: Mapping[str, str] = field(default_factory=dict, hash=False)  # published file -> sha256
     conversion: int | None = None  # number of the conversion that made it
-    found: str | None = field(
+    sha256_now: str | None = field(
         default=None, compare=False, repr=False
-    )  # sha256 as hashed in this process; never written
+    )  # as hashed in this process; never written
 
     @classmethod
-    def of(cls, path: str | Path, *, kind: str = "own", name: str | None = None) -> "Provenance":
+    def of(cls, path: str | Path) -> "Provenance":
         """Provenance of a file of which nothing is known but its bytes."""
         path = Path(path)
         sha256, size = hashed(path)
         return cls(
-            kind, name or path.stem, path.name, None, None, sha256, size, mirror=False, found=sha256
+            "own", path.stem, path.name, None, None, sha256, size, mirror=False, sha256_now=sha256
         )
 
     @classmethod
@@ -78,21 +78,14 @@ class Provenance:
         """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; ValueError if it is no record."""
         if not isinstance(record, dict):
             raise ValueError("it is no JSON object")
-        names, required = set(), set()
-        for entry in fields(cls):
-            if entry.name == "found":
-                continue
-            names.add(entry.name)
-            if entry.default is MISSING and entry.default_factory is MISSING:
-                required.add(entry.name)
-        missing = sorted(required - record.keys())
+        missing = sorted(_ENTRIES.keys() - record.keys() - {"parts", "conversion"})
         if missing:
             raise ValueError(f"without {', '.join(missing)}")
-        unknown = sorted(record.keys() - names)
+        unknown = sorted(record.keys() - _ENTRIES.keys())
         if unknown:
             raise ValueError(f"unknown: {', '.join(unknown)}")
         for key, value in record.items():
-            expected = _KINDS[key]
+            expected = _ENTRIES[key]
             if isinstance(expected, re.Pattern):
                 fits = isinstance(value, str) and expected.fullmatch(value)
             else:
@@ -104,17 +97,17 @@ class Provenance:
     def to_dict(self) -> dict:
         """Give the record as plain JSON values."""
         record = asdict(self)
-        del record["found"]
+        del record["sha256_now"]
         return record
 
     def against(self, path: str | Path) -> "Provenance":
         """Hash the file and note the result beside the record."""
-        return replace(self, found=hashed(Path(path))[0])
+        return replace(self, sha256_now=hashed(Path(path))[0])
 
     @property
     def unchanged(self) -> bool:
         """True if the file was hashed in this process and is the one that was recorded."""
-        return self.found == self.sha256
+        return self.sha256_now == self.sha256
 
     @property
     def verified(self) -> bool:
@@ -127,7 +120,6 @@ class Provenance:
         return (
             self.kind == "official"
             and not self.mirror
-            and self.address is not None
             and self.address == SOURCES["official"].address
             and self.fetched is not None
             and self.unchanged
@@ -140,12 +132,13 @@ class Provenance:
         For data of third parties it is the one whose parts are pinned to exactly the hashes that were
         recorded, under any name of the file and the edition.
         """
+        if self.kind == "official":
+            return SOURCES["official"]
         if self.kind == "third-party":
             for source in SOURCES.values():
                 if source.parts and source.pins == self.parts:
                     return source
-            return None
-        return SOURCES["official"] if self.kind == "official" else None
+        return None
 
     @property
     def label(self) -> str:

@@ -45,14 +45,14 @@ class Source:
 
     def sheets(self, parts: Mapping[str, Path]) -> list[Sheet]:
         """Make the sheets of the workbook from verified parts, and one that says whose data they are."""
-        rows = [
-            [
-                "note",
-                f"{self.title}, laid out as a SENSE-7 workbook. It is not SENSE-7, nor by its authors.",
-            ],
-            *([key, getattr(self, key)] for key in ("credit", "licence", "address", "changes")),
-            *([f"sha256 of {path}", sha256] for path, sha256 in self.parts.items()),
-        ]
+        note = (
+            f"{self.title}, laid out as a SENSE-7 workbook. It is not SENSE-7, nor by its authors."
+        )
+        rows = [["note", note]]
+        for key in ("credit", "licence", "address", "changes"):
+            rows.append([key, getattr(self, key)])
+        for path, sha256 in self.parts.items():
+            rows.append([f"sha256 of {path}", sha256])
         return [*self.convert(parts), Sheet(SOURCE_SHEET, ["key", "value"], rows)]
 
 

@@ -2,13 +2,19 @@
 
 import importlib
 
-_WHERE = dict.fromkeys(("Diagnostic", "Diagnostics", "WorkbookError"), "diagnostics") | {
-    "ReadingOptions": "options"
+_WHERE = {
+    "Diagnostic": "diagnostics",
+    "Diagnostics": "diagnostics",
+    "WorkbookError": "diagnostics",
+    "ReadingOptions": "options",
+    "ParsedWorkbook": "sheets",
+    "parse_sheets": "sheets",
+    "parse_workbook": "sheets",
+    "read_workbook": "sheets",
+    "Sheet": "xlsx",
+    "read_sheets": "xlsx",
+    "write_sheets": "xlsx",
 }
-_WHERE |= dict.fromkeys(
-    ("ParsedWorkbook", "parse_sheets", "parse_workbook", "read_workbook"), "sheets"
-)
-_WHERE |= dict.fromkeys(("Sheet", "read_sheets", "write_sheets"), "xlsx")
 __all__ = list(_WHERE)
 
 

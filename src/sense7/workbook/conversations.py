@@ -46,20 +46,17 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
             tasks.add("duplicate-id", "TaskId", [row], identifier)
     for name, official in NAMES.items():
         ids.report_similar(tasks, official, columns[name], numbers, name)
-    _name_the_nameless(tasks, columns, numbers)
-    is_blank = [condition is None for condition in columns["condition"]]
-    if "Model" in tasks.positions and not all(is_blank):
-        tasks.add("missing-condition", "Model", list(compress(numbers, is_blank)))
-    return columns
-
-
-def _name_the_nameless(tasks: Table, columns: Columns, rows: list[int]) -> None:
-    """Give conversations without a PID a participant of their own, and report them."""
     people = columns["participant"]
     nameless = []
     for index, person in enumerate(people):
         if person is None or normalise_word(person) in NO_ID or ids.is_error(person):
             nameless.append(index)
-    tasks.add("missing-participant", "PID", [rows[index] for index in nameless])
-    for index in nameless:  # a made-up name that no PID can equal, since ids are trimmed
+    tasks.add("missing-participant", "PID", [numbers[index] for index in nameless])
+    for index in (
+        nameless
+    ):  # a participant of their own, by a name that no PID can equal, since ids are trimmed
         people[index] = f" (no PID) {columns['conversation'][index]}"
+    is_blank = [condition is None for condition in columns["condition"]]
+    if "Model" in tasks.positions and not all(is_blank):
+        tasks.add("missing-condition", "Model", list(compress(numbers, is_blank)))
+    return columns

@@ -49,24 +49,17 @@ class Diagnostic:
         if self.column:
             parts.append(f"column {self.column}")
         if self.rows:
-            parts.append(self._rows_in_words())
-        return ", ".join(parts)
-
-    def _rows_in_words(self) -> str:
-        """The first rows, or cells where the column has a position, and how many more there are."""
-        first_rows = self.rows[:ROWS_SHOWN]
-        if self.position is None:
-            noun = "row"
-            names = [str(row) for row in first_rows]
-        else:
-            noun = "cell"
-            names = [cell_name(self.position, row) for row in first_rows]
-        if len(self.rows) > 1:
-            noun += "s"
-        words = f"{noun} {', '.join(names)}"
+            first_rows = self.rows[:ROWS_SHOWN]
+            noun, names = "row", map(str, first_rows)
+            if self.position is not None:
+                noun, names = "cell", [cell_name(self.position, row) for row in first_rows]
+            if len(self.rows) > 1:
+                noun += "s"
+            parts.append(f"{noun} {', '.join(names)}")
+        text = ", ".join(parts)
         if len(self.rows) > ROWS_SHOWN:
-            words += f" and {len(self.rows) - ROWS_SHOWN:,} more"
-        return words
+            text += f" and {len(self.rows) - ROWS_SHOWN:,} more"
+        return text
 
     def __str__(self) -> str:
         text = f"{self.problem} Fix: {self.fix}"
@@ -82,7 +75,9 @@ class Diagnostic:
 
 
 def _shorten(text: str, length: int = VALUE_SHOWN) -> str:
-    return text if len(text) <= length else f"{text[:length]}…"
+    if len(text) > length:
+        return f"{text[:length]}…"
+    return text
 
 
 @functools.cache
@@ -97,8 +92,9 @@ def _entries() -> dict[str, dict[str, str]]:
 
 def _texts_of(entry: str) -> dict[str, str]:
     """Severity, kind, problem and fix of an entry; "kind/case" has those of "kind" that it does not give itself."""
-    kind = entry.partition("/")[0]
-    return {"severity": WARNING, "kind": kind, **_entries().get(kind, {}), **_entries()[entry]}
+    entries = _entries()
+    base = entry.partition("/")[0]
+    return {"severity": WARNING, "kind": base, **entries.get(base, {}), **entries[entry]}
 
 
 def refusal(where: object, entry: str, **words: object) -> UserError:
@@ -117,7 +113,7 @@ class Diagnostics:
     def add(
         self,
         entry: str,
-        place: Mapping,
+        location: Mapping,
         rows: Sequence[int] | None = None,
         value: object = "",
         **words: object,
@@ -134,23 +130,21 @@ class Diagnostics:
             kind=texts["kind"].format_map(words),
             problem=texts["problem"].format_map(words),
             fix=words.get("fix") or texts["fix"].format_map(words),
-            **place,
+            **location,
         )
-        rows_of_values = self._places.setdefault(diagnostic, {})
-        rows_of_value = rows_of_values.setdefault(as_text(value), [])
+        rows_of_value = self._places.setdefault(diagnostic, {}).setdefault(as_text(value), [])
         if rows is not None:
             rows_of_value.extend(map(int, rows))
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Errors, then warnings, then notices; otherwise in the order in which they were found."""
         diagnostics = []
-        for diagnostic, rows_of_values in self._places.items():
-            if len(rows_of_values) > MOST_VALUES:
-                first_values = [_shorten(value, 20) for value in list(rows_of_values)[:3]]
-                value = f"{', '.join(first_values)} and {len(rows_of_values) - 3:,} others"
-                rows = sorted(chain.from_iterable(rows_of_values.values()))
-                diagnostics.append(replace(diagnostic, value=value, rows=tuple(rows)))
-                continue
+        for diagnostic, values in self._places.items():
+            rows_of_values = values
+            if len(values) > MOST_VALUES:
+                first_values = [_shorten(value, 20) for value in list(values)[:3]]
+                value = f"{', '.join(first_values)} and {len(values) - 3:,} others"
+                rows_of_values = {value: sorted(chain.from_iterable(values.values()))}
             for value, rows in rows_of_values.items():
                 diagnostics.append(replace(diagnostic, value=value, rows=tuple(rows)))
         for severity in SEVERITIES:
@@ -187,6 +181,7 @@ def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]
     for warning in warnings:
         places[warning.kind] += warning.count
         counts[warning.kind] += 1
-    return {
-        kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()
-    }
+    by_kind = {}
+    for name, number in places.most_common():
+        by_kind[name] = {"warnings": counts[name], "places": number}
+    return by_kind

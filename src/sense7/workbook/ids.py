@@ -4,7 +4,7 @@ import datetime
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, pairwise
 
 from sense7.characters import look_of, with_code_points, with_plain_signs
@@ -82,6 +82,11 @@ def is_blank(cell) -> bool:
     return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is a number; to Python truth values are integers, too."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def as_text(cell) -> str | None:
     """A cell as text, unchanged if it is text; only a blank cell is None."""
     if cell is None or isinstance(cell, str):
@@ -146,7 +151,9 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
         number = float(cell)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    if math.isfinite(number):
+        return number
+    return None
 
 
 def as_shown(number: float) -> float:
@@ -181,7 +188,7 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
     else:
         lowest, highest = answers[0], max(0, answers[-1])
         distance = (highest - lowest) / 4
-        if all(after - before == 1 for before, after in pairwise(answers)):
+        if all(larger - smaller == 1 for smaller, larger in pairwise(answers)):
             distance = max(distance, 2.5)
         else:
             distance = max(distance, 10 - highest)
@@ -198,7 +205,9 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
         if lacks_none and -min(low_codes) >= highest / 2:
             low_codes = []
     codes = sorted([*low_codes, *high_codes])
-    return codes if len(codes) < 6 else []  # no survey program writes more into one column
+    if len(codes) > 5:  # no survey program writes more into one column
+        return []
+    return codes
 
 
 def _loose_form(identifier: str) -> str:
@@ -211,38 +220,36 @@ def _loose_form(identifier: str) -> str:
     return form
 
 
-def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by what is left of them without case, braces, space and leading zeros."""
+def group_spellings(
+    names: Iterable[str], form_of: Callable[[str], str] = _loose_form
+) -> dict[str, list[str]]:
+    """Names by what is left of them without case, braces, space and leading zeros, or by another form."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
-        groups[_loose_form(name)].append(name)
+        groups[form_of(name)].append(name)
     return groups
 
 
 def look_alikes(names: Iterable[str]) -> list[list[str]]:
     """Names that look alike, in groups: one at least has letters of another alphabet."""
-    distinct = list(dict.fromkeys(names))
-    if all(map(str.isascii, distinct)):
+    names = list(names)
+    if all(map(str.isascii, names)):
         return []
-    groups: dict[str, list[str]] = defaultdict(list)
-    for name in distinct:
-        groups[look_of(name)].append(name)
+    groups = group_spellings(names, look_of).values()
     # On a keyboard's own signs, such as l, I and 1, a person has looked.
-    return [
-        group for group in groups.values() if len(group) > 1 and not all(map(str.isascii, group))
-    ]
+    return [group for group in groups if len(group) > 1 and not all(map(str.isascii, group))]
 
 
-def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
-    """Names that are not among the known ones -> the only known one that is alike, or else looks alike."""
-    unknown = set(names) - known - {None}
+def respelt(names: Iterable[str | None], spellings: set[str]) -> dict[str, str]:
+    """Names that are none of the spellings -> the only one of these that is alike, or else looks alike."""
+    unknown = set(names) - spellings - {None}
     if not unknown:
         return {}
-    groups = group_spellings(known)
+    groups = group_spellings(spellings)
     alike = {name: groups.get(_loose_form(name), []) for name in unknown}
-    for group in look_alikes([*known, *unknown]):
+    for group in look_alikes([*spellings, *unknown]):
         for name in unknown.intersection(group):
-            alike[name] = alike[name] or [other for other in group if other in known]
+            alike[name] = alike[name] or [member for member in group if member in spellings]
     return {name: group[0] for name, group in alike.items() if len(group) == 1}
 
 
@@ -255,17 +262,16 @@ def report_rounded(table, official: str, cells: Sequence, names: list[str | None
     """Report ids of a column that a spreadsheet has shortened or rounded."""
     distinct_names = set(names) - {None}
     shortened = set(filter(_is_shortened, distinct_names))
-    long_numbers = {
-        name
-        for name in distinct_names - shortened
-        if len(name) > 11 and name.isascii() and name.isdigit()
-    }
-    rounded = {
-        name
-        for cell, name in zip(cells, names, strict=True)
-        if isinstance(cell, float) and abs(cell) > 2**53
-    }
-    if all(map(_ends_in_lost_digits, long_numbers)):
+    long_numbers = set()
+    for name in distinct_names - shortened:
+        if len(name) > 11 and name.isascii() and name.isdigit():
+            long_numbers.add(name)
+    rounded = set()
+    for cell, name in zip(cells, names, strict=True):
+        if isinstance(cell, float) and abs(cell) > 2**53:
+            rounded.add(name)
+    # A spreadsheet shows six digits of a number and stores 15; zeros stand for all others.
+    if all(len(name.rstrip("0")) <= (15 if len(name) > 15 else 6) for name in long_numbers):
         rounded |= long_numbers
     for entry, wrong_names in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
         rows = [row for row, name in enumerate(names, 2) if name in wrong_names]
@@ -281,14 +287,8 @@ def _is_shortened(name: str) -> bool:
     match = _SCIENTIFIC.fullmatch(name)
     if match is None:
         return False
-    decimals, sign, exponent = match[1] or "", match[2], int(match[3])
-    return sign == "+" and exponent >= 11 and len(decimals) < exponent
-
-
-def _ends_in_lost_digits(number: str) -> bool:
-    """Whether so many zeros end a number as where a spreadsheet, which shows six digits and stores 15, rounded it."""
-    digits = len(number.rstrip("0"))
-    return digits <= 6 or digits <= 15 < len(number)
+    exponent = int(match[3])
+    return match[2] == "+" and exponent >= 11 and len(match[1] or "") < exponent
 
 
 def is_retyped(text: str) -> bool:
@@ -350,7 +350,9 @@ def report_replaced_signs(
     rows_of: dict[str, list[int]] = defaultdict(list)
     for row, (cell, name) in enumerate(zip(cells, names, strict=True), 2):
         if name is not None:
-            form = cell.strip(" \t\r\n") if isinstance(cell, str) else name
+            form = name
+            if isinstance(cell, str):
+                form = cell.strip(" \t\r\n")
             written[name].add(form)
             if form != name:
                 rows_of[form].append(row)

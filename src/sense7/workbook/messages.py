@@ -1,7 +1,7 @@
 """The pass over sheet Messages: one row per message, one row per assistant turn, and their order."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, pairwise
@@ -11,7 +11,7 @@ import numpy as np
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.conversations import Columns
 from sense7.workbook.ids import as_number, as_texts, is_blank
-from sense7.workbook.repeats import report_repeated_messages
+from sense7.workbook.repeats import report_repeated_messages, rows_by_name
 from sense7.workbook.table import KNOWN_ROLES, Table
 from sense7.workbook.xlsx import LONGEST_TEXT, may_be_cut
 
@@ -48,7 +48,11 @@ def read_messages(
     is_message = np.array([name is not None for name in names], dtype=bool)
     is_turn = is_message & np.array([role == "assistant" for role in roles], dtype=bool)
     _report_rows(table, identifiers, names, roles, repeats)
-    _report_ratings_elsewhere(table, ratings, is_message & ~is_turn)
+    for column in table.columns:
+        if column.scale:
+            is_rated = np.isfinite(ratings[column.name][0])
+            rows = np.flatnonzero(is_message & ~is_turn & is_rated) + 2
+            table.add("rating-elsewhere", column.official, rows)
 
     numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
     order = order_of(names, table.cells("MessageId"), numbers, is_turn, joined)
@@ -117,10 +121,7 @@ def order_of(
     >>> order.problems
     {'repeated-message-id': [], 'unordered-message-id': [1], 'missing-message-id': [2]}
     """
-    rows_of: dict[str, list[int]] = defaultdict(list)
-    for row, name in enumerate(conversations):
-        if name is not None:
-            rows_of[name].append(row)
+    rows_of = rows_by_name(conversations)
     position = np.zeros(len(conversations), dtype=np.int64)
     turn = np.zeros(len(conversations), dtype=np.int64)
     problems: dict[str, list[int]] = {
@@ -130,11 +131,7 @@ def order_of(
     }
     for name, rows in rows_of.items():
         counts = Counter(numbers[row] for row in rows)
-        repeated = []
-        if len(counts) < len(rows):
-            repeated = [
-                row for row in rows if numbers[row] is not None and counts[numbers[row]] > 1
-            ]
+        repeated = [row for row in rows if numbers[row] is not None and counts[numbers[row]] > 1]
         problems["repeated-message-id"] += repeated
         if None in counts:
             problems["missing-message-id"] += [row for row in rows if is_blank(cells[row])]
@@ -161,24 +158,15 @@ def _report_rows(
     for row in np.flatnonzero(table.filled).tolist():
         if conversations[row] is None and row not in repeats:
             table.add("orphan", "TaskId", [row + 2], identifiers[row] or "(blank)")
-        role = "(blank)" if roles[row] is None else roles[row]
-        if role not in KNOWN_ROLES:
+        if roles[row] not in KNOWN_ROLES:
+            role = roles[row]
+            if role is None:
+                role = "(blank)"
             table.add("unknown-role", "Role", [row + 2], role)
     for official in ("Content", "Comment"):
-        cut_rows = []
-        for row, cell in enumerate(table.cells(official), 2):
-            if isinstance(cell, str) and may_be_cut(cell):
-                cut_rows.append(row)
+        cells = enumerate(table.cells(official), 2)
+        cut_rows = [row for row, cell in cells if isinstance(cell, str) and may_be_cut(cell)]
         table.add("cut-text", official, cut_rows, longest=f"{LONGEST_TEXT:,}")
-
-
-def _report_ratings_elsewhere(table: Table, ratings: Mapping, is_elsewhere: np.ndarray) -> None:
-    """Report ratings of messages that are no turn of the assistant."""
-    for column in table.columns:
-        if column.scale:
-            levels, _ = ratings[column.name]
-            rows = np.flatnonzero(is_elsewhere & np.isfinite(levels)) + 2
-            table.add("rating-elsewhere", column.official, rows)
 
 
 def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from pathlib import Path
 from sense7.files import digest_of, one_line, parse_yaml, reading, write_whole
 from sense7.taxonomy import CORE_COLUMNS, as_plain_number, normalise_name, normalise_word
 from sense7.workbook.diagnostics import refusal
-from sense7.workbook.ids import as_number, as_text, is_blank
+from sense7.workbook.ids import as_number, as_text, is_blank, is_number
 from sense7.workbook.xlsx import Sheet
 
 ALL_COLUMNS = "all"
@@ -58,10 +58,11 @@ def parse_interval(text: object, where: str) -> Interval:
     if isinstance(text, Interval):
         return text
     match = _INTERVAL.fullmatch(normalise_word(str(text)))
-    lowest, highest = map(as_plain_number, match.groups()) if match else (None, None)
-    if lowest is None or highest is None or lowest == highest:
-        raise refusal(where, "no-scale", text=str(text)[:40])
-    return Interval(lowest, highest)
+    if match:
+        lowest, highest = map(as_plain_number, match.groups())
+        if None not in (lowest, highest) and lowest != highest:
+            return Interval(lowest, highest)
+    raise refusal(where, "no-scale", text=str(text)[:40])
 
 
 def scale_columns() -> dict[str, int]:
@@ -141,12 +142,13 @@ class ReadingOptions:
                 declines = level is None
                 if isinstance(level, str):
                     declines = normalise_word(level) == "unknown"
-                is_number = isinstance(level, int | float) and not isinstance(level, bool)
                 # YAML reads a bare yes, no, on, off as a truth value.
-                if not isinstance(word, str) or not (declines or is_number):
+                if not isinstance(word, str) or not (declines or is_number(level)):
                     raise refusal(where, "no-word", word=word, number=level)
                 column_words = words_of.setdefault(column, {})
-                column_words[normalise_word(word)] = None if declines else float(level)
+                column_words[normalise_word(word)] = None
+                if not declines:
+                    column_words[normalise_word(word)] = float(level)
         official_names = {normalise_name(official): official for official in scale_columns()}
         missing_of: dict[str, tuple[float | str, ...]] = {}
         for name, values, _ in entries_of(missing, "--missing"):
@@ -195,8 +197,7 @@ class ReadingOptions:
         """SHA-256 of a workbook read with these options: that of the workbook alone if they are the default."""
         if not self:
             return sha256
-        text = f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}"
-        return digest_of(text.encode())
+        return digest_of(f"{sha256} {json.dumps(self.to_dict(), sort_keys=True)}".encode())
 
     def __str__(self) -> str:
         parts = [f"scale of {name}: {interval}" for name, interval in self.scales.items()]
@@ -220,7 +221,9 @@ class ReadingOptions:
 
     def words_of(self, official: str, size: int) -> dict[str, float | None]:
         """Declared words of a column; its own come before those of all columns."""
-        words = dict(self.words.get(ALL_COLUMNS, {})) if size == 5 else {}
+        words = {}
+        if size == 5:
+            words.update(self.words.get(ALL_COLUMNS, {}))
         words.update(self.words.get(official, {}))
         return words
 
@@ -290,8 +293,10 @@ def _missing_values(values: object) -> tuple[float | str, ...]:
     for value in values:
         number = as_number(value)
         word = normalise_word(as_text(value) or "")
-        if word not in {"", "none"}:
-            missing.append(word if number is None else number)
+        if number is not None:
+            missing.append(number)
+        elif word not in {"", "none"}:
+            missing.append(word)
     return tuple(missing)
 
 

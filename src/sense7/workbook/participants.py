@@ -49,8 +49,8 @@ def find_participants(
     _, chosen = max(candidates, key=lambda candidate: candidate[0])
     for _, candidate in candidates:
         if candidate is not chosen:
-            place = {"sheet": candidate.name}
-            diagnostics.add("further-participants-sheet", place, chosen=chosen.name)
+            location = {"sheet": candidate.name}
+            diagnostics.add("further-participants-sheet", location, chosen=chosen.name)
     return chosen
 
 
@@ -76,7 +76,9 @@ def read_participants(
     diagnostics: Diagnostics,
 ) -> Columns:
     """Columns of the sheet with one row per participant; ``explained`` as :func:`leave_out` takes it."""
-    active = set(conversations["participant"]) if conversations else set()
+    active = set()
+    if conversations:
+        active.update(conversations["participant"])
     position = sheet.names.index("pid")
     table = Table("Participants", sheet, diagnostics, {"PID": position})
     leave_out(table, "PID", active, explained)
@@ -84,10 +86,13 @@ def read_participants(
     people, filled = table.names("PID", active, "participant"), table.filled
     columns: Columns = {"participant": people}
     for index, header in enumerate(sheet.header):
-        cells = table.sheet.column(index)
-        if index == position or (not header.strip() and all(cell is None for cell in cells)):
+        name = header
+        if not header.strip():
+            if all(cell is None for cell in table.sheet.column(index)):
+                continue
+            name = f"column {index + 1}"
+        if index == position:
             continue
-        name = header if header.strip() else f"column {index + 1}"
         while name in columns or name == "row":
             name += "'"
         columns[name] = _characteristic(table, index, options.missing_of(header))
@@ -121,28 +126,36 @@ def read_participants(
 
 def _characteristic(table: Table, position: int, declared: tuple | None) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
-    cells = [
-        None if stands_for(cell, declared or ()) else cell for cell in table.sheet.column(position)
-    ]
+    cells = table.sheet.column(position)
     numbers = np.full(len(cells), np.nan)
+    odd = []  # neither a number nor blank
     for index, cell in enumerate(cells):
+        if stands_for(cell, declared or ()):
+            cells[index] = None
+            continue
         number = as_number(cell)
         if number is not None:
             numbers[index] = ids.as_shown(number)
-    odd = [
-        index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])
-    ]
-    count = int(np.isfinite(numbers).sum())
+        elif not is_blank(cell):
+            odd.append(index)
+    is_finite = np.isfinite(numbers)
+    count = int(is_finite.sum())
     if count and all(isinstance(cells[index], str) and not is_word(cells[index]) for index in odd):
         for index in odd:
             table.add("mixed-column/number", position, [index + 2], cells[index])
         if declared is None:
-            _without_codes(table, position, numbers)
+            for code in ids.codes_among(set(numbers[is_finite].tolist())):
+                rows, column = np.flatnonzero(numbers == code), table.sheet.header[position]
+                table.add(
+                    "missing-number", position, rows + 2, code, column=column, code=f"{code:g}"
+                )
+                numbers[rows] = np.nan
         return numbers
     for index in odd:
-        if len(odd) < count or ids.looks_like_number(cells[index]):
-            entry = "mixed-column/text" if len(odd) < count else "number-as-text"
-            table.add(entry, position, [index + 2], cells[index])
+        if len(odd) < count:
+            table.add("mixed-column/text", position, [index + 2], cells[index])
+        elif ids.looks_like_number(cells[index]):
+            table.add("number-as-text", position, [index + 2], cells[index])
     names = as_names(cells)
     ids.report_replaced_signs(table, position, cells, names, joined_only=True)
     ids.report_similar(table, position, names, list(range(2, len(names) + 2)), "group")
@@ -150,11 +163,3 @@ def _characteristic(table: Table, position: int, declared: tuple | None) -> list
     if any(name is not None and re.fullmatch(r"\d{1,3} ?[-/] ?\d{1,3}", name) for name in names):
         ids.report_retyped(table, position, cells, names)
     return names
-
-
-def _without_codes(table: Table, position: int, numbers: np.ndarray) -> None:
-    """Have NaN in the place of known codes for a missing answer, and report them."""
-    for code in ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())):
-        places, column = np.flatnonzero(numbers == code), table.sheet.header[position]
-        table.add("missing-number", position, places + 2, code, column=column, code=f"{code:g}")
-        numbers[places] = np.nan

@@ -12,13 +12,13 @@ from sense7.workbook.ids import is_blank
 _ABSENT_CODE = STATES.index(ABSENT)
 
 
-def _rows_by_name(names: Iterable[str | None]) -> Iterable[list[int]]:
-    """Rows, from 0, of each name."""
+def rows_by_name(names: Iterable[str | None]) -> dict[str, list[int]]:
+    """Name -> its rows, from 0."""
     rows: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(names):
         if name is not None:
             rows[name].append(number)
-    return rows.values()
+    return rows
 
 
 def _repeats_part_of(part: Sequence, row: Sequence) -> bool:
@@ -33,7 +33,7 @@ def report_repeated_conversations(tasks, names: list[str | None]) -> set[int]:
     """
     rows = tasks.sheet.rows
     repeats = set()
-    for numbers in _rows_by_name(names):
+    for numbers in rows_by_name(names).values():
         if len(numbers) == 1:
             continue
         filled_cells = {
@@ -112,7 +112,7 @@ def report_repeated_messages(
     repeats: set[int] = set()
     contradicting: set[int] = set()
     similar_turns: list[int] = []
-    for numbers in _rows_by_name(names):
+    for numbers in rows_by_name(names).values():
         texts = {(messages.roles[number], messages.content[number]) for number in numbers}
         if len(texts) == len(numbers):
             continue  # nothing was said twice
@@ -202,11 +202,11 @@ def _turns_alike(messages: _Messages, numbers: list[int]) -> list[int]:
     """
     turns = [number for number in numbers if messages.is_rated_turn(number)]
     if _have_own_ids(messages, numbers):
+        cells = list(map(messages.cells, numbers))
         copies = 1
-        if _stands_again(messages, numbers, 2):
-            copies = 2
-        elif _stands_again(messages, numbers, 3):
-            copies = 3
+        for count in (3, 2):
+            if cells == cells[: len(cells) // count] * count:
+                copies = count
         first_copy = turns[: len(turns) // copies]
         if len(set(map(messages.cells, first_copy))) > 1:
             return turns[len(first_copy) :]
@@ -218,9 +218,3 @@ def _turns_alike(messages: _Messages, numbers: list[int]) -> list[int]:
             alike.append(number)
         earlier_cells.add(messages.cells(number))
     return alike
-
-
-def _stands_again(messages: _Messages, numbers: list[int], count: int) -> bool:
-    """Whether a conversation is so many times the same rows."""
-    cells = list(map(messages.cells, numbers))
-    return cells == cells[: len(cells) // count] * count

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from string import ascii_lowercase
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,15 @@ import numpy as np
 from sense7.files import parse_yaml
 from sense7.study import ABSENT, NOT_RATED, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, Scale, normalise_word
-from sense7.workbook.ids import CODES, as_number, as_text, codes_among, distinct_keys, is_blank
+from sense7.workbook.ids import (
+    CODES,
+    as_number,
+    as_text,
+    codes_among,
+    distinct_keys,
+    is_blank,
+    is_number,
+)
 from sense7.workbook.options import Interval, ReadingOptions
 
 LARGEST_UNREADABLE_SHARE = 0.05
@@ -37,29 +46,19 @@ RATED_CODE = STATES.index(RATED)
 NOT_RATED_CODE = STATES.index(NOT_RATED)
 UNREADABLE_CODE = STATES.index(UNREADABLE)
 
-USUAL = [
-    Interval(0, 1),
-    Interval(-1, 1),
-    *(
-        Interval(lowest, highest)
-        for highest in (2, 3, 4, 5, 6, 7, 9, 10)
-        for lowest in (1, 0, -highest)
-    ),
-    Interval(0, 100),
-    Interval(-100, 100),
-]
+USUAL = [Interval(0, 1), Interval(-1, 1)]
+for _highest in (2, 3, 4, 5, 6, 7, 9, 10):
+    USUAL += [Interval(1, _highest), Interval(0, _highest), Interval(-_highest, _highest)]
+USUAL += [Interval(0, 100), Interval(-100, 100)]
 """Scales that are in use, the smallest first."""
 
-_WORDS = {
-    name: frozenset(words)
-    for name, words in tomllib.loads(
-        Path(__file__).with_name("words.toml").read_text("utf-8")
-    ).items()
-}
-SAME_WORDS = tuple(tuple(words.split("|")) for words in sorted(_WORDS["same"]))
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+SAME_WORDS = [words.split("|") for words in _WORDS["same"]]
 """English answer words that mean the same."""
-TOTALS, NO_ID, DECLINING_WORDS = _WORDS["totals"], _WORDS["no_id"], _WORDS["declining"]
-MISSING_WORDS = _WORDS["missing"] | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
+TOTALS = frozenset(_WORDS["totals"])
+NO_ID = frozenset(_WORDS["no_id"])
+DECLINING_WORDS = frozenset(_WORDS["declining"])
+MISSING_WORDS = frozenset(_WORDS["missing"]).union(f".{letter}" for letter in f"{ascii_lowercase}_")
 """What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
 
 KINDS = {
@@ -111,10 +110,10 @@ class WordList:
 
 
 def _word_list(
-    levels: Sequence[Iterable[str]], same: Iterable[Sequence[str]], size: int
+    levels: Sequence[Iterable[str]], synonyms: Iterable[Sequence[str]], size: int
 ) -> WordList:
     """A list of words for a scale of some size, every word in each of its spellings."""
-    spellings_of = {spellings[0]: spellings for spellings in same}
+    spellings_of = {spellings[0]: spellings for spellings in synonyms}
     level_of, main_words = {}, {}
     for number, words in enumerate(levels):
         level = 1 + (size - 1) * number / (len(levels) - 1)
@@ -128,10 +127,8 @@ def _word_list(
 @functools.cache
 def english_lists(scale: Scale) -> tuple[WordList, ...]:
     """English lists of words that may stand on a scale, the official one first."""
-    return tuple(
-        _word_list(levels, SAME_WORDS, scale.size)
-        for levels in (*scale.vocabularies, *scale.others)
-    )
+    vocabularies = scale.vocabularies + scale.others
+    return tuple(_word_list(levels, SAME_WORDS, scale.size) for levels in vocabularies)
 
 
 @functools.cache
@@ -139,19 +136,22 @@ def other_lists(scale: Scale) -> tuple[WordList, ...]:
     """Lists of words of all other languages that may stand on a scale."""
     lists = []
     for language in languages().values():
-        same = [words.split("|") for words in language["same"]]
-        for kind in KINDS[scale.name]:
-            for levels in language.get(kind, ()):
-                lists.append(_word_list([words.split("|") for words in levels], same, scale.size))
+        synonyms = [words.split("|") for words in language["same"]]
+        for list_name in KINDS[scale.name]:
+            for levels in language.get(list_name, ()):
+                lists.append(
+                    _word_list([words.split("|") for words in levels], synonyms, scale.size)
+                )
     return tuple(lists)
 
 
 def lists_for(scale: Scale, words: Iterable[str]) -> tuple[WordList, ...]:
     """Lists that may have some words: English ones, and those of all other languages where a word is none of these."""
     english = english_lists(scale)
-    if all(any(word in listed.levels for listed in english) for word in words):
-        return english
-    return english + other_lists(scale)
+    for word in words:
+        if not any(word in listed.levels for listed in english):
+            return english + other_lists(scale)
+    return english
 
 
 def usual_words(language: str, scale: str) -> tuple[str, ...]:
@@ -170,8 +170,9 @@ def declines(word: str, scale: Scale | None = None) -> bool:
     """Whether a normalized word declines to answer; other languages are looked up where it is no word of the scale."""
     if word in DECLINING_WORDS:
         return True
-    tables = scale.tables if scale else ()
-    return bool(word) and not any(word in table for table in tables) and word in declining_words()
+    if not word or (scale and any(word in table for table in scale.tables)):
+        return False
+    return word in declining_words()
 
 
 def says_nothing(word: str, scale: Scale | None = None) -> bool:
@@ -273,34 +274,30 @@ class Labels:
     """Words beside the numbers of a column, as in "1 (very poor)": their levels by the list that they fit best.
 
     Where the numbers are those of the official scale and more than its ends bear a word, word and number have to name
-    one level; elsewhere they have to lie on one side of the middle. ``against`` has the fields of a refusal if the
-    numbers run against the words.
+    one level; elsewhere they have to lie on one side of the middle.
     """
 
     def __init__(self, question: "Question"):
         self.interval, self.size = question.interval, question.size
         self.middle = (1 + self.size) / 2
-        labelled = question.labelled()
+        # Answers of a number on the scale and a word, neither declared nor one that says that there is no answer.
+        self.answers: list[Answer] = []
+        for answer in question.answers:
+            is_on_scale = answer.number is not None and self.interval.holds(answer.number)
+            if is_on_scale and answer.word in question.unknown_words:
+                self.answers.append(answer)
         ends = {self.interval.lowest, self.interval.highest}
-        only_ends = ends.issuperset(answer.number for answer in labelled)
+        only_ends = ends.issuperset(answer.number for answer in self.answers)
         self.is_exact = question.is_official_interval and not only_ends
         self.levels: dict[str, float] = {}
         best = (0, 0)
-        words = {answer.word for answer in labelled}
+        words = {answer.word for answer in self.answers}
         for word_list in lists_for(question.scale, words):
             levels = {word: word_list.levels[word] for word in words & word_list.levels.keys()}
             # Few lists have many of the words; those that have one alone say little.
-            fit = (len(levels), self.score(labelled, levels))
+            fit = (len(levels), self.score(levels))
             if fit > best or (levels and not self.levels):
                 self.levels, best = levels, fit
-        self.against = self.contradiction(labelled, is_among_numbers=question.has_numbers)
-        self.of_official_scale = ""
-        if not question.is_official_interval:
-            self.of_official_scale = self.official_cell(labelled)
-
-    def agree(self, word: str, level: float) -> bool:
-        """Whether a word may stand beside a number of a level."""
-        return self.levels_agree(self.levels[word], level)
 
     def levels_agree(self, of_word: float, of_number: float) -> bool:
         """Whether the level of a word and that of the number beside it may stand together."""
@@ -308,10 +305,10 @@ class Labels:
             return abs(of_word - of_number) < 1e-9
         return (of_word - self.middle) * (of_number - self.middle) >= 0
 
-    def official_cell(self, labelled: Sequence[Answer]) -> str:
+    def official_cell(self) -> str:
         """A cell whose word has its number on the official scale, as all have, and not on the declared one."""
         cell = ""
-        for answer in labelled:
+        for answer in self.answers:
             if answer.word in self.levels:
                 if self.levels[answer.word] != answer.number:
                     return ""
@@ -319,10 +316,10 @@ class Labels:
                     cell = as_text(answer.cell)
         return cell
 
-    def score(self, labelled: Sequence[Answer], levels: dict[str, float]) -> int:
+    def score(self, levels: dict[str, float]) -> int:
         """Answers whose number and word agree by the levels of a list, less those in which they do not."""
         score = 0
-        for answer in labelled:
+        for answer in self.answers:
             if answer.word in levels:
                 level_of_number = self.interval.rescaled(answer.number, self.size)
                 if self.levels_agree(levels[answer.word], level_of_number):
@@ -331,10 +328,10 @@ class Labels:
                     score -= answer.count
         return score
 
-    def contradiction(self, labelled: Sequence[Answer], *, is_among_numbers: bool) -> dict | None:
+    def contradiction(self, *, is_among_numbers: bool) -> dict | None:
         """Fields of a refusal if at least as many words stand on the other side of the middle as on their own."""
         usual: dict[str, Answer] = {}  # word -> the answer in which it stands most often
-        for answer in labelled:
+        for answer in self.answers:
             if answer.word in self.levels:
                 most_frequent = usual.setdefault(answer.word, answer)
                 if answer.count > most_frequent.count:
@@ -353,12 +350,11 @@ class Labels:
         if sum(answer.count for answer in other_side) < FEWEST_STRAYS and not is_among_numbers:
             return None
         answer = other_side[0]
-        reversed_scale = Interval(self.interval.highest, self.interval.lowest).option
         return {
             "cell": as_text(answer.cell),
             "word": answer.word,
             "number": answer.number,
-            "reversed": reversed_scale,
+            "reversed": Interval(self.interval.highest, self.interval.lowest).option,
         }
 
 
@@ -379,7 +375,9 @@ class Question:
         code_of: dict[object, int] = {}
         self.answers: list[Answer] = []
         for key, count in Counter(keys).items():
-            cell = key if keys is cells else key[1]  # see distinct_keys
+            cell = key
+            if keys is not cells:
+                _, cell = key  # see distinct_keys
             number, word = self._number_and_word(cell)
             if number is None and not word:
                 code_of[key] = -1
@@ -403,7 +401,7 @@ class Question:
         """The number (None if there is none) and the word of a cell; no word and no number if it is blank."""
         if is_blank(cell):
             return None, ""
-        if isinstance(cell, float | int) and not isinstance(cell, bool):
+        if is_number(cell):
             number, word = float(cell), ""
         else:
             text = normalise_word(as_text(cell))
@@ -462,16 +460,6 @@ class Question:
         is_level = word in self.vocabulary and self.vocabulary[word] not in self.levels_of_words
         return self.has_numbers or not self.levels_of_words or not is_level
 
-    def labelled(self) -> list[Answer]:
-        """Answers of a number on the scale and a word, neither declared nor one that says that there is no answer."""
-        return [
-            answer
-            for answer in self.answers
-            if answer.number is not None
-            and answer.word in self.unknown_words
-            and self.interval.holds(answer.number)
-        ]
-
     def template(self) -> str:
         """Lines of a file of words to be filled in."""
         return ", ".join(f"{word!r}: ?" for word in list(self.unknown_words)[:12])
@@ -487,11 +475,14 @@ class Question:
         numbers = Counter({n: count for n, count in self.numbers.items() if n not in codes})
         if self.declared is None and self.is_other_scale(numbers):
             return "other-scale/numbers", self.likely_scale(numbers, codes)
-        if self.labels.against:
-            return "against-words", self.labels.against
-        if self.labels.of_official_scale:
-            return "other-scale/labels", {"cell": self.labels.of_official_scale}
-        if self.doubt and self.is_official_interval:
+        against = self.labels.contradiction(is_among_numbers=self.has_numbers)
+        if against:
+            return "against-words", against
+        if not self.is_official_interval:
+            cell = self.labels.official_cell()
+            if cell:
+                return "other-scale/labels", {"cell": cell}
+        elif self.doubt:
             entry, fields = self.doubt
             return entry, {**fields, "template": self.template()}
         return None
@@ -513,7 +504,8 @@ class Question:
 
     def likely_scale(self, numbers: Counter, codes: list[float]) -> dict:
         """Fields of a refusal: what the numbers are, the scale that they may be on, and how it is declared."""
-        size, lowest, highest = self.size, min(numbers), max(numbers)
+        size = self.size
+        lowest, highest = min(numbers), max(numbers)
         intervals = [
             interval
             for interval in USUAL
@@ -527,22 +519,23 @@ class Question:
                 if interval.lowest == 1 and interval.highest >= size
             ]
             intervals = from_1 or intervals
-        likely = intervals[0] if intervals else Interval(lowest, highest)
+        intervals.append(Interval(lowest, highest))
+        likely = intervals[0].option
         fields = {
             "seen": f"{self.count_strays(numbers):,} of {numbers.total():,} numbers, which go from {lowest:g} to "
             f"{highest:g}, are no level",
-            "likely": likely.option,
+            "likely": likely,
             "both": "",
             "further": "",
         }
         if size == 5:
-            fields["both"] = f"--scale {likely.option} (all columns of {size} levels) or "
+            fields["both"] = f"--scale {likely} (all columns of {size} levels) or "
         strays = [number for number in self.numbers if not 1 <= number <= size]
         strays = [number for number in strays if number.is_integer()]
+        if not codes and len(strays) < 3:
+            codes = strays
         if codes:
             fields["further"] = f"; {self.declare(codes)}"
-        elif 0 < len(strays) < 3:
-            fields["further"] = f"; {self.declare(strays)}"
         return fields
 
     def level(self, answer: Answer) -> tuple[float | None, str]:
@@ -561,14 +554,14 @@ class Question:
         elif number is None and self.is_official_interval:
             level_of_word = self.vocabulary.get(word)
         if number is None:
-            return level_of_word, "unknown-word" if level_of_word is None else ""
-        if not self.interval.holds(number):
-            return None, "out-of-range/answer"
-        if self.declared is None and not number.is_integer():
+            if level_of_word is None:
+                return None, "unknown-word"
+            return level_of_word, ""
+        if not self.interval.holds(number) or not (self.declared or number.is_integer()):
             return None, "out-of-range/answer"
         level = self.interval.rescaled(number, self.size)
         if word in self.labels.levels:
-            agrees = self.labels.agree(word, level)
+            agrees = self.labels.levels_agree(self.labels.levels[word], level)
         elif level_of_word is not None:
             agrees = abs(level_of_word - level) < 1e-9
         elif not word:
@@ -577,7 +570,9 @@ class Question:
             return None, "unknown-word"
         else:
             return level, "unknown-word/beside"
-        return (level, "") if agrees else (None, "contradiction")
+        if agrees:
+            return level, ""
+        return None, "contradiction"
 
     def probable_codes(self) -> list[float]:
         """Numbers that probably stand for a missing answer, though nobody declared them."""
@@ -585,8 +580,10 @@ class Question:
             return []
         if self.declared is not None:
             return [n for n in self.numbers if n in CODES and not self.declared.holds(n)]
-        levels = range(1, self.size + 1) if self.levels_of_words else ()
-        return codes_among([*self.numbers, *levels], self.size)
+        numbers = set(self.numbers)
+        if self.levels_of_words:
+            numbers.update(range(1, self.size + 1))
+        return codes_among(numbers, self.size)
 
     def read(self, table, options: ReadingOptions) -> dict[str, list[int]]:
         """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
@@ -627,7 +624,9 @@ class Question:
                 state_of[code] = UNREADABLE_CODE
                 unreadable[as_text(answer.cell)] += answer.count
             if entry and refusal is None:
-                fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
+                fix = ""
+                if answer.number in codes:
+                    fix = f"{self.declare([answer.number])}."
                 table.add(entry, official, rows, answer.cell, fix=fix, **fields)
         self.levels, self.states = level_of[self.rows], state_of[self.rows]
         is_unusable = unreadable.total() > LARGEST_UNREADABLE_SHARE * answered
@@ -664,7 +663,6 @@ class Question:
         table.add(
             "unreadable-column",
             self.official,
-            official=self.official,
             interval=self.interval,
             unreadable=unreadable.total(),
             answered=answered,

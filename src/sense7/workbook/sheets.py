@@ -11,11 +11,10 @@ import gc
 import inspect
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from sense7.arguments import bind_arguments, checked, is_path
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
@@ -60,13 +59,11 @@ class ParsedWorkbook(Study):
         for name, column in turns.items():
             if name.endswith("_state"):
                 turns[name] = pd.Categorical.from_codes(column, STATES)
-        fields = dict(vars(self))
-        fields["conversations"] = frame(self.conversations)
-        fields["messages"] = frame(self.messages)
-        fields["turns"] = frame(turns)
+        fields = {**vars(self), "turns": turns}
+        for name in ("conversations", "messages", "turns", "participants"):
+            if fields[name] is not None:
+                fields[name] = frame(fields[name])
         fields["columns"] = pd.DataFrame(self.columns)
-        if self.participants is not None:
-            fields["participants"] = frame(self.participants)
         return Study(**fields)
 
 
@@ -74,7 +71,39 @@ class ParsedWorkbook(Study):
 def read_workbook(path: str | Path, **options) -> Study:
     """Read a workbook of the official format, or a folder of its tables, as a study.
 
-    ``options`` are those of :func:`parse_workbook`.
+    Parameters
+    ----------
+    path : str or path
+        The .xlsx file, or a folder with a CSV file for each sheet.
+    **options
+        As for :func:`parse_workbook`, all of them by name: ``strict`` (any warning is an error),
+        ``prompted_condition`` (the condition with the empathy prompt), ``name`` (of the study), ``options`` (scales
+        and words that differ from the official format, see :class:`~sense7.workbook.options.ReadingOptions`), ``part``
+        (the data may lack any rating) and ``sheets`` (where they are read already).
+
+    Returns
+    -------
+    Study
+        Conversations, messages, turns and participants as data frames. A blank or unreadable answer is NaN; what the
+        reader noticed is in ``diagnostics``.
+
+    Raises
+    ------
+    UserError
+        If the file can't be opened or is no workbook, or ``prompted_condition`` is not in it.
+    WorkbookError
+        If the analysis is impossible, or ``strict`` and anything was found; lists every diagnostic.
+
+    Notes
+    -----
+    :func:`sense7.load` reads data sets by name, too, and adds where they come from.
+
+    Examples
+    --------
+    >>> from sense7.checkout import data_file
+    >>> study = read_workbook(data_file("synthetic.xlsx"))
+    >>> len(study.conversations), len(study.turns), study.prompted_condition
+    (672, 6450, 'model-a-empathy-prompt')
     """
     bind_arguments("read_workbook", inspect.signature(parse_workbook), (path,), options)
     return parse_workbook(path, **options).study()
@@ -136,12 +165,14 @@ def parse_workbook(
         read_tasks(reading)
         read_said(reading)
         read_people(reading)
-        _require_known_columns(reading, path)
-        errors = [
-            diagnostic
-            for diagnostic in reading.diagnostics.of(ERROR)
-            if not (part and diagnostic.kind == "no-rating")
-        ]
+        columns = [*scale_columns(), ALL_COLUMNS, *(reading.participants or ())]
+        with_missing = set(map(normalise_name, columns))
+        for column in options.missing:
+            if normalise_name(column) not in with_missing:
+                raise refusal(path, "no-missing-column", name=column)
+        errors = {diagnostic.kind for diagnostic in reading.diagnostics.of(ERROR)}
+        if part:
+            errors.discard("no-rating")
         is_refused = strict and reading.diagnostics.of(ERROR, WARNING)
         if reading.conversations is None or reading.turns is None or errors or is_refused:
             raise WorkbookError(path, reading.diagnostics, strict)
@@ -198,15 +229,15 @@ class Reading:
 
 def find_tables(reading: Reading) -> None:
     """Find the sheets of the format, and their columns."""
-    sheets = {
-        official: locate_sheet(reading.sheets, official, reading.diagnostics)
-        for official in KEY_COLUMNS
-    }
+    sheets = {}
+    for official in KEY_COLUMNS:
+        sheets[official] = locate_sheet(reading.sheets, official, reading.diagnostics)
     for official, sheet in sheets.items():
         if sheet is not None:
             reading.tables[official] = Table(official, sheet, reading.diagnostics)
     usable = {name: table for name, table in reading.tables.items() if table.has_keys}
-    reading.tasks_table, reading.messages_table = usable.get("Tasks"), usable.get("Messages")
+    reading.tasks_table = usable.get("Tasks")
+    reading.messages_table = usable.get("Messages")
 
 
 def leave_out_rows(reading: Reading) -> None:
@@ -255,51 +286,31 @@ def read_people(reading: Reading) -> None:
         )
 
 
-def _require_known_columns(reading: Reading, path: str | Path) -> None:
-    """Refuse numbers for a missing answer of a column that is not there."""
-    columns = [*scale_columns(), ALL_COLUMNS]
-    if reading.participants is not None:
-        columns += reading.participants
-    known_names = set(map(normalise_name, columns))
-    for name in reading.options.missing:
-        if normalise_name(name) not in known_names:
-            raise refusal(path, "no-missing-column", name=name)
-
-
 def _columns(reading: Reading) -> dict[str, list]:
     """What became of each column of the format."""
-    everywhere = np.arange(len(reading.tasks_table.sheet.rows))
+    columns: dict[str, list] = defaultdict(list)
     # Ratings count where they belong, in assistant turns.
-    in_turns = reading.turns["row"] - 2
-    records = [
-        *_records(reading.tasks_table, reading.answers, everywhere, reading.options),
-        *_records(reading.messages_table, reading.ratings, in_turns, reading.options),
-    ]
-    return {key: [record[key] for record in records] for key in records[0]}
-
-
-def _records(
-    table: Table, answers: Mapping, counted: np.ndarray, options: ReadingOptions
-) -> list[dict]:
-    """What became of each column of a sheet; of answers on a scale, those of some rows count."""
-    records = []
-    for column in table.columns:
-        header = None
-        if column.official in table.positions:
-            header = table.sheet.header[table.positions[column.official]]
-        lowest, highest = math.nan, math.nan
-        if column.scale:
-            states = answers[column.name][1][counted]
-            filled = int((states != STATES.index(ABSENT)).sum())
-            unreadable = int((states == STATES.index(UNREADABLE)).sum())
-            declared = options.scale_of(column.official, column.scale.size)
-            if declared and (declared.lowest, declared.highest) != (1, column.scale.size):
-                lowest, highest = declared.lowest, declared.highest
-        else:
-            filled = len(table.sheet.rows) - sum(map(is_blank, table.cells(column.official)))
-            unreadable = 0
-        records.append(
-            {
+    for table, answers, counted_rows in (
+        (reading.tasks_table, reading.answers, slice(None)),
+        (reading.messages_table, reading.ratings, reading.turns["row"] - 2),
+    ):
+        for column in table.columns:
+            header = None
+            if column.official in table.positions:
+                header = table.sheet.header[table.positions[column.official]]
+            lowest, highest = math.nan, math.nan
+            if column.scale:
+                _, states = answers[column.name]
+                states = states[counted_rows]
+                filled = int((states != STATES.index(ABSENT)).sum())
+                unreadable = int((states == STATES.index(UNREADABLE)).sum())
+                declared = reading.options.scale_of(column.official, column.scale.size)
+                if declared and (declared.lowest, declared.highest) != (1, column.scale.size):
+                    lowest, highest = declared.lowest, declared.highest
+            else:
+                filled = len(table.sheet.rows) - sum(map(is_blank, table.cells(column.official)))
+                unreadable = 0
+            record = {
                 "sheet": table.official,
                 "column": column.official,
                 "name": column.name,
@@ -310,8 +321,9 @@ def _records(
                 "lowest": lowest,
                 "highest": highest,
             }
-        )
-    return records
+            for key, value in record.items():
+                columns[key].append(value)
+    return dict(columns)
 
 
 # --- the prompted condition ---

@@ -1,12 +1,18 @@
 """The first two passes over a sheet: its columns are found, and rows that hold no data are made blank."""
 
+import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from sense7 import taxonomy
-from sense7.taxonomy import DIMENSIONS, normalise_name, normalise_word
+from sense7.taxonomy import (
+    CORE_COLUMNS,
+    DIMENSION_NAMES,
+    DIMENSIONS,
+    normalise_name,
+    normalise_word,
+)
 from sense7.terminal import count_of
 from sense7.workbook import ids
 from sense7.workbook.diagnostics import Diagnostics
@@ -33,10 +39,9 @@ _IMPORT_ID = re.compile(r"\s*+\{\s*+.?ImportId.?\s*+:", re.IGNORECASE)
 
 def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
     """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
-    alike = [
-        sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)
-    ]
-    sheet = sheets.get(official, alike[0] if alike else None)
+    # Of alike names the first counts.
+    alike = {normalise_name(name): sheets[name] for name in reversed(sheets)}
+    sheet = sheets.get(official, alike.get(normalise_name(official)))
     if sheet is None:
         present = ", ".join(sheets) or "none"
         diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=present)
@@ -57,9 +62,8 @@ class Table:
         self.official = official
         self.sheet = sheet
         self.diagnostics = diagnostics
-        self.columns = taxonomy.CORE_COLUMNS.get(official, ())
+        self.columns = CORE_COLUMNS.get(official, ())
         self.positions = positions or {}
-        self._cells = list(zip(*sheet.rows, strict=True))
         if not sheet.visible:
             self.add("hidden-sheet")
         self.add("hidden-rows", "", sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
@@ -75,16 +79,11 @@ class Table:
             self.add("missing-key-column", key, key=key, present=present)
         self.has_keys = not missing
 
-    def cells(self, official: str) -> tuple:
+    def cells(self, official: str) -> list:
         """Cells of a column; all None where the column is missing."""
-        position, length = self.positions.get(official), len(self.sheet.rows)
-        if position is None or not length:
-            return (None,) * length
-        return self._cells[position]
-
-    def cells_at(self, position: int) -> tuple:
-        """Cells of a column by its position."""
-        return self._cells[position]
+        if official not in self.positions:
+            return [None] * len(self.sheet.rows)
+        return self.sheet.column(self.positions[official])
 
     @property
     def filled(self) -> list[bool]:
@@ -94,23 +93,25 @@ class Table:
 
     def make_blank(self, indices: Collection[int]) -> None:
         """Have rows without any cell in the place of some."""
-        blank = [None] * len(self.sheet.header)
-        rows = [blank if index in indices else row for index, row in enumerate(self.sheet.rows)]
+        rows = list(self.sheet.rows)
+        for index in indices:
+            rows[index] = [None] * len(self.sheet.header)
         self.sheet = replace(self.sheet, rows=rows)
-        self._cells = list(zip(*rows, strict=True))
 
     def add(
         self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object
     ) -> None:
         """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its official name or position."""
-        position = column if isinstance(column, int) else self.positions.get(column)
+        position = column
+        if isinstance(column, str):
+            position = self.positions.get(column)
         if position is not None:
-            column = self.sheet.header[position] if position < len(self.sheet.header) else ""
+            column = "".join(self.sheet.header[position : position + 1])
             if not column.strip():
                 letters = ids.cell_name(position, 1).rstrip("1")
                 column = f"{letters} (no name)"
-        place = {"sheet": self.sheet.name, "column": column, "position": position}
-        self.diagnostics.add(entry, place, rows, value, **words)
+        location = {"sheet": self.sheet.name, "column": column, "position": position}
+        self.diagnostics.add(entry, location, rows, value, **words)
 
     def names(
         self, official: str, spellings: set[str] | None = None, noun: str = ""
@@ -152,7 +153,10 @@ def _find_columns(table: Table) -> dict[str, int]:
             positions[official] = position
             table.add("renamed-column", position, official=official)
         elif name.startswith(after_task) and position not in positions.values():
-            candidates[_dimension_column(name.removeprefix(after_task))].append(position)
+            text = name.removeprefix(after_task)
+            dimensions = [name for name in DIMENSION_NAMES if normalise_name(name) in text]
+            if len(dimensions) == 1:
+                candidates[f"{_AFTER_TASK}_{dimensions[0]}"].append(position)
     # Of several columns that name a dimension, such as one with a comment, nobody knows which is meant.
     for official in candidates.keys() & officials - positions.keys():
         if len(candidates[official]) == 1:
@@ -167,15 +171,9 @@ def _find_columns(table: Table) -> dict[str, int]:
             entry = "unmatched-column"
         else:
             entry = "unknown-column"
-        dimensions = ", ".join(taxonomy.DIMENSION_NAMES)
-        table.add(entry, position, official=alike.get(name), dimensions=dimensions)
+        words = {"official": alike.get(name), "dimensions": ", ".join(DIMENSION_NAMES)}
+        table.add(entry, position, **words)
     return positions
-
-
-def _dimension_column(text: str) -> str:
-    """Official name of the column of the one dimension that a text names; "" if it names none or several."""
-    names = [dimension.name for dimension in DIMENSIONS if normalise_name(dimension.name) in text]
-    return f"{_AFTER_TASK}_{names[0]}" if len(names) == 1 else ""
 
 
 # --- rows without data ---
@@ -190,26 +188,58 @@ def leave_out(table: Table, key: str, known_ids: Collection[str], explained: boo
     known, and one of its texts stands above a column of numbers, or is no answer on the scale of its column, or other
     sheets have such rows, too (``explained``).
     """
-    first = _count_name_rows(table, key, known_ids, explained)
-    headers = set(range(first)) | _repeated_names(table, key, first)
-    totals = _totals(table, key, known_ids, first) - headers
-    table.add("further-header", "", [index + 2 for index in sorted(headers)])
-    table.add("totals", "", [index + 2 for index in sorted(totals)])
+    rows, names, id_position = table.sheet.rows, table.sheet.names, table.positions[key]
+    first_cells = []
+    for row in rows:
+        cell = row[0]
+        if cell is None:
+            cell = next(filter(None, row), None)
+        first_cells.append(cell)
+    # Each different cell once: nearly all rows have an id.
+    texts = [cell for cell in set(table.cells(key)) if isinstance(cell, str)]
+    names_of_id = {text for text in texts if normalise_name(text) == names[id_position]}
+    texts = [cell for cell in set(first_cells) if isinstance(cell, str)]
+    words_of_totals = {text for text in texts if normalise_word(text) in TOTALS}
+    name_rows = _count_name_rows(table, id_position, known_ids, explained)
+    headers, totals = list(range(name_rows)), []
+    for index in range(name_rows, len(rows)):
+        row = rows[index]
+        identifier = row[id_position]
+        pairs = zip(row, names, strict=True)
+        are_names = (is_blank(cell) or normalise_name(str(cell)) == name for cell, name in pairs)
+        if identifier in names_of_id and all(are_names):
+            headers.append(index)
+        elif first_cells[index] in words_of_totals and as_name(identifier) not in known_ids:
+            totals.append(index)
+    table.add("further-header", "", [index + 2 for index in headers])
+    table.add("totals", "", [index + 2 for index in totals])
     if headers or totals:
-        table.make_blank(headers | totals)
+        table.make_blank(headers + totals)
     return bool(headers)
 
 
-def _count_name_rows(table: Table, key: str, known_ids: Collection[str], explained: bool) -> int:
+def _count_name_rows(
+    table: Table, id_position: int, known_ids: Collection[str], explained: bool
+) -> int:
     """How many of the first rows explain the columns."""
-    role_position, id_position = table.positions.get("Role"), table.positions[key]
-    names_column = _naming(table, id_position)
+    role_position = table.positions.get("Role")
+    scale_of = {}
+    for column in table.columns:
+        if column.scale:
+            scale_of[table.positions.get(column.official)] = column.scale
 
     def is_data(row: Sequence) -> bool:
         if role_position is None:
             return as_name(row[id_position]) in known_ids
         role = row[role_position]
         return isinstance(role, str) and normalise_word(role) in KNOWN_ROLES
+
+    def names_column(position: int, cell: object) -> bool:
+        if position == id_position or not is_word(cell):
+            return False
+        if position in scale_of:
+            return not is_answer(scale_of[position], cell)
+        return _is_texts_above_numbers(table.sheet.column(position))
 
     name_rows = 0
     for index, row in enumerate(table.sheet.rows[:_FIRST_ROWS]):
@@ -227,73 +257,14 @@ def _count_name_rows(table: Table, key: str, known_ids: Collection[str], explain
     return name_rows
 
 
-def _naming(table: Table, id_position: int) -> Callable[[int, object], bool]:
-    """A function that says whether a cell in a position names its column."""
-    scales = {}
-    for column in table.columns:
-        if column.scale:
-            scales[table.positions.get(column.official)] = column.scale
-
-    def names_column(position: int, cell: object) -> bool:
-        if position in scales:
-            return is_word(cell) and not is_answer(scales[position], cell)
-        if position == id_position or not is_word(cell):
-            return False
-        return _is_texts_above_numbers(table.cells_at(position))
-
-    return names_column
-
-
 def _is_texts_above_numbers(cells: Iterable[object]) -> bool:
     """Whether a column is a few texts with numbers alone below them, at least two and as many as the texts."""
     numbers = [as_number(cell) for cell in cells if not is_blank(cell)]
-    text_count = 0
-    while text_count < len(numbers) and numbers[text_count] is None:
-        text_count += 1
-    numbers_below = numbers[text_count:]
+    numbers_below = list(itertools.dropwhile(lambda number: number is None, numbers))
+    text_count = len(numbers) - len(numbers_below)
     if text_count >= _TEXTS_ABOVE or None in numbers_below:
         return False
     return len(numbers_below) >= max(2, text_count)
-
-
-def _repeated_names(table: Table, key: str, first: int) -> set[int]:
-    """Rows from ``first`` that repeat the names of the columns."""
-    names, id_position = table.sheet.names, table.positions[key]
-    # Each different cell once: nearly all rows have an id.
-    names_of_id = {
-        cell
-        for cell in set(table.cells(key))
-        if isinstance(cell, str) and normalise_name(cell) == names[id_position]
-    }
-    repeated = set()
-    for index, row in enumerate(table.sheet.rows[first:], first):
-        if row[id_position] not in names_of_id:
-            continue
-        pairs = zip(row, names, strict=True)
-        if all(is_blank(cell) or normalise_name(str(cell)) == name for cell, name in pairs):
-            repeated.add(index)
-    return repeated
-
-
-def _totals(table: Table, key: str, known_ids: Collection[str], first: int) -> set[int]:
-    """Rows from ``first`` that begin with the word for a total, and have no known id."""
-    id_position, rows = table.positions[key], table.sheet.rows
-    first_cells = [_first_cell(row) for row in rows]
-    # Each different cell once.
-    texts = [cell for cell in set(first_cells) if isinstance(cell, str)]
-    words_of_totals = {text for text in texts if normalise_word(text) in TOTALS}
-    totals = set()
-    for index, row in enumerate(rows[first:], first):
-        if first_cells[index] in words_of_totals and as_name(row[id_position]) not in known_ids:
-            totals.add(index)
-    return totals
-
-
-def _first_cell(row: Sequence) -> object:
-    """The cell in the first column or, if there is none, the first of the row; None without any."""
-    if row[0] is not None:
-        return row[0]
-    return next(filter(None, row), None)
 
 
 def is_word(cell: object) -> bool:

@@ -35,12 +35,12 @@ def official_sheets(
 ) -> list[Sheet]:
     """Lay out Tasks (with further columns) and Messages from cells by the official names, or those of the frames."""
     sheets = []
-    for (name, columns), rows, more in zip(
-        CORE_COLUMNS.items(), (tasks, messages), (list(further), []), strict=True
-    ):
-        keys = [getattr(column, by) for column in columns] + more
-        header = [column.official for column in columns] + more
-        sheets.append(Sheet(name, header, [[row.get(key) for key in keys] for row in rows]))
+    for name, records, further_columns in (("Tasks", tasks, further), ("Messages", messages, ())):
+        columns = CORE_COLUMNS[name]
+        header = [*(column.official for column in columns), *further_columns]
+        keys = [*(getattr(column, by) for column in columns), *further_columns]
+        rows = [list(map(record.get, keys)) for record in records]
+        sheets.append(Sheet(name, header, rows))
     return sheets
 
 
@@ -56,11 +56,12 @@ def official_scales() -> Sheet:
 def explain(column: Column) -> str:
     """Say what a column of the format means, and which answers it takes."""
     meaning = MEANINGS["format"].get(column.official)
-    if meaning is None:
-        dimensions = {dimension.name: dimension for dimension in DIMENSIONS}
-        dimension = dimensions[column.name.removeprefix("post_")]
-        when = "After the conversation" if column.name.startswith("post_") else "In this message"
-        meaning = f"{dimension.title}. {when}: the assistant {dimension.definition}."
+    for dimension in DIMENSIONS:
+        says = f"the assistant {dimension.definition}."
+        if column.name == dimension.name:
+            meaning = f"{dimension.title}. In this message: {says}"
+        elif column.name == f"post_{dimension.name}":
+            meaning = f"{dimension.title}. After the conversation: {says}"
     if column.scale is None:
         return meaning
     levels = [
@@ -105,11 +106,10 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
 def partition_folders(folder: str | Path) -> list[Path]:
     """Give the parts of a data set, in order: its folders ``part=0000``, ``part=0001`` and so on."""
     folder = Path(folder).expanduser()
-    folders = sorted(
-        path
-        for path in folder.glob("part=*")
-        if re.fullmatch(r"part=\d+", path.name) and path.is_dir()
-    )
+    folders = []
+    for path in sorted(folder.glob("part=*")):
+        if re.fullmatch(r"part=\d+", path.name) and path.is_dir():
+            folders.append(path)
     if not folders:
         raise refusal(folder, "no-part", folder=folder)
     return folders
@@ -134,7 +134,10 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
                 sheets = _sheets(study, part_participants.tolist())
                 names = file_names((sheet.name for sheet in sheets), study.name)
                 for sheet in sheets:
-                    _write_csv(sheet, target / f"{names[sheet.name]}.csv")
+                    _require_as_typed(sheet)
+                    text = csv_text([sheet.header, *sheet.rows])
+                    path = target / f"{names[sheet.name]}.csv"
+                    path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
     except OSError as error:
         raise UserError(not_written(error.filename or folder, error)) from None
     return partition_folders(folder)
@@ -179,11 +182,10 @@ def _sheets(study: Study, participants: list[str]) -> list[Sheet]:
     return sheets
 
 
-def _write_csv(sheet: Sheet, path: Path) -> None:
+def _require_as_typed(sheet: Sheet) -> None:
+    """Refuse a text that would be read back as a number."""
     for number, row in enumerate(sheet.rows, 2):
         for column, cell in zip(sheet.header, row, strict=True):
             if isinstance(cell, str) and as_text(as_typed(str(guarded(cell)))) != (cell or None):
-                place = f"sheet {sheet.name}, column {column}, row {number} of a part"
-                raise refusal(place, "text-like-number", text=cell)
-    text = csv_text([sheet.header, *sheet.rows])
-    path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
+                where = f"sheet {sheet.name}, column {column}, row {number} of a part"
+                raise refusal(where, "text-like-number", text=cell)

@@ -25,7 +25,7 @@ from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, replacing
 from sense7.taxonomy import normalise_name
 from sense7.workbook.diagnostics import refusal
-from sense7.workbook.ids import as_text, cell_name
+from sense7.workbook.ids import as_text, cell_name, is_number
 
 LONGEST_TEXT = 32_767
 """Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
@@ -75,7 +75,7 @@ _VALUE = re.compile(rb"<(?:[^\s<>/:]+:)?v(?:\s[^<>]*)?>(?:\s*(\d{1,9})\s*</)?")
 
 _DOCUMENT_TYPE = re.compile(rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", re.DOTALL)
 _SHARED_TEXT = re.compile(rb"<(?:[^\s<>/:]+:)?si[\s/>]")
-_PLACE = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
+_CELL_NAME = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 _BLANK_OR_ZERO = re.compile(r"(?:0(?:\.0*)?)?")
 
 
@@ -178,7 +178,12 @@ class _Package:
                 file_name = target.removeprefix("/")
                 if not target.startswith(("/", folder or "/")):
                     file_name = folder + target
-                self._name_sheet(attributes.get("name", ""), file_name)
+                name, part = attributes.get("name", ""), file_name.casefold()
+                # Thousands of names for one part could stand for one large sheet.
+                if part in self.sheet_names and part in self.xml:
+                    first = self.sheet_names[part]
+                    raise refusal(self.path, "one-part", first=first, second=name, part=file_name)
+                self.sheet_names[part] = name
 
     def _tags(self, name: str) -> Iterator[tuple[str, Mapping[str, str]]]:
         """The first tags of a part beside the sheets, with their attributes; none if there is no such part."""
@@ -186,14 +191,6 @@ class _Package:
         elements = _elements(self.xml.get(name) or b"<none/>", "start")
         for _, tag, element in itertools.islice(elements, MOST_TAGS):
             yield tag, element
-
-    def _name_sheet(self, name: str, file_name: str) -> None:
-        """Keep the name of a sheet; thousands of names for one part could stand for one large sheet."""
-        part = file_name.casefold()
-        if part in self.sheet_names and part in self.xml:
-            first = self.sheet_names[part]
-            raise refusal(self.path, "one-part", first=first, second=name, part=file_name)
-        self.sheet_names[part] = name
 
     def marks(self) -> dict[str, dict[str, list]]:
         """Sheet -> its marks, of the sheets that show a sign of any; refused where shared texts are too large."""
@@ -212,8 +209,15 @@ class _Package:
                 # That many at most; so the tags of all sheets are counted.
                 for sheet in sheets.keys() - looks.keys():
                     looks[sheet] = self._look(sheet)
-                counts = sum((look.shared for look in looks.values()), Counter())
-                _require_small(self.path, self.part, _sizes_of_texts(xml), counts)
+                sizes = _sizes_of_texts(xml)
+                total = 0
+                for look in looks.values():
+                    for number, count in look.shared.items():
+                        if number < len(sizes):
+                            total += count * sizes[number]
+                if total > LARGEST:
+                    megabytes = total / 2**20
+                    raise refusal(self.path, "shared-text", part=self.part, megabytes=megabytes)
         return {self.sheet_names.get(part, part): look.marks for part, look in looks.items()}
 
     def _look(self, part: str) -> "_Look":
@@ -224,7 +228,8 @@ class _Package:
         look = _Look(self.path, name, self.is_calculated)
         parser = ElementTree.XMLParser(target=look)  # noqa: S314 -- no document type, no entity
         parser.feed(xml)
-        return parser.close()
+        parser.close()
+        return look
 
 
 def _elements(xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
@@ -235,9 +240,9 @@ def _elements(xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.
 
 def _shared_sizes(path: Path, part: str, xml: bytes) -> list[int]:
     """Bytes that each shared text has at most; a part that announces more texts than it can hold is refused."""
-    for _, tag, of in itertools.islice(_elements(xml, "start"), MOST_TAGS):
+    for _, tag, element in itertools.islice(_elements(xml, "start"), MOST_TAGS):
         if tag == "sst":
-            announced = of.get("uniqueCount", "").strip().removeprefix("+")
+            announced = element.get("uniqueCount", "").strip().removeprefix("+")
             if announced.isdecimal() and (len(announced) > 18 or int(announced) > len(xml)):
                 raise refusal(path, "shared-text/announced", part=part, number=f"{announced:.20}")
             break
@@ -265,13 +270,6 @@ def _most_text(sizes: Sequence[int], sheets: Iterable[bytes]) -> int:
             elif int(number) < len(sizes):
                 total += count * sizes[int(number)]
     return total
-
-
-def _require_small(path: Path, part: str, sizes: Sequence[int], counts: Mapping[int, int]) -> None:
-    """Refuse a workbook whose shared texts are too large once each stands in every cell that refers to it."""
-    total = sum(count * sizes[number] for number, count in counts.items() if number < len(sizes))
-    if total > LARGEST:
-        raise refusal(path, "shared-text", part=part, megabytes=total / 2**20)
 
 
 class _Look:
@@ -310,11 +308,12 @@ class _Look:
             )
         if tag == "row":
             number = attributes.get("r", "")
-            self._row, self._column = self._row + 1, -1
+            self._row += 1
+            self._column = -1
             if number.isdecimal() and len(number) < 10:
                 self._row = int(number)
             elif number:
-                self._refuse_place(number)
+                self._refuse_cell(number)
             if self._row > MOST_ROWS:
                 raise refusal(self._path, "too-far", sheet=self._name, row=self._row, column=1)
             if attributes.get("hidden") in {"1", "true"}:
@@ -325,23 +324,20 @@ class _Look:
             self._value = []
             self._column += 1
             if "r" in attributes:
-                self._move(attributes["r"])
+                match = _CELL_NAME.fullmatch(attributes["r"])
+                if match is None:
+                    self._refuse_cell(attributes["r"])
+                self._row = int(match[2])
+                self._column = -1
+                for letter in match[1].upper():
+                    self._column = (self._column + 1) * 26 + ord(letter) - 65
         else:
             self._children.add(tag)
             if tag == "v":
                 self._value, self._in_value = [], True
 
-    def _move(self, place: str) -> None:
-        """Go to a cell by its name."""
-        match = _PLACE.fullmatch(place)
-        if match is None:
-            self._refuse_place(place)
-        self._row, self._column = int(match[2]), -1
-        for letter in match[1].upper():
-            self._column = (self._column + 1) * 26 + ord(letter) - 65
-
-    def _refuse_place(self, place: str) -> None:
-        raise refusal(self._path, "too-far/place", sheet=self._name, place=f"{place:.20}")
+    def _refuse_cell(self, name: str) -> None:
+        raise refusal(self._path, "too-far/place", sheet=self._name, place=f"{name:.20}")
 
     def data(self, text: str) -> None:
         """Text between tags."""
@@ -354,33 +350,28 @@ class _Look:
         self._depth -= 1
         if tag == "v":
             self._in_value = False
-        elif tag == "c":
-            self._end_cell("".join(self._value).strip())
-            self._children = set()
-
-    def _end_cell(self, value: str) -> None:
-        children, place = self._children, (self._column, self._row)
+        if tag != "c":
+            return
+        value, children = "".join(self._value).strip(), self._children
+        self._children = set()
+        cell = (self._column, self._row)
         if children & {"v", "is", "f"}:
             self._height = max(self._height, self._row)
             self._width = max(self._width, self._column + 1)
             is_too_long = self._height > MOST_ROWS or self._width > MOST_COLUMNS
             if is_too_long or self._width * self._height > MOST_CELLS:
-                where = {"sheet": self._name, "row": self._height, "column": self._width}
-                raise refusal(self._path, "too-far", **where)
+                reach = {"row": self._height, "column": self._width}
+                raise refusal(self._path, "too-far", sheet=self._name, **reach)
             if self._type == "e":
-                self.marks["errors"].append(place)
+                self.marks["errors"].append(cell)
         if "f" in children and self._type != "str":
             is_zero = _BLANK_OR_ZERO.fullmatch(value) is not None
             if not value or (is_zero and not self._calculated):
-                self.marks["formulas"].append(place)
+                self.marks["formulas"].append(cell)
         if self._type == "n" and re.fullmatch(r"\d{16,}", value):
-            self.marks["digits"].append((*place, value))
+            self.marks["digits"].append((*cell, value))
         if self._type == "s" and len(value) < 10 and value.isdecimal():
             self.shared[int(value)] += 1
-
-    def close(self) -> "_Look":
-        """What came of it."""
-        return self
 
 
 # --- reading ---
@@ -411,9 +402,8 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             height, width = (last + 1 for last in page.end or (-1, -1))
             cells += height * width
             if cells > MOST_CELLS:
-                raise refusal(
-                    path, "too-far/together", sheet=name, row=height, column=width, most=MOST_CELLS
-                )
+                reach = {"sheet": name, "row": height, "column": width}
+                raise refusal(path, "too-far/together", **reach, most=MOST_CELLS)
             table = page.to_python(skip_empty_area=False) or [[]]
             is_visible = metadata.visible == python_calamine.SheetVisibleEnum.Visible
             sheets[name] = _as_sheet(name, table, marks_of.get(name, defaultdict(list)), is_visible)
@@ -439,8 +429,8 @@ def _require_workbook(path: Path) -> None:
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         raise refusal(path, "protected")
     if not zipfile.is_zipfile(path):
-        kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
-        raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
+        entries = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
+        raise refusal(path, entries.get(path.suffix.casefold(), "no-workbook"))
 
 
 def _as_sheet(name: str, table: list[list], marks: Mapping[str, list], is_visible: bool) -> Sheet:
@@ -448,16 +438,16 @@ def _as_sheet(name: str, table: list[list], marks: Mapping[str, list], is_visibl
     header = list(map(as_text, table[0]))
     rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
 
-    def is_number(column: int, row: int) -> bool:
+    def has_number(column: int, row: int) -> bool:
         is_inside = 0 <= row - 2 < len(rows) and column < len(header)
         return is_inside and type(rows[row - 2][column]) is float
 
     for column, row in marks["formulas"]:
-        if is_number(column, row):
+        if has_number(column, row):
             rows[row - 2][column] = None
     for column, row, digits in marks["digits"]:
         # As a rounded number an id would come to equal its neighbour.
-        is_id = is_number(column, row) and "id" in header[column].casefold()
+        is_id = has_number(column, row) and "id" in header[column].casefold()
         if is_id and int(rows[row - 2][column]) != int(digits):
             rows[row - 2][column] = digits
     rows = without_end(rows, [None] * len(header))
@@ -471,11 +461,16 @@ def _as_sheet(name: str, table: list[list], marks: Mapping[str, list], is_visibl
     return Sheet(name, header, rows, is_visible, marks["errors"], marks["formulas"], hidden)
 
 
+def utf16_units(text: str) -> int:
+    """Length of a text as an .xlsx file counts it."""
+    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+
+
 def may_be_cut(text: str) -> bool:
     """Whether a text is as long as a cell of an .xlsx file may be, by characters or by UTF-16 units."""
     if len(text) < LONGEST_TEXT // 2:  # shorter even where each character takes two units
         return False
-    units = len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+    units = utf16_units(text)
     # A character of two units that has no room is left out whole.
     ends_before_a_pair = units == LONGEST_TEXT - 1 and units > len(text)
     return LONGEST_TEXT in (len(text), units) or ends_before_a_pair
@@ -512,7 +507,19 @@ def write_sheets(
     class ExactWorksheet(Worksheet):
         """A worksheet that escapes texts so that each comes back as it was."""
 
-        _escape_control_characters = staticmethod(_escape)
+        @staticmethod
+        def _escape_control_characters(text):
+            """Escape control characters as _xHHHH_, and what looks like such an escape; XlsxWriter overlooks some."""
+            if not isinstance(
+                text, str
+            ):  # XlsxWriter passes numbers of truth values and of its own too
+                return text
+            text = _CODE.sub("_x005F_", text)
+            text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+            if text.startswith("<r>") and text.endswith("</r>"):
+                # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
+                return f"_x003C_{text[1:]}"
+            return text
 
     path = Path(path)
     if isinstance(sheets, Mapping):
@@ -531,18 +538,17 @@ def write_sheets(
             page.freeze_panes(1, 0)
             for row, cells in enumerate([sheet.header, *sheet.rows]):
                 for column, cell in enumerate(cells):
-                    is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
-                    if cell is not None and not (is_number and math.isnan(cell)):
-                        page.write(row, column, _Exact(cell) if is_number else cell)
+                    if not is_number(cell):
+                        page.write(row, column, cell)  # nothing if it is None
+                    elif not math.isnan(cell):
+                        page.write(row, column, _Exact(cell))
 
 
 def _require_writable(sheet: Sheet, path: Path) -> None:
     """Refuse a sheet with a cell that an .xlsx file can't hold without loss."""
     for row, cells in enumerate([sheet.header, *sheet.rows]):
         for column, cell in enumerate(cells):
-            # Most cells are such numbers.
-            is_plain_number = type(cell) is float and math.isfinite(cell)
-            problem = None if is_plain_number else _unwritable(cell)
+            problem = _unwritable(cell)
             if row >= MOST_ROWS or column >= MOST_COLUMNS:
                 problem = (
                     f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
@@ -581,13 +587,12 @@ def new_workbook(
 
 def _unwritable(cell) -> str | None:
     """Why a cell can't be written without loss; None if it can."""
-    if cell is None:
+    if cell is None or (type(cell) is float and math.isfinite(cell)):  # as most cells are
         return None
     if isinstance(cell, str):
-        if len(cell) > LONGEST_TEXT // 2:
-            length = len(cell.encode("utf-16-le", errors="surrogatepass")) // 2
-            if length > LONGEST_TEXT:
-                return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}: shorten it"
+        length = utf16_units(cell)
+        if length > LONGEST_TEXT:
+            return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}: shorten it"
         if re.search("[\ud800-\udfff\ufffe\uffff]", cell):
             return "a character that an .xlsx file can't hold (a lone surrogate, U+FFFE or U+FFFF)"
         return None
@@ -610,15 +615,3 @@ class _Exact(float):
 # be that of a control character's code, still to come.
 _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F])")
 _CONTROL = re.compile(r"[\x00-\x08\x0B-\x1F]")
-
-
-def _escape(text):
-    """Escape control characters as _xHHHH_, and what looks like such an escape; XlsxWriter overlooks some of these."""
-    if not isinstance(text, str):  # XlsxWriter passes numbers of truth values and of its own too
-        return text
-    text = _CODE.sub("_x005F_", text)
-    text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
-    if text.startswith("<r>") and text.endswith("</r>"):
-        # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
-        return f"_x003C_{text[1:]}"
-    return text
