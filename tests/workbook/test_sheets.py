@@ -492,6 +492,13 @@ def test_only_exactly_assistant_makes_a_turn(read, role):
     assert found(study, "unknown-role").count == 4
 
 
+def test_all_ratings_that_one_wrong_role_concerns_are_one_warning(read):
+    study = read(messages={"Role": ["user", "Assistant"] + ["user", "assistant"] * 7})
+    warning = found(study, "rating-elsewhere")
+    assert warning.place == "sheet Messages, row 3"
+    assert warning.problem.startswith("8 ratings ")
+
+
 # Texts
 
 

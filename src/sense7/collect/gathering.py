@@ -86,7 +86,7 @@ class Download:
     @cached_property
     def items(self) -> dict[tuple, object]:
         """Every single answer, by its place."""
-        items: dict[tuple, object] = {}
+        items = {}
         for name, value in self.answers.items():
             items["about the person", name] = value
         for rated in self.rated:
@@ -152,8 +152,8 @@ def read_download(path: Path) -> Download:
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
     _require_keys(content["answers"], f"{where}: answers", (), questions)
-    answers: dict[str, object] = {}
-    notes: list[str] = []
+    answers = {}
+    notes = []
     for name, value in content["answers"].items():
         question, path_of_answer = questions[name], f"{where}: answers: {name}"
         if question["kind"] == "number":
@@ -169,7 +169,7 @@ def read_download(path: Path) -> Download:
             _store_text(answers, name, value, path_of_answer, notes)
     chats = content["conversations"]
     _require(isinstance(chats, list), where, "conversations: not as the page writes them")
-    rated: dict[str, Rated] = {}
+    rated = {}
     for number, chat in enumerate(chats, 1):
         position = f"{where}: conversation {number}"
         storable_chat = _as_storable(chat, number, rated.keys(), position, notes)
@@ -284,7 +284,7 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
     if study.comment:
         keys_of_turn.add("comment")
     turns_to_rate = study.rated_turns(conversation["messages"])
-    turns: dict[int, dict] = {}
+    turns = {}
     is_list = isinstance(content["turns"], list)
     _require(is_list, where, "turns: not as the page writes them")
     for number, ratings in enumerate(content["turns"], 1):
@@ -363,7 +363,7 @@ def read_downloads(folder: str | Path) -> Gathered:
     files = [path for path in entries if path.suffix.casefold() == ".json"]
     if not files:
         raise UserError(f"{folder}: holds no download. Put the .json files of the people there.")
-    notes: list[str] = []
+    notes = []
     other_names = [path.name for path in entries if path not in files]
     if other_names:
         names = ", ".join(other_names[:5])
@@ -371,8 +371,8 @@ def read_downloads(folder: str | Path) -> Gathered:
             names += " ..."
         notes.append(f"{folder}: passed over, no .json file: {names}")
 
-    left_out: list[str] = []
-    downloads: list[Download] = []
+    left_out = []
+    downloads = []
     for path in files:
         try:
             downloads.append(read_download(path))
@@ -420,7 +420,7 @@ def _one_for_each_person(
     downloads: Sequence[Download], notes: list[str]
 ) -> tuple[list[Download], list[str]]:
     """The fullest download of each person, by code, and what other answers the others have."""
-    people: dict[str, list[Download]] = defaultdict(list)
+    people = defaultdict(list)
     for download in downloads:
         people[download.person].append(download)
     fullest_downloads, problems = [], []
@@ -446,7 +446,7 @@ def _one_for_each_person(
 
 def of_one_study(downloads: Sequence[Download]) -> tuple[list[Download], list[str]]:
     """The downloads of the study with most people, and what is wrong with the others; none if two studies have most."""
-    people: dict[str, set[str]] = defaultdict(set)
+    people = defaultdict(set)
     for download in downloads:
         people[download.study.id].add(download.person)
     most = max(map(len, people.values()), default=0)

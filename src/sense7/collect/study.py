@@ -142,7 +142,7 @@ def _turns(value: object, where: str) -> str | tuple[int, ...]:
 def _questions(value: object, where: str) -> tuple[dict, ...]:
     fix = "no list. Write one entry per question, each with a name and a text."
     require(isinstance(value, list | tuple), where, fix)
-    checked: dict[str, dict] = {}
+    checked = {}
     for number, entry in enumerate(value, 1):
         question = _question(entry, f"{where}, question {number}")
         name = normalise_name(question["name"])

@@ -72,7 +72,7 @@ def branch_of_list(
     if current is None or str(current) not in parents:
         current = _newest_leaf(messages, parents)
     positions = {name: position for position, name in enumerate(parents)}
-    branch: dict[str, int] = {}  # from the current message up to the root
+    branch = {}  # from the current message up to the root
     name = str(current)
     while name is not None:
         if name not in parents:
@@ -98,7 +98,7 @@ def _parent_of(message: Mapping) -> object:
 
 def _parents_by_name(messages: list, children_key: str | None, where: str) -> dict[str, str | None]:
     """Name of each message -> that of its parent; without one, of who names it as a child, or of the message before."""
-    parents: dict[str, str | None] = {}
+    parents = {}
     previous = None
     for number, message in enumerate(messages, 1):
         expect(message, dict, f"{where}[{number}]")
@@ -217,7 +217,7 @@ def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
     """Read a message of an export of DeepSeek, whose fragments say by their types which side wrote them."""
     sides = {"REQUEST": USER, "RESPONSE": ASSISTANT}
     side = ""
-    parts: list[str | Omitted] = []
+    parts = []
     for number, fragment in enumerate(expect(message["fragments"], list, f"{where}.fragments"), 1):
         path = f"{where}.fragments[{number}]"
         fragment_type = str(expect(fragment, dict, path).get("type"))

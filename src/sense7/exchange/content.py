@@ -275,7 +275,7 @@ def pieces(
 def joined(parts: Iterable[str | Omitted]) -> tuple[str, list[Omitted]]:
     """Text of pieces, and what is left out of them."""
     text = ""
-    left_out: list[Omitted] = []
+    left_out = []
     is_interrupted = False
     for part in parts:
         if isinstance(part, Omitted):
@@ -364,7 +364,7 @@ def _parts_of(
     texts: Mapping[str, str] | None,
 ) -> list[str | Omitted]:
     """Pieces of all that a message holds: its text, files, a refusal, calls of tools, reasoning, sound."""
-    parts: list[str | Omitted] = []
+    parts = []
     if role_key == "sender":  # an export of Claude has files beside the text
         for key in ("attachments", "files"):
             files = expect(message.get(key) or [], list, f"{where}.{key}")

@@ -104,7 +104,7 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
 
 def _columns(sheet: Sheet) -> list[str]:
     """Names of the columns; one that is not plain, or stands twice, goes by its number."""
-    names: list[str] = []
+    names = []
     for number, header in enumerate(sheet.header, 1):
         is_plain = re.fullmatch(r"[A-Za-z][\w-]*", header, re.ASCII) is not None
         names.append(header if is_plain and header not in names else f"column-{number}")

@@ -85,7 +85,7 @@ def read_chats(
     for name, value in (("participant", participant), ("condition", condition), ("topic", topic)):
         if value is not None:
             values[name] = value
-    place_of: dict[str, str] = {}
+    place_of = {}
     where = "no file"
     for path in map(Path, paths):
         formats = summary.formats.setdefault(path.name, {})

@@ -114,7 +114,7 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
 def _positions(path: Path, header: list[str], columns: Mapping[str, str]) -> dict[str, int]:
     """Official name -> position in the table: by the map, else by a column's own name."""
     name_of = {column: name for name, column in columns.items()}
-    positions: dict[str, int] = {}
+    positions = {}
     for position, column in enumerate(header):
         name = name_of.get(column)
         if name is None:
@@ -145,8 +145,8 @@ class Rated:
             "TaskId": chat.id,
             "PreTaskChoice": chat.topic,
         }
-        self.ratings: dict[int, dict] = {}
-        self.rows: dict[int | str, int] = {}
+        self.ratings = {}
+        self.rows = {}
 
 
 @dataclass
@@ -187,7 +187,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
         if any(as_number(cell) == 0 for cell in cells if not is_blank(cell)):
             from_0.add(key)
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
-    failures: dict[str, list[str]] = defaultdict(list)
+    failures = defaultdict(list)
     for number, row in enumerate(table.rows, 2):
         name = as_name(row["TaskId"])
         chat = by_id.get(name)
@@ -251,7 +251,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
 def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
     """Number of the message that a row rates, from 1; or why it rates none."""
     turns = [number for number, message in enumerate(chat.messages, 1) if message.role == ASSISTANT]
-    messages: set[int] = set()
+    messages = set()
     for key in KEYS:
         if is_blank(row.get(key)):
             continue

@@ -28,7 +28,7 @@ def read_list(record: Mapping) -> Chat:
     key = next(key for key in keys if key in record)
     messages = unfolded(expect(record[key], list, key))
     branch = branch_of_list(record, messages, key)
-    parts: list[Message | Omitted] = []
+    parts = []
     if record.get("system"):
         parts.append(Omitted(SYSTEM))
     for number in branch:
@@ -125,7 +125,7 @@ def read_transcript(record: Transcript) -> Chat:
         else:
             inside.append(match)
     ends = [match.start() for match in messages[1:]] + [len(text)]
-    parts: list[Message | Omitted] = []
+    parts = []
     for match, end in zip(messages, ends, strict=False):
         side = sides[match["name"].casefold()]
         if side == SYSTEM:
@@ -172,7 +172,7 @@ def read_record(record: object) -> tuple[str, Chat]:
     """Name of a record's format, and its conversation; a ValueError says what was expected, and what stands there."""
     if isinstance(record, Transcript):
         return "transcript", read_transcript(record)
-    about: Mapping = {}
+    about = {}
     if is_messages(record):
         about = {"messages": record}
     elif isinstance(record, dict):

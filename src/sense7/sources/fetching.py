@@ -340,8 +340,9 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
         if record is None:
             raise UserError(f"{data}: not fetched yet. {fix} (looked in {cache_folder() / data})")
         if not _is_current(source, record):
-            text = f"{data}: fetched for another version of this project, which converted it otherwise. {fix}"
-            raise UserError(text)
+            raise UserError(
+                f"{data}: fetched for another version of this project, which converted it otherwise. {fix}"
+            )
         path = _cached(source, record)
         if not path.exists():
             raise UserError(f"{path}: fetched once, gone now. {fix}")
@@ -350,10 +351,11 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        names, absent = [_SYNTHETIC, *SOURCES], f"nor a file: there is no {path.absolute()}."
+        names = [_SYNTHETIC, *SOURCES]
         hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(
-            f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}"
+            f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}. "
+            f"{hint}"
         ) from None
     except (OSError, ValueError) as error:
         raise UserError(

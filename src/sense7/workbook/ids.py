@@ -118,7 +118,7 @@ def as_name(cell) -> str | None:
 def as_names(cells: Sequence) -> list[str | None]:
     """Each cell of a column by :func:`as_name`."""
     keys = distinct_keys(cells)
-    names: dict[object, str | None] = {}
+    names = {}
     for key, cell in zip(keys, cells, strict=True):
         if key not in names:
             names[key] = as_name(cell)
@@ -224,7 +224,7 @@ def group_spellings(
     names: Iterable[str], form_of: Callable[[str], str] = _loose_form
 ) -> dict[str, list[str]]:
     """Names by what is left of them without case, braces, space and leading zeros, or by another form."""
-    groups: dict[str, list[str]] = defaultdict(list)
+    groups = defaultdict(list)
     for name in dict.fromkeys(names):
         groups[form_of(name)].append(name)
     return groups
@@ -319,7 +319,7 @@ def report_retyped(
     are_digits_with_letters = bool(words) and all(
         re.fullmatch(r"\d+[a-zA-Z]\d+|[0-9a-f]+|[0-9A-F]+", name) for name in words
     )
-    retyped: dict[str, list[int]] = defaultdict(list)
+    retyped = defaultdict(list)
     for row, (cell, name) in enumerate(zip(cells, names, strict=True), 2):
         if name is None or name in without:
             continue
@@ -346,8 +346,8 @@ def report_replaced_signs(
 
     ``joined_only``: only those that came to equal a name that is written otherwise.
     """
-    written: dict[str, set[str]] = defaultdict(set)
-    rows_of: dict[str, list[int]] = defaultdict(list)
+    written = defaultdict(set)
+    rows_of = defaultdict(list)
     for row, (cell, name) in enumerate(zip(cells, names, strict=True), 2):
         if name is not None:
             form = name
@@ -378,7 +378,7 @@ def report_similar(
     spellings = [group for group in group_spellings(counts).values() if len(group) > 1]
     looks = [group for group in look_alikes(counts) if group not in spellings]
     for entry, groups in (("similar", spellings), ("similar/look", looks)):
-        rows_of: dict[str, list[int]] = {}  # by the forms of a group in words
+        rows_of = {}  # by the forms of a group in words
         for group in groups:
             forms = [
                 f"{with_code_points(name)} ({count_of(counts[name], 'row')})" for name in group

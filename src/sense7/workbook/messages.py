@@ -9,6 +9,7 @@ from itertools import compress, pairwise
 import numpy as np
 
 from sense7.taxonomy import RATING_NAMES
+from sense7.terminal import count_of
 from sense7.workbook.conversations import Columns
 from sense7.workbook.ids import as_number, as_texts, is_blank
 from sense7.workbook.repeats import report_repeated_messages, rows_by_name
@@ -48,11 +49,7 @@ def read_messages(
     is_message = np.array([name is not None for name in names], dtype=bool)
     is_turn = is_message & np.array([role == "assistant" for role in roles], dtype=bool)
     _report_rows(table, identifiers, names, roles, repeats)
-    for column in table.columns:
-        if column.scale:
-            is_rated = np.isfinite(ratings[column.name][0])
-            rows = np.flatnonzero(is_message & ~is_turn & is_rated) + 2
-            table.add("rating-elsewhere", column.official, rows)
+    _report_ratings_elsewhere(table, ratings, is_message & ~is_turn)
 
     numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
     order = order_of(names, table.cells("MessageId"), numbers, is_turn, joined)
@@ -74,7 +71,7 @@ def read_messages(
     }
     turn_rows = np.flatnonzero(is_turn)
     conversation_numbers = [number_of[names[row]] for row in turn_rows.tolist()]
-    turns: Columns = {}
+    turns = {}
     for name in ("conversation", "participant", "condition"):
         turns[name] = [conversations[name][number] for number in conversation_numbers]
     turns["turn"] = order.turn[turn_rows]
@@ -167,6 +164,26 @@ def _report_rows(
         cells = enumerate(table.cells(official), 2)
         cut_rows = [row for row, cell in cells if isinstance(cell, str) and may_be_cut(cell)]
         table.add("cut-text", official, cut_rows, longest=f"{LONGEST_TEXT:,}")
+
+
+def _report_ratings_elsewhere(table: Table, ratings: Mapping, is_elsewhere: np.ndarray) -> None:
+    """Report ratings of messages that are no turn of the assistant: of several columns in one warning, by their rows.
+
+    One wrong Role concerns every rating of its row.
+    """
+    rows_of = {}
+    for column in table.columns:
+        if column.scale:
+            is_rated = np.isfinite(ratings[column.name][0])
+            rows_of[column.official] = np.flatnonzero(is_elsewhere & is_rated) + 2
+    columns = [official for official, rows in rows_of.items() if len(rows)]
+    if len(columns) == 1:
+        table.add("rating-elsewhere", columns[0], rows_of[columns[0]])
+        return
+    rows = np.concatenate(list(rows_of.values()))
+    number = count_of(len(rows), "rating")
+    words = {"ratings": number, "columns": ", ".join(columns)}
+    table.add("rating-elsewhere/several", "", np.unique(rows), **words)
 
 
 def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np.ndarray:

@@ -132,7 +132,7 @@ class ReadingOptions:
             scales[_column(name, where)] = parse_interval(ends, where)
         if words is not None and not isinstance(words, Mapping):
             words = Path(str(words))
-        words_of: dict[str, dict] = {}
+        words_of = {}
         for name, entry, where in entries_of(words, "words"):
             if isinstance(entry, Mapping):
                 column, levels = _column(name, where), entry
@@ -150,7 +150,7 @@ class ReadingOptions:
                 if not declines:
                     column_words[normalise_word(word)] = float(level)
         official_names = {normalise_name(official): official for official in scale_columns()}
-        missing_of: dict[str, tuple[float | str, ...]] = {}
+        missing_of = {}
         for name, values, _ in entries_of(missing, "--missing"):
             column = official_names.get(normalise_name(str(name)), str(name))
             missing_of[column] = missing_of.get(column, ()) + _missing_values(values)
@@ -242,8 +242,8 @@ def with_scales_sheet(
     sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path
 ) -> ReadingOptions:
     """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first."""
-    scales: dict[str, Interval] = {}
-    missing: dict[str, tuple[float | str, ...]] = {}
+    scales = {}
+    missing = {}
     for sheet in filter(is_scales_sheet, sheets.values()):
         for number, row in enumerate(sheet.rows, 2):
             where = f"{path}: sheet {sheet.name}, row {number}"

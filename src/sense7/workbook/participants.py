@@ -22,7 +22,7 @@ def find_participants(
 ) -> Sheet | None:
     """The sheet with one row per participant, found by its PID column; reports every sheet that is not used."""
     used = {table.sheet.name: official for official, table in tables.items()}
-    candidates: list[tuple[tuple, Sheet]] = []
+    candidates = []
     for sheet in sheets.values():
         of_the_project = {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET}
         if sheet.name in used or sheet.name in of_the_project or is_scales_sheet(sheet):
@@ -97,7 +97,7 @@ def read_participants(
             name += "'"
         columns[name] = _characteristic(table, index, options.missing_of(header))
     columns["row"] = np.arange(2, len(people) + 2)
-    first_index: dict[str, int] = {}
+    first_index = {}
     without_id, repeated = [], []
     for index, name in enumerate(people):
         if name is None:

@@ -14,7 +14,7 @@ _ABSENT_CODE = STATES.index(ABSENT)
 
 def rows_by_name(names: Iterable[str | None]) -> dict[str, list[int]]:
     """Name -> its rows, from 0."""
-    rows: dict[str, list[int]] = defaultdict(list)
+    rows = defaultdict(list)
     for number, name in enumerate(names):
         if name is not None:
             rows[name].append(number)
@@ -109,9 +109,9 @@ def report_repeated_messages(
     nobody knows. Rated turns that are alike, and may yet have been said and rated twice, are counted, with a warning.
     """
     messages = _Messages(table, message_id, ratings)
-    repeats: set[int] = set()
-    contradicting: set[int] = set()
-    similar_turns: list[int] = []
+    repeats = set()
+    contradicting = set()
+    similar_turns = []
     for numbers in rows_by_name(names).values():
         texts = {(messages.roles[number], messages.content[number]) for number in numbers}
         if len(texts) == len(numbers):
@@ -132,7 +132,7 @@ def report_repeated_messages(
 
 def _same_messages(messages: _Messages, numbers: list[int]) -> list[list[int]]:
     """Rows of a conversation by MessageId, those that several have; none where rows of one MessageId say two things."""
-    groups: dict[float, list[int]] = defaultdict(list)
+    groups = defaultdict(list)
     for number in numbers:
         groups[messages.message_id[number]].append(number)
     if any(map(math.isnan, groups)):
@@ -148,7 +148,7 @@ def _repeated_runs(messages: _Messages, numbers: list[int]) -> list[list[int]]:
     """Rows of a conversation with the row that repeats each, where a run of rows stands again further down."""
     if _have_own_ids(messages, numbers):
         return []
-    runs: list[list[int]] = []
+    runs = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)

@@ -248,7 +248,7 @@ def why_no_list(lists: Sequence[WordList], words: Iterable[str]) -> tuple[str, d
     """Entry and fields of why no list fits: two words that would be one level, if there are such."""
     # The list with the most of the words, since it explains the most.
     listed = max(lists, key=lambda listed: sum(word in listed.levels for word in words))
-    first_word: dict[float, str] = {}
+    first_word = {}
     reason = ""
     for word in words:
         if word in listed.levels:
@@ -281,7 +281,7 @@ class Labels:
         self.interval, self.size = question.interval, question.size
         self.middle = (1 + self.size) / 2
         # Answers of a number on the scale and a word, neither declared nor one that says that there is no answer.
-        self.answers: list[Answer] = []
+        self.answers = []
         for answer in question.answers:
             is_on_scale = answer.number is not None and self.interval.holds(answer.number)
             if is_on_scale and answer.word in question.unknown_words:
@@ -289,7 +289,7 @@ class Labels:
         ends = {self.interval.lowest, self.interval.highest}
         only_ends = ends.issuperset(answer.number for answer in self.answers)
         self.is_exact = question.is_official_interval and not only_ends
-        self.levels: dict[str, float] = {}
+        self.levels = {}
         best = (0, 0)
         words = {answer.word for answer in self.answers}
         for word_list in lists_for(question.scale, words):
@@ -372,8 +372,8 @@ class Question:
         self.words = options.words_of(self.official, self.size)
         self.missing = options.missing_of(self.official)
         keys = distinct_keys(cells)
-        code_of: dict[object, int] = {}
-        self.answers: list[Answer] = []
+        code_of = {}
+        self.answers = []
         for key, count in Counter(keys).items():
             cell = key
             if keys is not cells:
@@ -605,8 +605,8 @@ class Question:
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
         state_of = np.full(len(self.answers) + 1, ABSENT_CODE, dtype=np.int8)
-        unreadable: Counter = Counter()
-        missing: dict[str, list[int]] = defaultdict(list)
+        unreadable = Counter()
+        missing = defaultdict(list)
         answered = 0
         for code, answer in enumerate(self.answers):
             rows = np.flatnonzero(self.rows == code) + 2
@@ -692,7 +692,7 @@ def choose_vocabularies(questions: Sequence[Question]) -> None:
 
 def with_common_words(questions: Sequence[Question]) -> list[list[Question]]:
     """Columns in groups: those of one group have words in common, those of two have none."""
-    groups: list[list[Question]] = []
+    groups = []
     for question in questions:
         joined, separate = [question], []
         for group in groups:
@@ -706,12 +706,12 @@ def with_common_words(questions: Sequence[Question]) -> list[list[Question]]:
 
 def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels on 1..size (NaN if there is none) and states, for every column of a table with a scale."""
-    by_scale: dict[str, list[Question]] = defaultdict(list)
+    by_scale = defaultdict(list)
     for column in table.columns:
         if column.scale is not None:
             question = Question(column, table.cells(column.official), options)
             by_scale[column.scale.name].append(question)
-    missing: dict[str, set[int]] = defaultdict(set)
+    missing = defaultdict(set)
     readings = {}
     for questions in by_scale.values():
         choose_vocabularies(questions)

@@ -288,7 +288,7 @@ def read_people(reading: Reading) -> None:
 
 def _columns(reading: Reading) -> dict[str, list]:
     """What became of each column of the format."""
-    columns: dict[str, list] = defaultdict(list)
+    columns = defaultdict(list)
     # Ratings count where they belong, in assistant turns.
     for table, answers, counted_rows in (
         (reading.tasks_table, reading.answers, slice(None)),

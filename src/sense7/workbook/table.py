@@ -146,7 +146,7 @@ def _find_columns(table: Table) -> dict[str, int]:
     for column in table.columns:
         if column.official in header:
             positions[column.official] = header.index(column.official)
-    candidates: dict[str, list[int]] = defaultdict(list)
+    candidates = defaultdict(list)
     for position, name in enumerate(names):
         official = alike.get(name)
         if official in officials - positions.keys():

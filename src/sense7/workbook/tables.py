@@ -35,7 +35,7 @@ def table_files(folder: str | Path) -> list[Path]:
     files = [path for path in paths if path.suffix.casefold() == ".csv"]
     if not files:
         raise refusal(folder, "no-table")
-    file_of: dict[str, Path] = {}
+    file_of = {}
     for path in files:
         name = path.stem.casefold()
         if name in file_of:
@@ -112,8 +112,8 @@ def read_table(path: Path) -> Sheet:
         skipinitialspace=is_spaced,
         strict=True,
     )
-    rows: list[list] = []
-    shared_cells: dict[object, object] = {}
+    rows = []
+    shared_cells = {}
     try:
         names = without_end(next(table, []), "")
         header = [name[1:] if is_guarded(name) else name for name in names]

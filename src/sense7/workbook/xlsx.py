@@ -128,11 +128,11 @@ class _Package:
     def __init__(self, path: Path):
         self.path = path
         self.part = "the list of parts"
-        self.file_names: dict[str, str] = {}
-        self.xml: dict[str, bytes] = {}
+        self.file_names = {}
+        self.xml = {}
         self.book = ""
         self.is_calculated = True
-        self.sheet_names: dict[str, str] = {}  # of each part that a name of the workbook stands for
+        self.sheet_names = {}  # of each part that a name of the workbook stands for
 
     def unpack(self) -> None:
         """Read every part, no more of it than the list of parts says."""
@@ -195,7 +195,7 @@ class _Package:
     def marks(self) -> dict[str, dict[str, list]]:
         """Sheet -> its marks, of the sheets that show a sign of any; refused where shared texts are too large."""
         sheets = {part: xml for part, xml in self.xml.items() if b"sheetData" in xml}
-        looks: dict[str, _Look] = {}
+        looks = {}
         for part, xml in sheets.items():
             if any(sign.search(xml) for sign in _SIGNS):
                 self.part = f"sheet {self.sheet_names.get(part, part)}"
@@ -280,8 +280,8 @@ class _Look:
     """
 
     def __init__(self, path: Path, name: str, calculated: bool):
-        self.marks: dict[str, list] = defaultdict(list)
-        self.shared: Counter = Counter()
+        self.marks = defaultdict(list)
+        self.shared = Counter()
         self._path = path
         self._name = name
         self._calculated = calculated
@@ -291,8 +291,8 @@ class _Look:
         self._row = 0
         self._column = -1
         self._type = "n"
-        self._children: set[str] = set()
-        self._value: list[str] = []
+        self._children = set()
+        self._value = []
         self._in_value = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -385,7 +385,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     _require_workbook(path)
     marks_of = examine(path)
     where = path
-    sheets: dict[str, Sheet] = {}
+    sheets = {}
     cells = 0
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
