@@ -37,7 +37,7 @@ from sense7.judge.scores.judges import (
     write_simulated,
 )
 from sense7.judge.scores.metrics import run_metrics
-from sense7.judge.scores.performance import assistant_words, facts, judge_multiverse
+from sense7.judge.scores.performance import answer_lengths, facts, judge_multiverse
 from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
@@ -435,7 +435,7 @@ RESULTS = {
     ),
     "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
     "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
-    "words": lambda study: assistant_words(study).to_frame(),
+    "words": lambda study: answer_lengths(study)[["words"]],
     "chats": lambda study: chats(study).to_frame(),
     "examples": lambda study: chosen_examples(study, 5),
     "sums of parts": lambda study: estimates_of_parts([sums_of_part(study)], draws=40, seed=4),

@@ -8,17 +8,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.linalg import solve
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 from sense7.files import require_as_written
-from sense7.findings.core import Number, finding, mean_of_rows, tabulate
-from sense7.findings.ground_truth import ground_truth, label_counts, labels
+from sense7.findings.core import (
+    NotComputable,
+    finding,
+    mean_of_rows,
+    need,
+    tabulate,
+)
+from sense7.findings.ground_truth import NEVER_RATED, ground_truth, label_counts, labels
 from sense7.judge.chats import same_chats
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.score_text import HIGHEST, LOWEST
@@ -49,8 +55,6 @@ BASELINES = tuple(_KEYS)
 
 TEXT_BASELINES = BASELINES[2:]
 """Those that are fitted to what was said, so that they can predict a conversation without any rating."""
-
-_METRICS = ("accuracy", "spearman")
 
 FOLDS = 10
 INNER_FOLDS = 5
@@ -137,7 +141,7 @@ def baseline_predictions(
         try:
             data.check()
             score, plain = getattr(data, _KEYS[name])
-        except NothingToLearnError as why:
+        except NotComputable as why:
             nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
             baselines[name] = Baseline(name, method, nothing, str(why))
             continue
@@ -173,18 +177,19 @@ def baseline_table(
         estimates: estimate, low, high, n (conversations), unit, method, reason.
 
     """
-    numbers: dict[str, list[Number]] = {metric: [] for metric in _METRICS}
+    numbers = {"accuracy": [], "spearman": []}
     for name, baseline in baselines.items():
         run = Run(baseline.predictions, bootstrap)
-        for metric in _METRICS:
+        for metric, of_metric in numbers.items():
             about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
             undefined = baseline.reason or run.missing(metric)
             if not baseline.reason and metric == "spearman" and run.n and np.ptp(run.order) == 0:
                 undefined = "it predicts the same for everybody"
             key = f"baseline_{_KEYS[name]}_{metric}"
-            number = about.number(name, run.drawn[metric], run.people, undefined, key)
-            numbers[metric].append(number)
-    tables = {metric: tabulate("baseline", numbers[metric], bootstrap) for metric in _METRICS}
+            of_metric.append(about.number(name, run.drawn[metric], run.people, undefined, key))
+    tables = {}
+    for metric, of_metric in numbers.items():
+        tables[metric] = tabulate("baseline", of_metric, bootstrap)
     return pd.concat(tables, names=["metric"])
 
 
@@ -209,6 +214,8 @@ def accuracy_gains(
     """
     numbers = []
     majority = baselines["majority label"]
+    truth = labels(majority.predictions["ground_truth"])
+    hits_of_majority = labels(majority.predictions["score"]) == truth
     for name, baseline in baselines.items():
         if name == "majority label":
             continue
@@ -216,33 +223,18 @@ def accuracy_gains(
         reason = baseline.reason or majority.reason
         gain = np.array([np.nan])
         if not reason:
-            hits = _hits(baseline.predictions) - _hits(majority.predictions)
-            gain = mean_of_rows(bootstrap, hits, people)
+            hits = labels(baseline.predictions["score"]) == truth
+            gain = mean_of_rows(bootstrap, hits.astype(float) - hits_of_majority, people)
         method = f"accuracy of: {baseline.method}; minus that of the majority label"
         key = f"baseline_{_KEYS[name]}_accuracy_gain"
         numbers.append(Metric("", SHARE, method).number(name, gain, people, reason, key))
     return tabulate("baseline", numbers, bootstrap)
 
 
-def _hits(predictions: pd.DataFrame) -> np.ndarray:
-    """One for each conversation whose label is predicted, zero for the others."""
-    return (labels(predictions["score"]) == labels(predictions["ground_truth"])).astype(float)
-
-
-class NothingToLearnError(Exception):
-    """Why a baseline has no predictions."""
-
-
-def need(met: object, why: str) -> None:
-    """Refuse to predict, and say why."""
-    if not met:
-        raise NothingToLearnError(why)
-
-
 class _Data:
     """What all baselines learn from: the conversations with ground truth."""
 
-    def __init__(self, study: Study, *, unrated: bool = False):
+    def __init__(self, study: Study, *, unrated: bool):
         conversations = study.conversations
         truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
         self.study = study
@@ -258,7 +250,7 @@ class _Data:
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
-        need(self.rated.any(), "no conversation of this data set has ground truth")
+        need(self.rated.any(), NEVER_RATED)
         need(np.ptp(self.truth[self.rated]) > 0, "ground truth is the same in every conversation")
 
     def need_others(self) -> None:
@@ -316,16 +308,16 @@ class _Data:
             products = None  # of scalar products of rows
             if sparse.issparse(features) and len(self.truth) <= _MOST_SOLVED:
                 products = (features @ features.T).toarray()
-            data = (features, self.truth, products)
+            predicted = partial(_ridge, features, self.truth, products)
             people = self.people[train]
             folds = GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people)
             squares = []
             for inner_train, inner_test in folds:
                 new = train[inner_test]
-                errors = _ridge(*data, train[inner_train], new, ALPHAS) - self.truth[new]
+                errors = predicted(train[inner_train], new, ALPHAS) - self.truth[new]
                 squares.append(np.square(errors).mean(axis=1))
             alpha = ALPHAS[rounded(np.mean(squares, axis=0)).argmin()]  # as RidgeCV chooses
-            score[test] = _ridge(*data, train, test, [alpha])[0]
+            score[test] = predicted(train, test, [alpha])[0]
             plain[test] = self.truth[train].mean()
         need(np.round(score - plain, _DIGITS).any(), "in this the conversations do not differ")
         return score, plain
@@ -387,17 +379,13 @@ def _ridge(
             predicted.append(fit.predict(features[new]))
         return np.stack(predicted)
     level = truth[train].mean()
-    within = products[np.ix_(train, train)]
-    across = products[np.ix_(new, train)]
-    means = within.mean(axis=0)
-    within = within - means - means[:, None] + means.mean()
-    across = across - across.mean(axis=1, keepdims=True) - means + means.mean()
-    diagonal = np.diag_indices(len(within))
-    unpenalized = within.diagonal().copy()
+    centerer = KernelCenterer()
+    within = centerer.fit_transform(products[np.ix_(train, train)])
+    across = centerer.transform(products[np.ix_(new, train)])
     predicted = []
     for alpha in alphas:
-        within[diagonal] = unpenalized + alpha
-        predicted.append(across @ solve(within, truth[train] - level, assume_a="pos") + level)
+        fit = KernelRidge(alpha=alpha, kernel="precomputed").fit(within, truth[train] - level)
+        predicted.append(fit.predict(across) + level)
     return np.stack(predicted)
 
 

@@ -18,13 +18,13 @@ from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe
 from sense7.findings.core import finding, resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import counted_scores
-from sense7.judge.scores.judges import ABSENT, simulated_prefix
-from sense7.judge.scores.metrics import Metric, Unresampled
+from sense7.judge.scores.judges import ABSENT
+from sense7.judge.scores.metrics import Metric, Unresampled, simulated_prefix
 from sense7.study import Study
 
 __all__ = ["bias_table"]
 
-_WORDS = {
+_FAMILIES = {
     "OpenAI": r"gpt|chatgpt|openai|davinci|o[134](?![0-9])",
     "Anthropic": r"claude|anthropic",
     "Google": r"gemini|gemma|palm|bard",
@@ -37,10 +37,6 @@ _WORDS = {
 }
 """Maker of language models -> what their names hold, not within a longer word."""
 
-_FAMILIES = {
-    maker: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])") for maker, words in _WORDS.items()
-}
-
 _ABOUT = Metric(
     "",
     "level, difference",
@@ -51,13 +47,16 @@ _ABOUT = Metric(
 def family_of(name: str) -> str:
     """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
     text = name.casefold()
-    makers = [maker for maker, names in _FAMILIES.items() if names.search(text)]
+    makers = []
+    for maker, names in _FAMILIES.items():
+        if re.search(rf"(?<![a-z])(?:{names})(?![a-z])", text):
+            makers.append(maker)
     if len(makers) == 1:
         return makers[0]
     return ""
 
 
-def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str, str]]:
+def factors(study: Study, judge_model: str) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the group of each conversation by condition and by model family, and why a factor has none."""
     conditions = study.conversations.set_index("conversation")["condition"]
     judge_family = family_of(judge_model)
@@ -80,8 +79,6 @@ def bias_table(
     study: Study,
     runs: Mapping[str, pd.DataFrame],
     bootstrap: ParticipantBootstrap,
-    *,
-    policy: str = "strict",
 ) -> pd.DataFrame:
     """Return how a judge's mean error in each group differs from that in all other conversations.
 
@@ -93,8 +90,6 @@ def bias_table(
         Run -> predictions with conversation, score and model; none if there is no judge.
     bootstrap : ParticipantBootstrap
         Resamples of the study's participants.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.files.counted_scores`.
 
     Returns
     -------
@@ -106,11 +101,9 @@ def bias_table(
     truth = ground_truth(study.turns, study.conversations["conversation"])
     errors, models = [pd.Series(dtype=float)], set()
     for frame in runs.values():
-        names = frame["conversation"].to_numpy(dtype=object)
-        score = pd.Series(counted_scores(frame, policy), names)
-        errors.append((score - truth.reindex(names)).dropna())
-        if "model" in frame:
-            models.update(frame["model"].dropna())
+        score = pd.Series(counted_scores(frame), frame["conversation"])
+        errors.append((score - truth.reindex(score.index)).dropna())
+        models.update(frame.get("model", pd.Series()).dropna())
     error = pd.concat(errors).groupby(level=0, sort=False).mean()
     judge_model = ""
     if len(models) == 1:
@@ -147,10 +140,9 @@ def bias_table(
             if too_few:
                 of_group = Unresampled(reason=too_few)
             statistic = resampled(of_group, ratio_difference, sums, people)
-            row = _ABOUT.number(group, statistic, people[inside]).row(of_group)
-            row["key"] = key
-            row["p"] = np.nan if row["reason"] else resampled_p(statistic[1:])
-            rows[f"{factor}: {group}"] = row
+            row = _ABOUT.number(group, statistic, people[inside], key=key).row(of_group)
+            p = resampled_p(statistic[1:])
+            rows[f"{factor}: {group}"] = {**row, "key": key, "p": p}
     table = estimate_table(rows, "conversations")
-    p = np.array([row["p"] for row in rows.values()])
+    p = pd.DataFrame(rows).loc["p"].astype(float).where(table["reason"] == "")
     return table.assign(method=simulated_prefix(runs) + table["method"], p=p, p_holm=holm(p))

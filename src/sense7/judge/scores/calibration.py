@@ -13,7 +13,7 @@ from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
 from sense7.judge.scores.judges import ABSENT
-from sense7.judge.scores.metrics import run_metrics
+from sense7.judge.scores.metrics import METRICS, run_metrics
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -22,6 +22,7 @@ __all__ = [
     "calibrated",
     "calibration_errors",
     "mean_over_runs",
+    "with_calibrated",
 ]
 
 FOLDS = 10
@@ -42,8 +43,8 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        conversation, participant, ground_truth, score; in the order of the first run. Empty without a run, and its
-        ``attrs["reason"]`` says so.
+        conversation, participant, ground_truth, score; in the order of the first run, with the columns that
+        :func:`with_calibrated` adds. Empty without a run, and its ``attrs["reason"]`` says so.
 
     Examples
     --------
@@ -55,10 +56,10 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     if not frames:
         nothing = pd.DataFrame(columns=["conversation", "participant", "ground_truth", "score"])
         nothing.attrs["reason"] = ABSENT
-        return nothing
-    scores = pd.concat([frame["score"].reset_index(drop=True) for frame in frames], axis=1)
+        return with_calibrated(nothing)
+    scores = np.column_stack([frame["score"].to_numpy(dtype=float) for frame in frames])
     rated = frames[0][["conversation", "participant", "ground_truth"]].reset_index(drop=True)
-    return rated.assign(score=scores.astype(float).mean(axis=1))
+    return with_calibrated(rated.assign(score=pd.DataFrame(scores).mean(axis=1)))
 
 
 def calibrated(frame: pd.DataFrame) -> np.ndarray:
@@ -87,13 +88,18 @@ def calibrated(frame: pd.DataFrame) -> np.ndarray:
     return mapped
 
 
-def _calibrated_or_why_not(frame: pd.DataFrame) -> tuple[np.ndarray, str]:
-    """Calibrated scores, NaN where there are none, and why not: there is no judge, or scores can't be calibrated."""
-    absent = frame.attrs.get("reason", "")
+def with_calibrated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return predictions with the column calibrated, computed once, or ``attrs["not_calibrated"]``, the reason."""
+    if "calibrated" in frame:
+        return frame
+    reason = ""
     try:
-        return calibrated(frame), absent
+        frame = frame.assign(calibrated=calibrated(frame))
     except UserError as error:
-        return np.full(len(frame), np.nan), absent or str(error)
+        reason = str(error)
+        frame = frame.assign(calibrated=np.nan)
+    frame.attrs["not_calibrated"] = frame.attrs.get("reason") or reason
+    return frame
 
 
 @finding
@@ -134,55 +140,44 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     >>> calibration_errors(frame, bootstrap)["estimate"].tolist()
     [0.75, 0.0, 0.75]
     """
-    as_given = frame["score"].to_numpy(dtype=float)
-    why_none = frame.attrs.get("reason") or "no conversation has both a rating and a score"
-    isotonic, reason = _calibrated_or_why_not(frame)
-    why_not_calibrated = reason or why_none
-    as_given_row = _error_row(frame, [as_given], f"as given: {_ERROR}", why_none, bootstrap)
-    isotonic_row = _error_row(
-        frame, [isotonic], f"isotonic: {_ERROR}", why_not_calibrated, bootstrap
-    )
-    lower_by = _error_row(
-        frame,
-        [as_given, isotonic],
-        f"{_ERROR}; as given minus isotonic",
-        why_not_calibrated,
-        bootstrap,
-    )
-    rows = {"as given": as_given_row, "isotonic": isotonic_row, "lower by": lower_by}
+    frame = with_calibrated(frame)
+    lower_by = f"{_ERROR}; as given minus isotonic"
+    rows = {
+        "as given": _error_row(frame, ["score"], f"as given: {_ERROR}", bootstrap),
+        "isotonic": _error_row(frame, ["calibrated"], f"isotonic: {_ERROR}", bootstrap),
+        "lower by": _error_row(frame, ["score", "calibrated"], lower_by, bootstrap),
+    }
     keys = {"as given": "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
     return estimate_table(rows, "scores", keys)
 
 
 def _error_row(
-    frame: pd.DataFrame,
-    scores: list[np.ndarray],
-    method: str,
-    reason: str,
-    bootstrap: ParticipantBootstrap,
+    frame: pd.DataFrame, columns: list[str], method: str, bootstrap: ParticipantBootstrap
 ) -> dict:
     """Calibration error of one kind of scores; of two, by how much that of the second is lower."""
-    truth = frame["ground_truth"].to_numpy(dtype=float)
-    complete = np.isfinite(truth) & np.isfinite(scores).all(axis=0)
-    n = int(complete.sum())
-    about = {"n": n, "unit": "level, difference", "method": method}
-    if n == 0:
+    rows = frame[np.isfinite(frame[["ground_truth", *columns]].astype(float)).all(axis=1)]
+    about = {"n": len(rows), "unit": "level, difference", "method": method}
+    if rows.empty:
+        reason = frame.attrs.get("reason")
+        if "calibrated" in columns:
+            reason = frame.attrs["not_calibrated"]
+        reason = reason or "no conversation has both a rating and a score"
         return estimate_row(**about, reason=reason)
     # Per conversation and scores: rating minus score in the column of the score's level, and 1.
-    sums = np.zeros((n, len(scores), len(LEVELS) + 1))
+    sums = np.zeros((len(rows), len(columns), len(LEVELS) + 1))
     sums[..., -1] = 1
-    for column, score in enumerate(scores):
-        level = labels(score[complete]).astype(int)
-        sums[np.arange(n), column, level - 1] = (truth - score)[complete]
+    for column, name in enumerate(columns):
+        level = labels(rows[name]).astype(int)
+        sums[np.arange(len(rows)), column, level - 1] = rows["ground_truth"] - rows[name]
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         errors = np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
-        if len(scores) == 1:
+        if len(columns) == 1:
             return errors[..., 0]
         return errors[..., 0] - errors[..., 1]
 
-    estimate = bootstrap.estimate(statistic, sums, frame.loc[complete, "participant"], OWN_SCALE)
-    if len(scores) == 1:  # no error is below zero
+    estimate = bootstrap.estimate(statistic, sums, rows["participant"], OWN_SCALE)
+    if len(columns) == 1:  # no error is below zero
         estimate = estimate._replace(low=np.maximum(estimate.low, 0))
     return bootstrap.row(estimate, **about, how=bootstrap.describe(OWN_SCALE))
 
@@ -216,18 +211,18 @@ def agreement_after_calibration(
     >>> agreement_after_calibration(frame, ParticipantBootstrap(people, 100, 1))["estimate"].tolist()
     [1.0, 1.0, 0.75, 0.0]
     """
-    mapped, reason = _calibrated_or_why_not(frame)
+    frame = with_calibrated(frame)
+    as_given = frame["score"].where(frame["calibrated"].notna())
     metrics_of = {
-        "as given": run_metrics(
-            frame.assign(score=frame["score"].where(~np.isnan(mapped))), bootstrap
-        ),
-        "isotonic": run_metrics(frame.assign(score=mapped), bootstrap),
+        "as given": run_metrics(frame.assign(score=as_given), bootstrap),
+        "isotonic": run_metrics(frame.assign(score=frame["calibrated"]), bootstrap),
     }
     rows = {}
-    for metric, words in {"spearman": "Spearman", "mean_absolute_error": "MAE"}.items():
+    for metric in ("spearman", "mean_absolute_error"):
         for scores, table in metrics_of.items():
             row = table.loc[metric].to_dict()
-            key = f"calibration_{metric}_{scores.replace(' ', '_')}"
-            row.update(key=key, method=f"{scores}: {row['method']}", reason=reason or row["reason"])
-            rows[f"{words}, {scores}"] = row
+            row["key"] = f"calibration_{metric}_{scores.replace(' ', '_')}"
+            row["method"] = f"{scores}: {row['method']}"
+            row["reason"] = frame.attrs["not_calibrated"] or row["reason"]
+            rows[f"{METRICS[metric].title}, {scores}"] = row
     return estimate_table(rows, "measure")

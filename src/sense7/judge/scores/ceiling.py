@@ -16,7 +16,7 @@ any increasing function of the ground truth.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -24,18 +24,16 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import indicators
+from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
-from sense7.findings.core import finding
-from sense7.findings.ground_truth import label_counts, labels
+from sense7.findings.core import finding, tabulate
+from sense7.findings.ground_truth import NEVER_RATED, label_counts, labels
 from sense7.findings.individualized import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
 from sense7.judge.scores.judges import ABSENT
-from sense7.judge.scores.metrics import METRICS, OverRuns
+from sense7.judge.scores.metrics import METRICS, Metric, OverRuns
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
-from sense7.terminal import count_of
 
 __all__ = [
     "PUBLISHED",
@@ -71,9 +69,13 @@ _STEPS = np.linspace(-7, 7, 29)
 _CHUNK = 50
 _ROUNDING = 1e-9
 _SMALLEST = 1e-24
-_PUBLISHED = ("published classifier", "published classifier (on other data)")
-_WORDS_PER_TURN = "baseline: words per turn"
-_NO_TRUTH = "no conversation of this data set has ground truth"
+_NAMES = {
+    "published classifier": "published",
+    "published classifier (on other data)": "published",
+    "baseline: words per turn": "words_per_turn",
+}
+"""Judges that are in every edition -> their name in keys."""
+
 _ONE_LABEL = "all conversations have the same label"
 
 
@@ -163,7 +165,7 @@ def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
     reason = ""
     if not np.isfinite(curve["spearman"]).all():
         curve = curve * np.nan
-        reason = _ONE_LABEL if n else _NO_TRUTH
+        reason = _ONE_LABEL if n else NEVER_RATED
     rows = {}
     for measure in ("spearman", "accuracy"):
         title, unit = CEILINGS[measure]
@@ -218,8 +220,7 @@ def _level_probabilities(
 
 def _level_shares(below: np.ndarray) -> np.ndarray:
     """Probability of each level, from that of a variable below each threshold."""
-    edge = np.zeros((*below.shape[:-1], 1))
-    return np.diff(np.concatenate([edge, below, edge + 1], axis=-1), axis=-1)
+    return np.diff(below, axis=-1, prepend=0, append=1)
 
 
 def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -236,6 +237,8 @@ def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def content_share_needed(rho: float) -> float:
     """The smallest content share with which a judge that sees only the text could reach a Spearman correlation."""
+    if np.isnan(rho):
+        return np.nan
     if rho < _ROUNDING:
         return 0.0
 
@@ -266,16 +269,14 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
     n = int(counts.sum())
     missing = ""
     if n == 0:
-        missing = _NO_TRUTH
+        missing = NEVER_RATED
     elif counts.max() == n:
         missing = _ONE_LABEL
     of_result = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
-    names = dict.fromkeys(_PUBLISHED, "published")
-    names[_WORDS_PER_TURN] = "words_per_turn"
     judges_of_data = 0
     rows = {}
     for label, result in judges.iterrows():
-        name = names.get(label)
+        name = _NAMES.get(label)
         if name is None:
             judges_of_data += 1
             name = f"judge_{judges_of_data}"
@@ -285,10 +286,7 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
         method = of_result
         needed = [np.nan] * 3
         if not reason:
-            needed = [
-                content_share_needed(rho) if np.isfinite(rho) else np.nan
-                for rho in result[["estimate", "low", "high"]]
-            ]
+            needed = map(content_share_needed, result[["estimate", "low", "high"]])
             if np.isfinite(result["low"]):
                 method += "; the correlation's interval, participants resampled, carried over"
         key = f"ceiling_needed_{name}_spearman_untied"
@@ -353,12 +351,14 @@ def judge_results(
         method="as published",
         reason="published without interval",
     )
-    on_this_data, on_other_data = _PUBLISHED
-    rows = {on_this_data if is_release else on_other_data: published}
+    on_this_data, on_other_data, words_per_turn = _NAMES
+    rows = {on_other_data: published}
+    if is_release:
+        rows = {on_this_data: published}
     for name, frames in runs.items():
         rows[name] = OverRuns(frames, bootstrap).mean.loc["spearman"]
     if baselines is not None:
-        rows[_WORDS_PER_TURN] = baselines.loc[("spearman", "words per turn")]
+        rows[words_per_turn] = baselines.loc[("spearman", "words per turn")]
     rows = {name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}
     return estimate_table(rows, "judge")
 
@@ -414,24 +414,23 @@ def content_shares(
     :math:`\sigma_\mu^2` is that of the estimated means, and a little too large for it, which raises the bound.
     """
     # Why the part can't be estimated is known there; one draw, as only the reasons are used.
-    parts = variance_parts(study, bootstrap, draws=1).shares
-    about = {
-        "n": int(parts["n"].max()),
-        "unit": _UNIT,
-        "method": "mixed model; shares of the whole variance of the ground truth, conditions included; REML",
-        "key": "ceiling_bound_participant",
-    }
-    name = "participants' levels carry no content"
-    if not np.isfinite(parts.loc["participant", "estimate"]):
-        row = estimate_row(**about, reason=parts.loc["participant", "reason"])
-        return ContentShares(estimate_table({name: row}, "if"), np.array([np.nan]))
+    of_participants = variance_parts(study, bootstrap, draws=1).shares.loc["participant"]
     frame = rated_conversations(study)
-    conditions = sorted(frame["condition"].unique())
-    design = indicators(frame["condition"], conditions)
-    sums = nested_sums(frame["y"], design, frame["participant"], frame["condition"])
-    counts = np.zeros((len(sums.participants), len(conditions)))
-    rows = pd.Index(sums.participants).get_indexer(frame["participant"])
-    np.add.at(counts, (rows, pd.Index(conditions).get_indexer(frame["condition"])), 1)
+    bound = Metric(
+        "",
+        _UNIT,
+        "mixed model; shares of the whole variance of the ground truth, conditions included; REML",
+        of_participants["reason"],
+    )
+    name = "participants' levels carry no content"
+    key = "ceiling_bound_participant"
+    if not np.isfinite(of_participants["estimate"]):
+        statistic = np.array([np.nan])
+        number = bound.number(name, statistic, frame["participant"], key=key)
+        return ContentShares(tabulate("if", [number], bootstrap), statistic)
+    design = pd.get_dummies(frame["condition"], dtype=float)
+    sums = nested_sums(frame["y"], design.to_numpy(), frame["participant"], frame["condition"])
+    counts = design.groupby(frame["participant"]).sum().loc[sums.participants].to_numpy()
     ones = np.ones((1, len(counts)))
     statistic = _bounds(fit_nested(sums, ones), ones @ counts)
     if not bootstrap.too_few(frame["participant"]):
@@ -439,8 +438,13 @@ def content_shares(
         weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
         in_resamples = _bounds(fit_nested(sums, weights, fit.ratios), weights @ counts)
         statistic = np.concatenate([statistic, in_resamples])
-    row = _percentile_row(statistic, frame["participant"].to_numpy(), bootstrap, **about)
-    return ContentShares(estimate_table({name: row}, "if"), statistic)
+    number = bound.number(name, statistic, frame["participant"], key=key)
+    return ContentShares(tabulate("if", [number], _with_draws_of(statistic, bootstrap)), statistic)
+
+
+def _with_draws_of(statistic: np.ndarray, bootstrap: ParticipantBootstrap) -> ParticipantBootstrap:
+    """The bootstrap with as many resamples as a statistic has, which may be fewer."""
+    return replace(bootstrap, draws=max(1, len(statistic) - 1))
 
 
 def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
@@ -451,16 +455,6 @@ def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
         condition = (frequency * (fit.coefficients - centre) ** 2).sum(axis=1)
         person, interaction, _, rest = fit.variances.T
         return 1 - person / np.column_stack([condition, person, interaction, rest]).sum(axis=1)
-
-
-def _percentile_row(
-    statistic: np.ndarray, people, bootstrap: ParticipantBootstrap, **about: object
-) -> dict:
-    """Row of a value with the percentile interval of its draws, which may be fewer than the bootstrap's."""
-    interval = bootstrap.interval(statistic[1:], people)
-    resamplings = count_of(len(statistic) - 1, "resampling")
-    how = f"{bootstrap.confidence:.0%} percentile interval, {resamplings} of participants"
-    return bootstrap.row(Estimate(float(statistic[0]), *interval), **about, how=how)
 
 
 @finding
@@ -491,29 +485,21 @@ def ceilings_at_bound(
         reason = shares.bounds["reason"].iloc[0]
     elif len(set(label)) == 1:
         reason = _ONE_LABEL
-    method = "ceiling at the upper bound of the content share; latent normal"
-    in_resamples = {}
+    statistics = {name: np.full(len(shares.drawn), np.nan) for name in ("spearman", "accuracy")}
     if not reason:
         counts = np.zeros((len(bootstrap.names), len(LEVELS)))
         np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
         weights = bootstrap.weights(slice(len(shares.drawn) - 1))
-        weights = np.vstack([np.ones((1, len(counts))), weights])
+        counts = np.vstack([counts.sum(axis=0), weights @ counts])
         defined = np.isfinite(shares.drawn)  # not every resample has a bound
         bounds = np.clip(shares.drawn[defined], 0, 1)
-        in_resamples = _ceilings(level_thresholds(weights[defined] @ counts), bounds)
-    rows = {}
-    for name in ("spearman", "accuracy"):
+        in_resamples = _ceilings(level_thresholds(counts[defined]), bounds)
+        for name, statistic in statistics.items():
+            statistic[defined] = in_resamples[name]
+    numbers = []
+    for name, statistic in statistics.items():
         title, unit = CEILINGS[name]
-        about = {
-            "n": len(truth),
-            "unit": unit,
-            "method": method,
-            "key": f"ceiling_at_bound_{name}",
-        }
-        if reason:
-            rows[title] = estimate_row(**about, reason=reason)
-            continue
-        statistic = np.full(len(shares.drawn), np.nan)
-        statistic[defined] = in_resamples[name]
-        rows[title] = _percentile_row(statistic, truth["participant"], bootstrap, **about)
-    return estimate_table(rows, "measure")
+        ceiling = Metric("", unit, "ceiling at the upper bound of the content share; latent normal")
+        key = f"ceiling_at_bound_{name}"
+        numbers.append(ceiling.number(title, statistic, truth["participant"], reason, key))
+    return tabulate("measure", numbers, _with_draws_of(shares.drawn, bootstrap))

@@ -19,14 +19,16 @@ from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe
 from sense7.estimators.order import rounded
 from sense7.findings.core import finding, mean_of_rows, tabulate
 from sense7.judge.files import counted_scores
-from sense7.judge.scores.judges import ABSENT, simulated_prefix
+from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import (
     METRICS,
     SHARE,
+    SHOWN_METRICS,
     Metric,
     OverRuns,
     Run,
     resampling,
+    simulated_prefix,
 )
 from sense7.terminal import count_of
 
@@ -35,10 +37,8 @@ __all__ = ["Comparison", "compare_edition", "compare_judges", "jury_of_runs"]
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
 
-_EDITION_METRICS = ("spearman", "accuracy")
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Metrics of every judge, and by metric (``coverage`` included) the differences of all pairs.
 
@@ -47,16 +47,16 @@ class Comparison:
     one judge, and ``counts`` sums them up; without a judge there is a reason.
     """
 
-    judges: dict[str, OverRuns] = field(default_factory=dict)
-    differences: dict[str, pd.DataFrame] = field(default_factory=dict)
-    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
-    coverage: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
-    people: pd.Series = field(default_factory=lambda: pd.Series(dtype=object), repr=False)
+    bootstrap: ParticipantBootstrap | None
+    judges: Mapping[str, OverRuns] = field(default_factory=dict)
+    differences: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    left_out: pd.DataFrame | None = None
+    coverage: pd.DataFrame | None = None
+    people: Sequence = ()
     conversations: int = 0
-    bootstrap: ParticipantBootstrap | None = field(default=None, repr=False)
     judge: str = ""
     reason: str = ""
-    counts: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    counts: pd.DataFrame | None = None
 
     @property
     def shared(self) -> int:
@@ -88,18 +88,28 @@ def compare_judges(
         )
     everyone = {}
     for judge, runs in {**judges, **references}.items():
-        everyone[judge] = {}
-        for run, frame in runs.items():
-            names = frame["conversation"].to_numpy(dtype=object)
-            everyone[judge][run] = frame.set_index(names)
+        everyone[judge] = {
+            run: frame.set_index("conversation", drop=False) for run, frame in runs.items()
+        }
     truth = _one_truth(everyone)
-    usable = {}  # judge -> whether each run has a usable score of each conversation
+    everybody = _participants(everyone, truth.index)
+    resampled = resampling(everybody, bootstrap)
+    metric = Metric(
+        "", SHARE, "share of replies with a usable score, of the conversations of all judges"
+    )
+    scored = pd.DataFrame(index=truth.index)  # whether every run of a judge has a usable score
+    coverages, numbers = {}, []
     for judge, runs in everyone.items():
         scores = [counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()]
-        usable[judge] = np.isfinite(scores)
-    scored = pd.DataFrame(
-        {judge: in_runs.all(axis=0) for judge, in_runs in usable.items()}, index=truth.index
-    )
+        usable = np.isfinite(scores)
+        scored[judge] = usable.all(axis=0)
+        coverages[judge] = mean_of_rows(resampled, usable.mean(axis=0), everybody)
+        numbers.append(metric.number(judge, coverages[judge], everybody))
+    coverage = tabulate("judge", numbers, resampled)
+    reasons = coverage["reason"]
+    differences = {
+        "coverage": _differences(reasons, coverages, metric, pairs, everybody, resampled)
+    }
     shared = scored.index[scored.all(axis=1)]
     if shared.empty:
         fewest = scored.sum().idxmin()
@@ -107,9 +117,7 @@ def compare_judges(
             f"No conversation has a usable score of all {scored.shape[1]:,} judges; {fewest} has the fewest "
             f"({scored[fewest].sum():,}). Leave it out, or give predictions for the same conversations."
         )
-    people = _participants(everyone, truth.index)
-    coverage, differences = _coverage(usable, people, pairs, bootstrap)
-    people = people[shared]
+    people = everybody[shared]
     bootstrap = resampling(people, bootstrap)
     measured = {}
     for judge, runs in everyone.items():
@@ -129,27 +137,7 @@ def compare_judges(
         }
     )
     left_out = left_out.rename_axis("judge").loc[list(everyone)]
-    return Comparison(measured, differences, left_out, coverage, people, len(truth), bootstrap)
-
-
-def _coverage(
-    usable: Mapping[str, np.ndarray],
-    people: pd.Series,
-    pairs: Sequence,
-    bootstrap: ParticipantBootstrap | None,
-) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """Share of replies with a usable score of each judge, and its differences by the name of the metric."""
-    bootstrap = resampling(people, bootstrap)
-    metric = Metric(
-        "", SHARE, "share of replies with a usable score, of the conversations of all judges"
-    )
-    statistics, numbers = {}, []
-    for judge, in_runs in usable.items():
-        statistics[judge] = mean_of_rows(bootstrap, in_runs.mean(axis=0), people)
-        numbers.append(metric.number(judge, statistics[judge], people))
-    coverage = tabulate("judge", numbers, bootstrap)
-    differences = _differences(coverage["reason"], statistics, metric, pairs, people, bootstrap)
-    return coverage, {"coverage": differences}
+    return Comparison(bootstrap, measured, differences, left_out, coverage, people, len(truth))
 
 
 def _differences(
@@ -258,38 +246,32 @@ def compare_edition(
     >>> compare_edition({}, "", {}, ParticipantBootstrap(["a", "b"])).reason
     'no predictions of a judge are available'
     """
-    compared = Comparison(reason=ABSENT, bootstrap=bootstrap)
+    compared = Comparison(bootstrap, reason=ABSENT)
     if judges:
         references = {name: runs for name, runs in judges.items() if name != judge}
         references.update(as_judges(baselines))
         try:
             compared = compare_judges({judge: judges[judge]}, bootstrap, references=references)
         except UserError as error:
-            compared = Comparison(reason=str(error), bootstrap=bootstrap)
+            compared = Comparison(bootstrap, reason=str(error))
     prefix = simulated_prefix(judges.get(judge, {}))
-    tables = {metric: _edition_table(compared, metric, prefix) for metric in _EDITION_METRICS}
+    tables = {}
+    for metric in SHOWN_METRICS:
+        if compared.reason:
+            method = f"paired difference of: {METRICS[metric].method}"
+            unit = METRICS[metric].unit
+            row = estimate_row(n=0, unit=unit, method=method, reason=compared.reason)
+            table = estimate_table({"none": row}, "compared with")
+            tables[metric] = table.assign(p=np.nan, p_holm=np.nan, key="")
+            continue
+        table = compared.differences[metric].set_index("second").rename_axis("compared with")
+        names = table.index.map(safe_names(table.index))
+        keys = f"compared_{metric}_" + names.where(table["estimate"].notna())
+        table = table.drop(columns="first")
+        # A difference without a value has no key: the majority label orders nothing.
+        tables[metric] = table.assign(key=keys.fillna(""), method=prefix + table["method"])
     counts = _outcome_counts(compared, tables["spearman"], prefix, bootstrap.confidence)
     return replace(compared, differences=tables, counts=counts, judge=judge)
-
-
-def _edition_table(compared: Comparison, metric: str, prefix: str) -> pd.DataFrame:
-    """Differences of one metric by whom the shown judge is compared with, with their keys."""
-    if compared.reason:
-        row = estimate_row(
-            n=0,
-            unit=METRICS[metric].unit,
-            method=f"paired difference of: {METRICS[metric].method}",
-            reason=compared.reason,
-        )
-        table = estimate_table({"none": row}, "compared with")
-        return table.assign(p=np.nan, p_holm=np.nan, key="")
-    table = compared.differences[metric].set_index("second").rename_axis("compared with")
-    names = safe_names(table.index)
-    keys = []
-    for name, estimate in table["estimate"].items():
-        has_value = np.isfinite(estimate)  # the majority label orders nothing
-        keys.append(f"compared_{metric}_{names[name]}" if has_value else "")
-    return table.drop(columns="first").assign(key=keys, method=prefix + table["method"])
 
 
 def _outcome_counts(
@@ -338,7 +320,7 @@ def jury_of_runs(judges: Mapping, compared: Comparison) -> pd.DataFrame:
     reason = compared.reason
     if not reason and len(runs) < 2:
         reason = "one run of one judge is no jury"
-    gains = dict.fromkeys(_EDITION_METRICS, np.array([np.nan]))
+    gains = dict.fromkeys(SHOWN_METRICS, np.array([np.nan]))
     people = ()
     if not reason:
         reason = "undefined for the jury or for a run"
@@ -353,7 +335,7 @@ def jury_of_runs(judges: Mapping, compared: Comparison) -> pd.DataFrame:
             }
         )
         jury = Run(frame, compared.bootstrap)
-        gains = {metric: jury.drawn[metric] - over.drawn[metric] for metric in _EDITION_METRICS}
+        gains = {metric: jury.drawn[metric] - over.drawn[metric] for metric in SHOWN_METRICS}
     numbers = []
     for name, gain in gains.items():
         method = f"gain of the jury over the mean of its runs: {METRICS[name].method}"

@@ -47,75 +47,70 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
     """
     runs = over.runs.values()
     longest = max(runs, key=lambda run: run.n)
-    numbers = [
-        over.number(
-            "within_participants",
-            over.average(_spearman(run, distances_from_own_mean(run)) for run in runs),
-            Metric("", RHO, f"{RHO} of score and ground truth, each minus its participant's mean"),
-            "no participant has two conversations with a score and a ground truth, or one of the "
-            "two never differs within a participant",
-            distances_from_own_mean(longest)["participant"],
-        ),
-        over.number(
-            "between_participants",
-            over.average(_spearman(run, participant_means(run)) for run in runs),
-            Metric("", RHO, f"{RHO} of participants' mean scores and mean ground truths"),
-            "fewer than two participants have a score and a ground truth, or the means of one of "
-            "the two are all the same",
-            participant_means(longest)["participant"],
-        ),
-    ]
+    within = Metric(
+        "",
+        RHO,
+        f"{RHO} of score and ground truth, each minus its participant's mean",
+        "no participant has two conversations with a score and a ground truth, or one of the "
+        "two never differs within a participant",
+    )
+    between = Metric(
+        "",
+        RHO,
+        f"{RHO} of participants' mean scores and mean ground truths",
+        "fewer than two participants have a score and a ground truth, or the means of one of "
+        "the two are all the same",
+    )
+    numbers = []
+    for name, metric, rows_of in (
+        ("within_participants", within, distances_from_own_mean),
+        ("between_participants", between, participant_means),
+    ):
+        rhos = []
+        for run in runs:
+            rows = rows_of(run.scored)
+            rhos.append(run.spearman(rows["score"], rows["truth"], rows["participant"]))
+        people = rows_of(longest.scored)["participant"]
+        numbers.append(over.number(name, over.average(rhos), metric, people=people))
     if lengths is not None:
         for name, length in lengths.items():
             words = str(name).replace("_", " ")
-            partial = over.average(
-                _partial_spearman(run, _with_length(run, length)) for run in runs
-            )
-            metric = Metric("", RHO, f"partial {RHO} of score and ground truth, given {words}")
-            undefined = (
+            metric = Metric(
+                "",
+                RHO,
+                f"partial {RHO} of score and ground truth, given {words}",
                 "scores, ground truths or lengths are all the same, one of them orders the "
-                "conversations as another does, or fewer than three conversations have all"
+                "conversations as another does, or fewer than three conversations have all",
             )
+            partial = over.average(_partial_spearman(run, length) for run in runs)
             people = _with_length(longest, length)["participant"]
-            numbers.append(over.number(f"given_{name}", partial, metric, undefined, people))
+            numbers.append(over.number(f"given_{name}", partial, metric, people=people))
     return tabulate("correlation", numbers, over.bootstrap)
 
 
-def _scored(run: Run) -> pd.DataFrame:
-    """Participant, score and ground truth of each conversation that has both."""
-    return pd.DataFrame(
-        {"participant": run.people.to_numpy(), "score": run.score, "truth": run.truth}
-    )
-
-
-def distances_from_own_mean(run: Run) -> pd.DataFrame:
+def distances_from_own_mean(rows: pd.DataFrame) -> pd.DataFrame:
     """Score and ground truth minus the participant's mean, where a participant has several conversations."""
-    rows = _scored(run)
-    of_participant = rows.groupby("participant")
+    scores = rows[["score", "truth"]]
+    of_participant = scores.groupby(rows["participant"])
+    distances = scores - of_participant.transform("mean")
     several = of_participant["score"].transform("size") > 1
-    means = of_participant[["score", "truth"]].transform("mean")
-    return rows.assign(score=rows["score"] - means["score"], truth=rows["truth"] - means["truth"])[
-        several
-    ]
+    return distances.assign(participant=rows["participant"])[several]
 
 
-def participant_means(run: Run) -> pd.DataFrame:
+def participant_means(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean score and mean ground truth of each participant."""
-    return _scored(run).groupby("participant", sort=False, as_index=False).mean()
+    of_participant = rows.groupby("participant", sort=False, as_index=False)
+    return of_participant[["score", "truth"]].mean()
 
 
 def _with_length(run: Run, length: pd.Series) -> pd.DataFrame:
     """Score, ground truth and length of each conversation that has all three."""
-    rows = _scored(run)
-    rows["length"] = length.reindex(run.rows["conversation"]).to_numpy(dtype=float)
-    return rows.dropna(subset="length")
+    lengths = length.reindex(run.scored["conversation"]).to_numpy(dtype=float)
+    return run.scored.assign(length=lengths).dropna(subset="length")
 
 
-def _spearman(run: Run, rows: pd.DataFrame) -> np.ndarray:
-    return run.spearman(rows["score"], rows["truth"], rows["participant"])
-
-
-def _partial_spearman(run: Run, rows: pd.DataFrame) -> np.ndarray:
+def _partial_spearman(run: Run, length: pd.Series) -> np.ndarray:
+    rows = _with_length(run, length)
     columns = [rows["score"], rows["truth"], rows["length"]]
     pairs = [(0, 1), (0, 2), (1, 2)]
 

@@ -26,7 +26,7 @@ from sense7.judge.reply import read_reply
 from sense7.loading import synthetic_marks
 from sense7.sources import resolve
 from sense7.study import Study
-from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
+from sense7.taxonomy import SIMULATED_JUDGE, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import Sheet, read_sheets
@@ -51,14 +51,6 @@ ABOUT_SIMULATED = (
 
 _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 """Why a reply ended, by its kind; see :data:`sense7.simulate.judge.KINDS`."""
-
-
-def simulated_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
-    """Return what the method of every value of a simulated judge begins with; "" for the runs of any other judge."""
-    for frame in runs.values():
-        if "model" in frame and (frame["model"] == SIMULATED_JUDGE).any():
-            return f"{SIMULATED_WORDS}: "
-    return ""
 
 
 def simulated_folder(workbook: str | Path) -> Path:
@@ -98,17 +90,12 @@ def write_simulated(
             for run, (scores, kinds) in enumerate(zip(judged.score, judged.kind, strict=True), 1):
                 replies = []
                 for reply_kind, score in zip(kinds.tolist(), scores.tolist(), strict=True):
-                    text = reply_text(reply_kind, score)
-                    replies.append(read_reply(text, finish_reason=_FINISH[reply_kind]))
-                frame = conversations.assign(
-                    run=run,
-                    output=[reply.text for reply in replies],
-                    returned_model="none (simulated)",
-                    finish_reason=[_FINISH[reply_kind] for reply_kind in kinds.tolist()],
-                )
-                for name in ("score", "authors_score", "status", "reason", "doubtful", "reasoning"):
-                    values = [getattr(reply, name) for reply in replies]
-                    frame[name] = pd.Series(values, frame.index)
+                    finish = _FINISH[reply_kind]
+                    reply = read_reply(reply_text(reply_kind, score), finish_reason=finish)
+                    replies.append({**vars(reply), "output": reply.text, "finish_reason": finish})
+                frame = pd.DataFrame(replies, conversations.index)
+                frame = frame.drop(columns=["text", "levels"]).join(conversations)
+                frame = frame.assign(run=run, returned_model="none (simulated)")
                 path = prediction_path(temporary, *SIMULATED_JUDGE.split("-"), run)
                 write_predictions(path, frame, further=[sheet])
                 paths.append(folder / path.name)
@@ -145,18 +132,12 @@ def simulated_files(folder: str | Path) -> list[Path]:
     if not folder.is_dir():
         return []
     paths = prediction_files(folder)
-    if not all(map(_is_simulated, paths)):
-        return []
+    for path in paths:
+        # The mark alone, where there is one: to read all predictions takes ten times as long.
+        is_marked = path.suffix.casefold() != ".csv" and read_sheets(path, only=SYNTHETIC_SHEET)
+        if not is_marked and not read_predictions(path).simulated:
+            return []
     return paths
-
-
-def _is_simulated(path: Path) -> bool:
-    # The mark alone, where there is one: to read all predictions takes ten times as long.
-    if path.suffix.casefold() != ".csv" and SYNTHETIC_SHEET in read_sheets(
-        path, only=SYNTHETIC_SHEET
-    ):
-        return True
-    return read_predictions(path).simulated
 
 
 def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
@@ -238,8 +219,8 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     >>> {judge: len(runs) for judge, runs in read_runs(s7.load("synthetic")).items()}
     {'simulated-judge': 10}
     """
-    judges: dict[str, dict[str, pd.DataFrame]] = {}
-    simulated: dict[str, list[Mapping | None]] = {}
+    judges = {}
+    simulated = {}
     folder = folder or _shipped(study)
     files = []
     if folder:

@@ -25,15 +25,18 @@ from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings.core import Number, mean_of_rows, resampled, tabulate, widened
 from sense7.findings.ground_truth import labels
-from sense7.judge.files import UNSTATED, counted_scores
+from sense7.judge.files import UNSTATED, counted_scores, is_simulated
 from sense7.judge.reply import NOT_ASKED, STATUSES
-from sense7.taxonomy import LEVELS
+from sense7.taxonomy import LEVELS, SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["OverRuns", "calibration", "coverage", "recognition", "run_metrics", "stability"]
 
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
+SHOWN_METRICS = ("spearman", "accuracy")
+"""Those of which a page shows more than the judge's own value: its spread, differences from other judges."""
+
 SHARE = "share of conversations"
 NEVER_GIVEN = "no interval: the judge never gives this level"
 _NOTHING = "no conversation has both a score and a ground truth"
@@ -169,19 +172,25 @@ class Run:
         policy: str = "strict",
     ):
         self.frame = frame
-        self.counted = counted_scores(frame, policy)
         self.everyone = people_of(frame)
         self.bootstrap = resampling(self.everyone, bootstrap)
-        truth = frame["ground_truth"].to_numpy(dtype=float)
-        complete = np.isfinite(truth) & np.isfinite(self.counted)
-        self.n = int(complete.sum())
-        self.rows = frame[complete]
-        self.people = self.everyone[complete]
-        self.truth = truth[complete]
-        self.score = self.counted[complete]
-        self.order = self.score
+        self.rows = pd.DataFrame(
+            {
+                "participant": self.everyone,
+                "conversation": frame.get("conversation", self.everyone).to_numpy(),
+                "truth": frame["ground_truth"].to_numpy(dtype=float),
+                "score": counted_scores(frame, policy),
+            }
+        )
+        self.rows["order"] = self.rows["score"]
         if "above" in frame:
-            self.order = self.rows["above"].to_numpy(dtype=float)
+            self.rows["order"] = frame["above"].to_numpy(dtype=float)
+        self.scored = self.rows[np.isfinite(self.rows[["truth", "score"]]).all(axis=1)]
+        self.n = len(self.scored)
+        self.people = self.scored["participant"]
+        self.truth = self.scored["truth"].to_numpy()
+        self.score = self.scored["score"].to_numpy()
+        self.order = self.scored["order"].to_numpy()
         self.ranked = [self.truth, self.order]
         if policy == "authors":
             # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
@@ -366,6 +375,13 @@ class OverRuns:
         )
 
 
+def simulated_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
+    """Return what the method of every value of a simulated judge begins with; "" for the runs of any other judge."""
+    if any(map(is_simulated, runs.values())):
+        return f"{SIMULATED_WORDS}: "
+    return ""
+
+
 def run_metrics(
     frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
 ) -> pd.DataFrame:
@@ -381,19 +397,17 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     number = COVERAGE.number("coverage", mean_of_rows(bootstrap, usable, people), people)
     rows = {"coverage": number.row(bootstrap)}
 
-    status = pd.Series("ok", index=frame.index)
-    if "status" in frame:
-        status = frame["status"]
-    status = np.where(usable, "ok", status.where(status != "ok", UNSTATED).to_numpy(dtype=object))
-    counts = {name: np.count_nonzero(status == name) for name in (*STATUSES, UNSTATED, NOT_ASKED)}
-    if not counts[NOT_ASKED]:
-        del counts[NOT_ASKED]
-    methods = {name: f"rows whose status is {name}" for name in counts}
+    about = {"n": len(frame), "unit": "conversations"}
+    status = frame.get("status", pd.Series("ok", frame.index))
+    status = status.where(status != "ok", UNSTATED).mask(usable, "ok")
+    for name in (*STATUSES, UNSTATED, NOT_ASKED):
+        count = (status == name).sum()
+        if count or name != NOT_ASKED:
+            rows[name] = estimate_row(count, **about, method=f"rows whose status is {name}")
     if "doubtful" in frame:
-        counts["doubtful"] = frame["doubtful"].eq(True).sum()
-        methods["doubtful"] = "rows whose score is doubtful: see the column reason"
-    for name, count in counts.items():
-        rows[name] = estimate_row(count, n=len(frame), unit="conversations", method=methods[name])
+        count = frame["doubtful"].eq(True).sum()
+        method = "rows whose score is doubtful: see the column reason"
+        rows["doubtful"] = estimate_row(count, **about, method=method)
     return estimate_table(rows, "coverage")
 
 
@@ -405,53 +419,47 @@ def missing_bounds(
     people = people_of(frame)
     bootstrap = resampling(people, bootstrap)
     score = counted_scores(frame)
-    right = labels(score) == labels(frame["ground_truth"].to_numpy())
-    accuracy = METRICS["accuracy"]
+    right = labels(score) == labels(frame["ground_truth"])
+    undefined = "no conversation has a ground truth"
     numbers = []
     for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():
-        metric = replace(accuracy, method=f"{accuracy.method}; missing scores at their {end}")
+        method = f"{METRICS['accuracy'].method}; missing scores at their {end}"
         statistic = mean_of_rows(bootstrap, hits, people)
-        undefined = "no conversation has a ground truth"
-        numbers.append(metric.number(f"accuracy_{end}", statistic, people, undefined))
+        metric = Metric("", SHARE, method, undefined)
+        numbers.append(metric.number(f"accuracy_{end}", statistic, people))
     return tabulate("bound", numbers, bootstrap)
 
 
 def calibration(over: OverRuns) -> pd.DataFrame:
     """Mean ground truth by predicted level: what a score of 4 is worth."""
-    runs = over.runs.values()
-    truth = np.concatenate([run.truth for run in runs])
-    predicted = labels(np.concatenate([run.score for run in runs]))
-    everyone = pd.concat([run.people for run in runs], ignore_index=True)
+    rows = pd.concat([run.scored for run in over.runs.values()])
     numbers = []
     for level in LEVEL_NUMBERS:
-        at_level = predicted == level
-        people = everyone[at_level]
-        metric = Metric("", "level, 1 to 5", f"mean ground truth of what is predicted as {level}")
-        statistic = mean_of_rows(resampling(people, over.bootstrap), truth[at_level], people)
-        undefined = f"nothing is predicted as {level}"
-        numbers.append(metric.number(level, statistic, people, undefined))
+        at_level = rows[labels(rows["score"]) == level]
+        people = at_level["participant"]
+        metric = Metric(
+            "",
+            "level, 1 to 5",
+            f"mean ground truth of what is predicted as {level}",
+            f"nothing is predicted as {level}",
+        )
+        statistic = mean_of_rows(resampling(people, over.bootstrap), at_level["truth"], people)
+        numbers.append(metric.number(level, statistic, people))
     return tabulate("prediction", numbers, over.bootstrap)
 
 
 def stability(over: OverRuns) -> pd.DataFrame:
     """Agreement between runs: share of the conversations that have one label in all of them."""
-    scores, participants = [], []
-    for run in over.runs.values():
-        frame = run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy())
-        frame = frame.dropna(subset="conversation").set_index("conversation")
-        scores.append(frame["counted"])
-        participants.append(frame["participant"])
-    scores = pd.concat(scores, axis=1, keys=range(len(over.runs)))
-    scores = scores[scores.notna().sum(axis=1) > 1]
-    people = pd.concat(participants).dropna()  # of each conversation as the first run has it
-    people = people[~people.index.duplicated()].reindex(scores.index).astype(object)
+    rows = pd.concat([run.rows for run in over.runs.values()])
+    people = rows.groupby("conversation", sort=False)["participant"].first()
+    rows["label"] = labels(rows["score"])
+    predicted = rows.groupby("conversation", sort=False)["label"]
+    same_label = (predicted.min() == predicted.max())[predicted.count() > 1]
+    people = people.reindex(same_label.index).astype(object)
     bootstrap = resampling(people, over.bootstrap)
     undefined = "no conversation has a score in two runs"
     if len(over.runs) == 1:
         undefined = "one run has nothing to agree with"
-    predicted = labels(scores.to_numpy(dtype=float))
-    highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
-    same_label = (np.isnan(predicted) | (predicted == highest)).all(axis=1)
     metric = Metric("", SHARE, "same label in every run with a score, at least two")
     statistic = mean_of_rows(bootstrap, same_label, people)
     return tabulate(
@@ -462,12 +470,12 @@ def stability(over: OverRuns) -> pd.DataFrame:
 def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataFrame:
     """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
     errors, correlations = [], []
+    if words is None:
+        words = pd.Series(dtype=float)
     for run in over.runs.values():
         errors.append(mean_of_rows(run.bootstrap, run.score - run.truth, run.people))
-        length = np.zeros(run.n)
-        if words is not None:
-            length = words.reindex(run.rows["conversation"]).fillna(0).to_numpy(dtype=float)
-        correlations.append(run.spearman(length, run.score))
+        length = words.reindex(run.scored["conversation"], fill_value=0)
+        correlations.append(run.spearman(length.to_numpy(dtype=float), run.score))
     bias = Metric("", "level, difference", "mean of score minus ground truth")
     correlation = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
     undefined = "scores or lengths are all the same"
@@ -491,19 +499,19 @@ def recognition(over: OverRuns) -> pd.DataFrame:
 
     runs = over.runs.values()
     statistic = over.average(run.resampled(youden) for run in runs)
-    counts = np.array([_table(run.sums.sum(axis=0)) for run in runs])
+    counts = over.confusion.to_numpy()
     method = "sensitivity minus the share of the other conversations that get this level"
     metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
     numbers = []
     for column, level in enumerate(LEVEL_NUMBERS):
         undefined = METRICS[f"sensitivity_{level}"].undefined
-        if counts[:, column].any():
+        if counts[column].any():
             undefined = METRICS[f"specificity_{level}"].undefined
         if not counts.any():
             undefined = _NOTHING
         people = max((run.people[labels(run.truth) == level] for run in runs), key=len)
         number = over.number(level, statistic[:, column], metric, undefined, people)
-        if not counts[:, :, column].any():
+        if not counts[:, column].any():
             without_interval = partial(Estimate, statistic[0, column], reason=NEVER_GIVEN)
             number = replace(number, statistic=without_interval)
         numbers.append(number)
@@ -525,12 +533,11 @@ def mean_recall(over: OverRuns) -> pd.DataFrame:
     levels = [
         level for level in LEVEL_NUMBERS if people_by_level.get(level, 0) >= FEWEST_PARTICIPANTS
     ]
-    columns = [level - 1 for level in levels]
 
     def recall(sums: np.ndarray) -> np.ndarray:
-        table = _table(sums)[..., columns, :]
-        hits = np.stack([table[..., row, column] for row, column in enumerate(columns)], axis=-1)
-        return (hits / table.sum(axis=-1)).mean(axis=-1)
+        hits, truths, _ = _margins(_table(sums))
+        recalls = hits / truths
+        return recalls[..., np.array(levels) - 1].mean(axis=-1)
 
     if len(levels) < 2:
         undefined = f"fewer than two levels were given by {FEWEST_PARTICIPANTS} participants"

@@ -4,8 +4,8 @@ Each table is that of :mod:`sense7.judge.scores.metrics`, with the keys under wh
 predictions are available, every row says so.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,8 @@ from sense7.findings.ground_truth import ground_truth, labels, other_ground_trut
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import counted_scores
 from sense7.judge.scores import correlations, metrics
-from sense7.judge.scores.judges import ABSENT, simulated_prefix
-from sense7.judge.scores.metrics import LEVEL_NUMBERS, MEASURED, METRICS, Metric, OverRuns
+from sense7.judge.scores.judges import ABSENT
+from sense7.judge.scores.metrics import METRICS, SHOWN_METRICS, OverRuns, simulated_prefix
 from sense7.segmentation import words_in
 from sense7.study import Study
 
@@ -27,7 +27,6 @@ __all__ = [
     "accuracy_bounds",
     "agreement_between_runs",
     "answer_lengths",
-    "assistant_words",
     "defined",
     "facts",
     "judge_multiverse",
@@ -49,14 +48,7 @@ AUTHORS_PROMPT = "empathy_judge"
 """Name of the authors' prompt file, which stands in the names of prediction files made with it."""
 
 NO_REPLIES = pd.DataFrame(
-    {
-        "conversation": pd.Series(dtype=object),
-        "participant": pd.Series(dtype=object),
-        "ground_truth": pd.Series(dtype=float),
-        "score": pd.Series(dtype=float),
-        "status": pd.Series(dtype=object),
-        "doubtful": pd.Series(dtype=object),
-    }
+    columns=["conversation", "participant", "ground_truth", "score", "status", "doubtful"]
 )
 """Predictions of no conversation, for the tables where there is no judge."""
 
@@ -76,12 +68,14 @@ class ShownJudge:
     method_prefix: str
     bootstrap: ParticipantBootstrap
 
-    def recorded(self, table: pd.DataFrame, keys: Mapping) -> pd.DataFrame:
-        """A table of this judge with the key of each row that is recorded; without a judge, every row says so."""
-        table = table.assign(
-            method=self.method_prefix + table["method"],
-            key=[keys.get(label, "") for label in table.index],
-        )
+    def recorded(
+        self, table: pd.DataFrame, key: str, labels: Collection | None = None
+    ) -> pd.DataFrame:
+        """A table of this judge with a key for each row, or for some; without a judge, every row says so."""
+        keys = table.index.map(f"{key}_{{}}".format)
+        if labels is not None:
+            keys = keys.where(table.index.isin(labels), "")
+        table = table.assign(method=self.method_prefix + table["method"], key=keys)
         if not self.name:
             table = table.assign(estimate=np.nan, low=np.nan, high=np.nan, n=0, reason=ABSENT)
         return table
@@ -121,22 +115,19 @@ def shown_judge(
 @finding
 def metrics_over_runs(judge: ShownJudge) -> pd.DataFrame:
     """Return coverage and every metric of the shown judge, mean over its runs."""
-    keys = {name: f"judge_{name}" for name in MEASURED}
-    return judge.recorded(judge.strict.mean, keys)
+    return judge.recorded(judge.strict.mean, "judge")
 
 
 @finding
 def spread_over_runs(judge: ShownJudge) -> pd.DataFrame:
     """Return the standard deviation of every metric over the runs of the shown judge; n counts runs."""
-    keys = {name: f"judge_spread_{name}" for name in ("accuracy", "spearman")}
-    return judge.recorded(judge.strict.spread, keys)
+    return judge.recorded(judge.strict.spread, "judge_spread", SHOWN_METRICS)
 
 
 @finding
 def metrics_by_authors_rule(judge: ShownJudge) -> pd.DataFrame:
     """Return the same as :func:`metrics_over_runs`, with replies read by the authors' rule."""
-    keys = {name: f"judge_authors_{name}" for name in ("accuracy", "spearman")}
-    return judge.recorded(judge.authors.mean, keys)
+    return judge.recorded(judge.authors.mean, "judge_authors", SHOWN_METRICS)
 
 
 @finding
@@ -145,39 +136,37 @@ def reply_counts(judge: ShownJudge) -> pd.DataFrame:
 
     The share of usable ones has no key here; :func:`metrics_over_runs` has it as a mean over runs.
     """
-    counted = ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
-    keys = {name: f"judge_count_{name}" for name in counted}
-    return judge.recorded(metrics.coverage(judge.replies, judge.bootstrap), keys)
+    counts = ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
+    table = metrics.coverage(judge.replies, judge.bootstrap)
+    return judge.recorded(table, "judge_count", counts)
 
 
 @finding
 def accuracy_bounds(judge: ShownJudge) -> pd.DataFrame:
     """Return the lowest and highest accuracy that any values of the missing scores could give."""
-    keys = {name: f"judge_bound_{name}" for name in ("accuracy_worst", "accuracy_best")}
-    return judge.recorded(metrics.missing_bounds(judge.replies, judge.bootstrap), keys)
+    bounds = metrics.missing_bounds(judge.replies, judge.bootstrap)
+    return judge.recorded(bounds, "judge_bound")
 
 
 @finding
 def truth_by_predicted_level(judge: ShownJudge) -> pd.DataFrame:
     """Return the mean ground truth of the conversations that get each level."""
-    keys = {level: f"judge_calibration_{level}" for level in LEVEL_NUMBERS}
-    return judge.recorded(metrics.calibration(judge.strict), keys)
+    return judge.recorded(metrics.calibration(judge.strict), "judge_calibration")
 
 
 @finding
 def agreement_between_runs(judge: ShownJudge) -> pd.DataFrame:
     """Return the share of the conversations that get one label in all runs."""
-    return judge.recorded(metrics.stability(judge.strict), {"same_label": "judge_same_label"})
+    return judge.recorded(metrics.stability(judge.strict), "judge")
 
 
 @finding
 def level_and_length(judge: ShownJudge, words: pd.Series | None = None) -> pd.DataFrame:
     """Return the mean error of the scores, and their correlation with the length of the conversation.
 
-    ``words`` are those of :func:`assistant_words`; without them there is no correlation.
+    ``words`` are those of :func:`answer_lengths`; without them there is no correlation.
     """
-    keys = {name: f"judge_{name}" for name in ("level_bias", "length_spearman")}
-    return judge.recorded(metrics.level_and_length(judge.strict, words), keys)
+    return judge.recorded(metrics.level_and_length(judge.strict, words), "judge")
 
 
 @finding
@@ -188,23 +177,19 @@ def what_correlation_rests_on(
 
     ``lengths`` are those of :func:`answer_lengths`; without them no length is held constant.
     """
-    names = ("within_participants", "between_participants", "given_words", "given_words_per_answer")
-    keys = {name: f"judge_spearman_{name}" for name in names}
-    return judge.recorded(correlations.what_it_rests_on(judge.strict, lengths), keys)
+    return judge.recorded(correlations.what_it_rests_on(judge.strict, lengths), "judge_spearman")
 
 
 @finding
 def youden_by_level(judge: ShownJudge) -> pd.DataFrame:
     """Return Youden's index of each level: recall minus the share of the other conversations that get the level."""
-    keys = {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS}
-    return judge.recorded(metrics.recognition(judge.strict), keys)
+    return judge.recorded(metrics.recognition(judge.strict), "judge_recognition")
 
 
 @finding
 def mean_recall(judge: ShownJudge) -> pd.DataFrame:
     """Return the mean recall of the levels that enough people gave, and by how much it lies above chance."""
-    keys = {name: f"judge_{name}" for name in ("mean_recall", "mean_recall_above_chance")}
-    return judge.recorded(metrics.mean_recall(judge.strict), keys)
+    return judge.recorded(metrics.mean_recall(judge.strict), "judge")
 
 
 @finding
@@ -259,7 +244,9 @@ def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
     >>> [row["estimate"] for row in facts({}, nobody)]
     [None, None]
     """
-    used_authors_prompt = judge.name.endswith(f"-{AUTHORS_PROMPT}")
+    used_authors_prompt = "no"
+    if judge.name.endswith(f"-{AUTHORS_PROMPT}"):
+        used_authors_prompt = "yes"
     rows = [
         {
             "key": "judge_shown",
@@ -270,7 +257,7 @@ def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
         },
         {
             "key": "judge_used_authors_prompt",
-            "estimate": _yes_or_no(used_authors_prompt),
+            "estimate": used_authors_prompt,
             "n": int(bool(judge.name)),
             "unit": "prompts",
             "method": f"by the name of its files: {AUTHORS_PROMPT}",
@@ -282,29 +269,6 @@ def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
     return rows
 
 
-def _yes_or_no(answer: bool) -> str:
-    if answer:
-        return "yes"
-    return "no"
-
-
-def assistant_words(study: Study) -> pd.Series:
-    """Number of words that the assistant wrote in each conversation; 0 where it wrote none.
-
-    Examples
-    --------
-    >>> import sense7 as s7
-    >>> assistant_words(s7.load("synthetic")).loc[["T0001", "T0002"]].tolist()
-    [657.0, 511.0]
-    """
-    messages = study.messages[study.messages["role"] == "assistant"]
-    # Message by message: the words of all of them at once would be many times as large as the study.
-    counts = [len(words_in(text)) for text in messages["content"].fillna("")]
-    words = pd.Series(counts, index=messages.index, dtype=int)
-    by_conversation = words.groupby(messages["conversation"], sort=False).sum()
-    return by_conversation.reindex(study.conversations["conversation"], fill_value=0).astype(float)
-
-
 def answer_lengths(study: Study) -> pd.DataFrame:
     """Words that the assistant wrote in each conversation, in all and per answer; the latter missing without an answer.
 
@@ -314,9 +278,17 @@ def answer_lengths(study: Study) -> pd.DataFrame:
     >>> answer_lengths(s7.load("synthetic")).loc["T0001"].round(1).to_dict()
     {'words': 657.0, 'words_per_answer': 38.6}
     """
-    words = assistant_words(study)
-    answers = study.messages[study.messages["role"] == "assistant"].groupby("conversation").size()
-    return pd.DataFrame({"words": words, "words_per_answer": words / answers.reindex(words.index)})
+    messages = study.messages[study.messages["role"] == "assistant"]
+    # Message by message: the words of all of them at once would be many times as large as the study.
+    counts = [len(words_in(text)) for text in messages["content"].fillna("")]
+    words = pd.Series(counts, messages["conversation"], dtype=float).groupby(level=0)
+    conversations = study.conversations["conversation"]
+    return pd.DataFrame(
+        {
+            "words": words.sum().reindex(conversations, fill_value=0),
+            "words_per_answer": words.mean().reindex(conversations),
+        }
+    )
 
 
 def defined(table: pd.DataFrame) -> pd.DataFrame:
@@ -353,31 +325,26 @@ def judge_multiverse(
 ) -> pd.DataFrame:
     """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
     choices = specifications("judge_spearman")
-    unit = METRICS["spearman"].unit
     conversations = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
-    truths = {TRUTHS[0]: truth, TRUTHS[1]: labels(truth)}
-    other_truths = other_ground_truths(study)
-    for name in TRUTHS[2:]:
-        truths[name] = other_truths[name].to_numpy()
-    method_prefix = simulated_prefix(judges.get(judge, {}))
+    truths = {**other_ground_truths(study), TRUTHS[0]: truth, TRUTHS[1]: labels(truth)}
+    runs = judges.get(judge, {})
+    method = f"{simulated_prefix(runs)}Spearman's rho, "
     rows = {}
     for number, choice in choices.iterrows():
-        metric = Metric("", unit, f"{method_prefix}Spearman's rho, {choice['runs']}")
+        metric = replace(METRICS["spearman"], method=method + choice["runs"])
         if not judge:
-            rows[number] = estimate_row(n=0, unit=unit, method=metric.method, reason=ABSENT)
+            rows[number] = estimate_row(n=0, unit=metric.unit, method=metric.method, reason=ABSENT)
             continue
         policy = "authors"
         if choice["replies without a score"] == REPLIES[0]:
             policy = "strict"
-        scores = pd.DataFrame(
-            {run: counted_scores(frame, policy) for run, frame in judges[judge].items()}
-        )
+        scores = pd.DataFrame({run: counted_scores(frame, policy) for run, frame in runs.items()})
         if choice["runs"] == RUNS[2]:  # each conversation's median over the runs that have one
             scores = scores.median(axis=1).to_frame()
         elif choice["runs"] == RUNS[1]:
             scores = scores.iloc[:, :1]
-        rated = conversations.assign(ground_truth=truths[choice["ground truth"]])
+        rated = conversations.assign(ground_truth=np.asarray(truths[choice["ground truth"]]))
         frames = {run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}
         over_runs = OverRuns(frames, bootstrap)
         rho = over_runs.average(

@@ -112,8 +112,8 @@ Paths = str | Path | Sequence[str | Path]
 def find_files(paths: Paths) -> tuple[list[Path], list[Path]]:
     """Find the files that are meant, and those of folders that are passed over."""
     paths = _listed(paths)
-    files: dict[Path, Path] = {}
-    passed_over: dict[Path, Path] = {}
+    files = {}
+    passed_over = {}
     for path in paths:
         entries = [path]
         try:
@@ -231,7 +231,16 @@ def evaluate(
     for name, file in files.items():
         remarks += [(name, remark) for remark in file.notes]
         bounds = metrics.missing_bounds(file.frame, bootstrap)
-        row_facts[name] = _row_facts(file.frame, bounds)
+        frame = file.frame
+        doubts = frame.loc[frame["doubtful"], "reason"]
+        row_facts[name] = RowFacts(
+            failures=frame.loc[frame["score"].isna(), "status"].value_counts().to_dict(),
+            bounds=bounds["estimate"].tolist(),
+            not_asked=int((frame["status"] == NOT_ASKED).sum()),
+            doubtful=len(doubts),
+            first_doubt=next(iter(doubts), ""),
+            without_truth=int(frame["ground_truth"].isna().sum()),
+        )
         of_files.append(
             {
                 "name": name,
@@ -255,7 +264,11 @@ def evaluate(
         },
         "ratings": by_rating(ratings, bootstrap),
     }
-    truths = _ground_truths(files)
+    truths = {}  # of every conversation that has a name, one column per file
+    for name, file in files.items():
+        named = file.frame.dropna(subset="conversation").set_index("conversation")
+        truths[name] = named["ground_truth"]
+    truths = pd.concat(truths, axis=1)
     differs = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
     facts = Facts(
         skipped,
@@ -283,28 +296,6 @@ def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
     return files
 
 
-def _row_facts(frame: pd.DataFrame, bounds: pd.DataFrame) -> RowFacts:
-    """Which rows of a file lack a score or ground truth, or were read with doubt."""
-    doubts = frame.loc[frame["doubtful"], "reason"]
-    return RowFacts(
-        failures=frame.loc[frame["score"].isna(), "status"].value_counts().to_dict(),
-        bounds=bounds["estimate"].tolist(),
-        not_asked=int((frame["status"] == NOT_ASKED).sum()),
-        doubtful=len(doubts),
-        first_doubt=next(iter(doubts), ""),
-        without_truth=int(frame["ground_truth"].isna().sum()),
-    )
-
-
-def _ground_truths(files: dict[str, Predictions]) -> pd.DataFrame:
-    """Ground truth of every conversation that has a name, one column per file."""
-    columns = {}
-    for name, file in files.items():
-        of_conversations = file.frame.dropna(subset="conversation").set_index("conversation")
-        columns[name] = of_conversations["ground_truth"]
-    return pd.concat(columns, axis=1)
-
-
 # Ratings of turns and dimensions
 
 
@@ -312,14 +303,14 @@ def by_rating(
     files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None
 ) -> dict:
     """Return every metric of each rating, as a mean over files."""
-    sides = {"judge": "score", "person": "ground_truth"}
-    by_file = {}  # file -> rating -> its rows
-    for name, ratings in files.items():
-        by_file[name] = dict(iter(ratings.rename(columns=sides).groupby("rating", sort=False)))
+    if not files:
+        return {}
+    ratings = pd.concat(files, names=["file"])
+    ratings = ratings.rename(columns={"judge": "score", "person": "ground_truth"})
     tables = {}
-    for rating in next(iter(by_file.values()), {}):
-        if all(rating in frames for frames in by_file.values()):
-            of_files = {name: frames[rating] for name, frames in by_file.items()}
+    for rating, rows in ratings.groupby("rating", sort=False):
+        of_files = dict(iter(rows.groupby(level="file", sort=False)))
+        if len(of_files) == len(files):
             tables[rating] = OverRuns(of_files, bootstrap).mean
     return tables
 
@@ -425,7 +416,7 @@ def compare(
 
 def _by_judge(predictions: Sequence[Predictions]) -> dict[str, list[Predictions]]:
     """The files of each judge; the folder stands before the names of those that are called alike."""
-    grouped: dict[tuple, list[Predictions]] = {}
+    grouped = {}
     for file in predictions:
         grouped.setdefault((file.judge, file.path.parent), []).append(file)
     names = Counter(judge for judge, _ in grouped)
@@ -471,23 +462,15 @@ def calibrate(
         If a file can't be read, names no participants, has too few ratings, or would be replaced by its own
         calibrated form. Nothing is written then.
     """
+    # With it comes scikit-learn.
+    from sense7.judge.scores.calibration import calibration_errors, with_calibrated
+
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
     files, skipped, repeats = read_paths(paths)
-    calibrated_paths = _calibrated_paths(files, Path(out))
-    frames, errors = {}, {}
+    out = Path(out)
+    calibrated_paths = {}
     for file in files:
-        frames[file.name], errors[file.name] = _calibration(file, settings)
-    for name, frame in frames.items():
-        write_predictions(calibrated_paths[name], frame, own=True)
-    tables = {"skipped": skipped, "paths": calibrated_paths, "errors": errors}
-    return Report(tables, settings, Facts(skipped, repeats))
-
-
-def _calibrated_paths(files: Sequence[Predictions], out: Path) -> dict[str, Path]:
-    """Where the calibrated files will be; refused if one of them would take the place of another."""
-    paths: dict[str, Path] = {}
-    for file in files:
-        if file.name in paths:
+        if file.name in calibrated_paths:
             raise UserError(
                 f"{file.path}: another of these files is called so too. Calibrate them into two folders."
             )
@@ -495,30 +478,37 @@ def _calibrated_paths(files: Sequence[Predictions], out: Path) -> dict[str, Path
             raise UserError(
                 f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out."
             )
-        paths[file.name] = out / f"{file.name}.xlsx"
-    require_as_written(paths.values())
-    return paths
-
-
-def _calibration(file: Predictions, settings: Mapping) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Calibrated predictions of a file, and its calibration errors before and after."""
-    # With it comes scikit-learn.
-    from sense7.judge.scores.calibration import calibrated, calibration_errors
-
-    frame = file.frame
-    if frame["participant"].isna().any() or frame["conversation"].isna().any():
-        raise UserError(
-            f"{file.path}: some rows have no PID or no TaskId, so that participants can't be held out. Fill in both "
-            "columns."
-        )
-    try:
-        scores = np.clip(calibrated(frame), LOWEST, HIGHEST)
-    except UserError as error:
-        raise UserError(f"{file.path}: {error}") from None
-    errors = calibration_errors(frame, ParticipantBootstrap(frame["participant"], **settings))
-    # Rows with a score, or why there is none; replies are those of another score.
-    columns = ["conversation", "participant", "status", "reason", "ground_truth", "model", "run"]
-    status = frame["status"].where(np.isnan(scores), "ok")
-    frame = frame[[*columns, "chat"]].assign(score=scores, status=status)
-    has_reason = frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))
-    return frame[frame["score"].notna() | has_reason], errors
+        calibrated_paths[file.name] = out / f"{file.name}.xlsx"
+    require_as_written(calibrated_paths.values())
+    frames, errors = {}, {}
+    for file in files:
+        frame = file.frame
+        if frame["participant"].isna().any() or frame["conversation"].isna().any():
+            raise UserError(
+                f"{file.path}: some rows have no PID or no TaskId, so that participants can't be "
+                "held out. Fill in both columns."
+            )
+        frame = with_calibrated(frame)
+        if frame.attrs["not_calibrated"]:
+            raise UserError(f"{file.path}: {frame.attrs['not_calibrated']}")
+        bootstrap = ParticipantBootstrap(frame["participant"], **settings)
+        errors[file.name] = calibration_errors(frame, bootstrap)
+        # Rows with a score, or why there is none; replies are those of another score.
+        scores = frame["calibrated"].clip(LOWEST, HIGHEST)
+        status = frame["status"].where(scores.isna(), "ok")
+        keeps_reason = status.isin((*STATUSES[1:-2], NOT_ASKED))
+        columns = [
+            "conversation",
+            "participant",
+            "status",
+            "reason",
+            "ground_truth",
+            "model",
+            "run",
+        ]
+        frame = frame[[*columns, "chat"]].assign(score=scores, status=status)
+        frames[file.name] = frame[scores.notna() | keeps_reason]
+    for name, frame in frames.items():
+        write_predictions(calibrated_paths[name], frame, own=True)
+    tables = {"skipped": skipped, "paths": calibrated_paths, "errors": errors}
+    return Report(tables, settings, Facts(skipped, repeats))

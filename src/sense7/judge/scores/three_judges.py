@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.alternative_annotator import (
+    Wins,
     alternative_test,
     benjamini_yekutieli,
     winning_rate,
@@ -194,45 +195,34 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     """
     hundredths = agreement.select_dtypes("number").mul(100).round()
     equal = "computed from the released ratings, equal to two decimals"
-    rows = []
-
-    def count(key: str, is_reproduced: pd.Series, method: str) -> None:
-        rows.append(
-            {
-                "key": f"kumar_{key}",
-                "estimate": int(is_reproduced.sum()),
-                "n": len(is_reproduced),
-                "unit": "published values",
-                "method": method,
-            }
-        )
-
-    reproduced_values, differences = [], []
+    counted = {}  # key -> whether each value is reproduced, and how that was computed
+    differences = []
     for measure, title in {"spearman": "Spearman", "kappa": "kappa"}.items():
         is_reproduced = hundredths[measure] == hundredths[f"{measure}_published"]
-        reproduced_values.append(is_reproduced)
         differences.append((agreement[f"{measure}_published"] - agreement[measure]).abs().max())
         for corpus in CORPORA:
             in_corpus = agreement["corpus"] == corpus
-            count(f"{measure}_{corpus}", is_reproduced[in_corpus], f"{title} {equal}")
-    all_values = pd.concat(reproduced_values)
-    count("values_reproduced", all_values, equal)
-    by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
-    count("kappa_steps_equal", hundredths["kappa_scale"] == hundredths["kappa_published"], by_steps)
-    rows.append(
-        {
-            "key": "kumar_largest_difference",
-            "estimate": f"{max(differences):.5f}",
-            "n": len(all_values),
-            "unit": "Spearman's rho or weighted kappa",
-            "method": "largest absolute difference of a published and a computed value, before rounding",
-        }
+            counted[f"{measure}_{corpus}"] = (is_reproduced[in_corpus], f"{title} {equal}")
+    all_values = pd.concat([is_reproduced for is_reproduced, _ in counted.values()])
+    counted["values_reproduced"] = (all_values, equal)
+    counted["kappa_steps_equal"] = (
+        hundredths["kappa_scale"] == hundredths["kappa_published"],
+        f"quadratic weights by {STEPS['scale']}, equal to two decimals",
     )
+    rows = []
+    for key, (is_reproduced, method) in counted.items():
+        count, n = int(is_reproduced.sum()), len(is_reproduced)
+        rows.append(_fact(f"kumar_{key}", count, n, "published values", method))
+    unit = "Spearman's rho or weighted kappa"
+    method = "largest absolute difference of a published and a computed value, before rounding"
+    largest = f"{max(differences):.5f}"
+    rows.append(_fact("kumar_largest_difference", largest, len(all_values), unit, method))
     return rows
 
 
-def _words(question: str) -> str:
-    return "cared for" if question == "caredfor" else question.replace("_", " ")
+def _fact(key: str, estimate: object, n: int, unit: str, method: str) -> dict:
+    """Arguments of ``Recorder.value``."""
+    return {"key": key, "estimate": estimate, "n": n, "unit": unit, "method": method}
 
 
 # Statistics of every question and resample
@@ -352,7 +342,8 @@ class ByQuestion:
         for rater, statistics in self.drawn.items():
             numbers = defaultdict(list)
             for (corpus, question), statistic in statistics.items():
-                number = self.number(_words(question), statistic, corpora=(corpus,))
+                label = question.replace("_", " ").replace("caredfor", "cared for")
+                number = self.number(label, statistic, corpora=(corpus,))
                 numbers[corpus].append(number)
             for corpus, of_corpus in numbers.items():
                 table = tabulate("question", of_corpus, self.bootstrap)
@@ -384,34 +375,35 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
     """
     weights = np.vstack([np.ones((1, len(bootstrap.names))), bootstrap.weights()])
     drawn = defaultdict(lambda: defaultdict(dict))
-    p_values = defaultdict(lambda: defaultdict(dict))
+    p_values = defaultdict(dict)
     for question, group in judged.groupby(["corpus", "question"], sort=False):
         question_weights = weights[:, bootstrap.codes(group["conversation"])]
         for statistic, rater, values in _agreement_of(group, question_weights):
             drawn[statistic][rater][question] = values
-        targets = {"experts": None}
-        if group[PERSON].notna().all():
-            targets["person"] = group[PERSON].to_numpy(dtype=float)
-        experts = group[list(EXPERTS)].to_numpy(dtype=float)
-        for target, reference in targets.items():
-            for judge in JUDGES:
-                is_closer = wins(group[judge].to_numpy(dtype=float), experts, reference)
-                test = alternative_test(is_closer, EPSILON, question_weights)
-                rate = winning_rate(benjamini_yekutieli(test.p), test.p)
-                drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
-                drawn[f"published_rate_{target}"][judge][question] = rate
-                p_values[target][judge][question] = test.p
+        for target, judge, is_closer in _wins_of(group):
+            test = alternative_test(is_closer, EPSILON, question_weights)
+            rate = winning_rate(benjamini_yekutieli(test.p), test.p)
+            drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
+            drawn[f"published_rate_{target}"][judge][question] = rate
+            p_values[target, judge][question] = test.p
 
-    for target, judges in p_values.items():
-        for judge, p_of_questions in judges.items():
-            all_p = np.concatenate(list(p_of_questions.values()), axis=-1)
-            rejected = np.split(benjamini_yekutieli(all_p), len(p_of_questions), axis=-1)
-            for (question, p), decisions in zip(p_of_questions.items(), rejected, strict=True):
-                drawn[f"rate_{target}"][judge][question] = winning_rate(decisions, p)
-    return {
-        name: replace(described, drawn=drawn[name])
-        for name, described in _described(bootstrap).items()
-    }
+    for (target, judge), p_of_questions in p_values.items():
+        all_p = np.concatenate(list(p_of_questions.values()), axis=-1)
+        rejected = np.split(benjamini_yekutieli(all_p), len(p_of_questions), axis=-1)
+        for (question, p), decisions in zip(p_of_questions.items(), rejected, strict=True):
+            drawn[f"rate_{target}"][judge][question] = winning_rate(decisions, p)
+    return _described(drawn, bootstrap)
+
+
+def _wins_of(group: pd.DataFrame) -> Iterator[tuple[str, str, Wins]]:
+    """Target, judge, and where it is closer to the target than each expert, of one question."""
+    experts = group[list(EXPERTS)].to_numpy(dtype=float)
+    targets = {"experts": None}
+    if group[PERSON].notna().all():
+        targets["person"] = group[PERSON].to_numpy(dtype=float)
+    for target, reference in targets.items():
+        for judge in JUDGES:
+            yield target, judge, wins(group[judge].to_numpy(dtype=float), experts, reference)
 
 
 def _agreement_of(
@@ -459,14 +451,14 @@ def _agreement_of(
     yield "alpha", "models", krippendorff_alpha(weights @ models)
 
 
-def _described(bootstrap: CorpusBootstrap) -> dict[str, ByQuestion]:
-    """Every statistic by its name, with key, unit and method, and without its numbers."""
+def _described(statistics: Mapping, bootstrap: CorpusBootstrap) -> dict[str, ByQuestion]:
+    """Every statistic by its name, with key, unit and method."""
 
     def describe(prefix: str, name: str, unit: str, method: str, keyed=("all",)) -> None:
         key = f"{prefix}_{name}_{{rater}}_{{row}}"
-        described[name] = ByQuestion({}, bootstrap, key, unit, method, keyed)
+        described[name] = ByQuestion(statistics[name], bootstrap, key, unit, method, keyed)
 
-    described: dict[str, ByQuestion] = {}
+    described = {}
     every_row = ("all", *CORPORA)
     left_out = "with the mean of two experts, the third left out, averaged over the three"
     median = f"{RHO} with the median of three experts"
@@ -519,32 +511,35 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     np.float64(0.56)
     """
     statistics = by_question(judged, bootstrap)
-    left_out, kappa, alpha = (
-        statistics["left_out"],
-        statistics.pop("kappa"),
-        statistics.pop("alpha"),
-    )
+    left_out = statistics["left_out"]
+    kappa, alpha = statistics.pop("kappa"), statistics.pop("alpha")
     shown_raters = {rater: left_out.drawn[rater] for rater in ("expert", *RATERS)}
     statistics["left_out"] = replace(left_out, drawn=shown_raters)
     statistics["gaps"] = left_out.minus((judge, "expert") for judge in JUDGES)
     page_tables = {name: statistic.by_corpus() for name, statistic in statistics.items()}
     agreement = statistics["agreement"]
-    of_judges = {judge: agreement.drawn[judge] for judge in JUDGES}
-    page_tables["questions"] = replace(agreement, drawn=of_judges).by_question()
+    by_judge = {judge: agreement.drawn[judge] for judge in JUDGES}
+    page_tables["questions"] = replace(agreement, drawn=by_judge).by_question()
     page_tables["accuracy"] = _accuracies(judged, bootstrap)
+    reason = "the models give the same rating everywhere on a question"
+    of_models = alpha.number("alpha of three models", alpha.mean("models"), "real_jury_alpha")
     single_tables = {
         "medians": _median_kappas(kappa, bootstrap),
-        "differences": _differences(left_out, bootstrap),
-        "gains": _gains_of_jury(left_out, bootstrap),
-        "alpha": _alpha_of_models(alpha, bootstrap),
+        **_compared(left_out, bootstrap),
+        "alpha": tabulate("jury", [replace(of_models, undefined=reason)], bootstrap),
     }
+    p_values = defaultdict(list)  # one row per question and one column per expert
+    for _, group in judged.groupby(["corpus", "question"], sort=False):
+        for target, judge, is_closer in _wins_of(group):
+            for epsilon, _ in EPSILONS.values():
+                p_values[target, epsilon, judge].append(alternative_test(is_closer, epsilon).p)
     for target in ("experts", "person"):
-        p_at = {epsilon: _p_values(judged, target, epsilon) for epsilon, _ in EPSILONS.values()}
         for corrected in CORRECTED:
             for name, (epsilon, _) in EPSILONS.items():
                 ending = "" if epsilon == EPSILON else f"_{name}"
                 passed = f"{corrected}passed_{target}"
-                table = _questions_passed(p_at[epsilon], bootstrap, epsilon, corrected)
+                of_judges = {judge: p_values[target, epsilon, judge] for judge in JUDGES}
+                table = _questions_passed(of_judges, bootstrap, epsilon, corrected)
                 table["key"] = [f"alternative_{passed}_{judge}{ending}" for judge in JUDGES]
                 single_tables[f"{passed}{ending}"] = table
     page_tables["more"] = single_tables
@@ -553,7 +548,10 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
 
 def _accuracies(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, pd.DataFrame]:
     """Model -> its accuracy on Lend an Ear, each expert's rating a ground truth of its own."""
-    scores = _scores(judged)
+    # Three questions near to dimensions of SENSE-7: their mean by each rater, one row per conversation.
+    questions = [question.replace(" ", "_") for question in STAND_INS.values()]
+    rows = judged[(judged["corpus"] == "lend_an_ear") & judged["question"].isin(questions)]
+    scores = rows.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
     ratings_of_experts = scores[list(EXPERTS)].to_numpy().ravel()
     tables = {}
     for judge, model in JUDGES.items():
@@ -589,70 +587,42 @@ def _median_kappas(kappa: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFram
     return tabulate("pair", numbers, bootstrap)
 
 
-def _differences(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
-    """Differences of each two models, with p values and Holm's."""
+def _compared(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> dict[str, pd.DataFrame]:
+    """Differences of each two models, with p values; what the mean of the three gains over the best and mean one."""
+    means = {rater: left_out.mean(rater) for rater in (*JUDGES, "jury")}
     method = f"mean over questions: difference of {left_out.method}"
-    numbers, p = [], []
+    differences, p = [], []
     for first, second in combinations(JUDGES, 2):
         pair = f"{first}_minus_{second}"
-        difference = left_out.mean(first) - left_out.mean(second)
+        difference = means[first] - means[second]
         key = f"real_difference_spearman_{pair}"
-        numbers.append(left_out.number(_title(pair), difference, key, method=method))
+        differences.append(left_out.number(_title(pair), difference, key, method=method))
         p.append(resampled_p(difference[1:]))
-    return tabulate("difference", numbers, bootstrap).assign(p=p, p_holm=holm(p))
-
-
-def _gains_of_jury(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
-    """What the mean of the three models gains over the best one, and over the mean one."""
-    means = {judge: left_out.mean(judge) for judge in JUDGES}
+    jury = means.pop("jury")
     best = max(JUDGES, key=lambda judge: rounded(means[judge][0]))
-    jury = left_out.mean("jury")
-    mean_model = np.mean(list(means.values()), axis=0)
+    means["mean"] = np.mean(list(means.values()), axis=0)
     method = f"gain of the jury, mean over questions: {left_out.method}"
-    over_best = f"jury minus the best model ({JUDGES[best]})"
-    over_mean = "jury minus the mean model"
-    numbers = [
-        left_out.number(
-            over_best, jury - means[best], "real_jury_mean_over_best_spearman", method=method
-        ),
-        left_out.number(
-            over_mean, jury - mean_model, "real_jury_mean_over_mean_spearman", method=method
-        ),
-    ]
-    return tabulate("gain", numbers, bootstrap)
-
-
-def _alpha_of_models(alpha: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
-    """Krippendorff's alpha of the three models."""
-    number = alpha.number("alpha of three models", alpha.mean("models"), "real_jury_alpha")
-    reason = "the models give the same rating everywhere on a question"
-    return tabulate("jury", [replace(number, undefined=reason)], bootstrap)
-
-
-def _p_values(judged: pd.DataFrame, target: str, epsilon: float) -> dict[str, np.ndarray]:
-    """Judge -> p values of the alternative annotator test, one row per question and one column per expert."""
-    p_values = {}
-    for judge in JUDGES:
-        rows = []
-        for _, group in judged.groupby(["corpus", "question"], sort=False):
-            reference = None
-            if target == "person":
-                reference = group[PERSON].to_numpy(dtype=float)
-                if np.isnan(reference).any():
-                    continue
-            experts = group[list(EXPERTS)].to_numpy(dtype=float)
-            rows.append(alternative_test(wins(group[judge], experts, reference), epsilon).p)
-        p_values[judge] = np.array(rows)
-    return p_values
+    gains = []
+    for name, model_key, model in (
+        (f"the best model ({JUDGES[best]})", "best", best),
+        ("the mean model", "mean", "mean"),
+    ):
+        key = f"real_jury_mean_over_{model_key}_spearman"
+        gain = jury - means[model]
+        gains.append(left_out.number(f"jury minus {name}", gain, key, method=method))
+    return {
+        "differences": tabulate("difference", differences, bootstrap).assign(p=p, p_holm=holm(p)),
+        "gains": tabulate("gain", gains, bootstrap),
+    }
 
 
 def _questions_passed(
-    p_values: Mapping[str, np.ndarray], bootstrap: CorpusBootstrap, epsilon: float, corrected: str
+    p_values: Mapping[str, list], bootstrap: CorpusBootstrap, epsilon: float, corrected: str
 ) -> pd.DataFrame:
     """On how many questions each model may take an expert's place; ``corrected`` is a key of `CORRECTED`."""
     numbers = []
     for judge, model in JUDGES.items():
-        p = p_values[judge]
+        p = np.array(p_values[judge])
         rejected = benjamini_yekutieli(p)
         if not corrected:
             rejected = benjamini_yekutieli(p.ravel()).reshape(p.shape)
@@ -667,29 +637,21 @@ def _questions_passed(
     return tabulate("model", numbers, bootstrap)
 
 
-def _scores(judged: pd.DataFrame) -> pd.DataFrame:
-    """Mean by each rater of three questions near to dimensions of SENSE-7, one row per conversation of Lend an Ear."""
-    questions = [question.replace(" ", "_") for question in STAND_INS.values()]
-    rows = judged[(judged["corpus"] == "lend_an_ear") & judged["question"].isin(questions)]
-    return rows.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
-
-
 @finding
 def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
     conversations = judged["conversation"].nunique()
     questions = len(judged.drop_duplicates(["corpus", "question"]))
-    rows = []
-
-    def add(key: str, estimate: object, n: int, unit: str, method: str) -> None:
-        key = f"three_judges_{key}"
-        rows.append({"key": key, "estimate": estimate, "n": n, "unit": unit, "method": method})
-
+    models = ", ".join(JUDGES.values())
     source = "in the released ratings"
     by_raters = f"rated by all seven raters {source}"
-    add("conversations", conversations, conversations, "conversations", by_raters)
-    add("questions", questions, questions, "questions", f"over the four corpora {source}")
-    add("models", ", ".join(JUDGES.values()), len(JUDGES), "models", f"as named {source}")
+    of_corpora = f"over the four corpora {source}"
+    name = "three_judges"
+    rows = [
+        _fact(f"{name}_conversations", conversations, conversations, "conversations", by_raters),
+        _fact(f"{name}_questions", questions, questions, "questions", of_corpora),
+        _fact(f"{name}_models", models, len(JUDGES), "models", f"as named {source}"),
+    ]
     for judge in JUDGES:
         row = tables["gaps"][_title(f"{judge}_minus_expert")].loc[ALL]
         low, high = rounded(row["low"]), rounded(row["high"])
@@ -701,15 +663,10 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
             standing = "higher than the expert"
         else:
             standing = "not distinguished from the expert"
-        add(f"standing_{judge}", standing, int(row["n"]), "verdict", row["method"])
+        key = f"{name}_standing_{judge}"
+        rows.append(_fact(key, standing, int(row["n"]), "verdict", row["method"]))
     for name, (epsilon, raters) in EPSILONS.items():
-        rows.append(
-            {
-                "key": f"alternative_{name}",
-                "estimate": epsilon,
-                "n": questions,
-                "unit": "share of conversations",
-                "method": f"set: the value that the authors of the test advise for {raters}",
-            }
-        )
+        method = f"set: the value that the authors of the test advise for {raters}"
+        key = f"alternative_{name}"
+        rows.append(_fact(key, epsilon, questions, "share of conversations", method))
     return rows
