@@ -15,24 +15,18 @@ __all__ = ["chat_json", "chats", "same_chats"]
 def chat_json(messages: Iterable[Sequence]) -> str:
     """Return what was said, each message as role and content, as a JSON array of objects with these two."""
     rows = []
-    for role_cell, content_cell in messages:
-        role = _as_text(role_cell)
-        content = _as_text(content_cell) or "pending"
+    for cells in messages:
+        role, content = ("" if pd.isna(cell) else str(cell) for cell in cells)
         if role != "error":
-            rows.append({"role": role.lower(), "content": " ".join(content.split())})
+            content = " ".join((content or "pending").split())
+            rows.append({"role": role.lower(), "content": content})
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-
-
-def _as_text(cell) -> str:
-    return "" if pd.isna(cell) else str(cell)
 
 
 def chats(study: Study) -> pd.Series:
     """Return every conversation as :func:`chat_json` gives it, in the order of sheet Tasks."""
-    messages = _messages_of(study)
-    texts = list(map(chat_json, messages.values()))
-    index = pd.Index(messages, name="conversation")
-    return pd.Series(texts, index, dtype=object, name="chat")
+    texts = {name: chat_json(messages) for name, messages in _messages_of(study).items()}
+    return pd.Series(texts, dtype=object, name="chat").rename_axis("conversation")
 
 
 def same_chats(study: Study) -> np.ndarray:
@@ -47,8 +41,8 @@ def same_chats(study: Study) -> np.ndarray:
 
 def _messages_of(study: Study) -> dict[str, list]:
     """Role and content of each message, by conversation."""
-    messages: dict[str, list] = {name: [] for name in study.conversations["conversation"]}
-    columns = [study.messages[name] for name in ("conversation", "role", "content")]
-    for conversation, role, content in zip(*columns, strict=True):
-        messages[conversation].append((role, content))
+    messages = {name: [] for name in study.conversations["conversation"]}
+    columns = study.messages[["conversation", "role", "content"]]
+    for conversation, *cells in columns.itertuples(index=False):
+        messages[conversation].append(cells)
     return messages

@@ -1,4 +1,4 @@
-"""The address of an OpenAI-compatible endpoint, the key for it, and the proxy on the way to it."""
+"""The address of an OpenAI-compatible endpoint, the key for it, and the proxy on the way to it, or none (NO_PROXY)."""
 
 import contextlib
 import importlib.util
@@ -6,16 +6,18 @@ import ipaddress
 import os
 import re
 import threading
+import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from sense7.errors import UserError
 from sense7.judge.masking import masked
-from sense7.judge.proxies import proxy_for
 from sense7.processes import OPENAI_KEY, OWN_KEY
 
 __all__ = ["Endpoint", "proxy_of"]
+
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,9 @@ class Endpoint:
         key_names = [OWN_KEY]
         if parts.scheme == "https" or bare.is_loopback:
             key_names.append(OPENAI_KEY)
-        name = key = ""
-        for key_name in key_names:
-            if not key and environ.get(key_name, "").strip():
-                name = key_name
-                key = environ[key_name].strip()
+        keys = {name: environ.get(name, "").strip() for name in key_names}
+        name = next(filter(keys.get, keys), "")
+        key = keys.get(name, "")
         if key and not re.fullmatch("[!-~]+", key):
             raise UserError(
                 f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it again."
@@ -131,5 +131,81 @@ def azure_address(address: str) -> str:
 
 
 def proxy_of(endpoint: Endpoint) -> str | None:
-    """Return the proxy that the environment names for an endpoint; None if there is none."""
-    return None if endpoint.is_loopback else proxy_for(endpoint.address)
+    """Return the proxy that the environment names for an endpoint; None if there is none, or it is excluded."""
+    if endpoint.is_loopback:
+        return None
+    scheme = urlsplit(endpoint.address).scheme
+    proxies = urllib.request.getproxies()
+    excluded = proxies.get("no", "")
+    if urllib.request.proxy_bypass(endpoint.host) or is_excluded(endpoint.address, excluded):
+        return None
+    setting = scheme
+    if not proxies.get(scheme, "").strip():
+        setting = "all"
+    proxy = proxies.get(setting, "").strip()
+    if not proxy:
+        return None
+    if "://" not in proxy:
+        proxy = f"http://{proxy}"
+    problem = "is no address of a proxy"
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(proxy)
+        is_plain = parts.hostname and parts.port != 0 and parts.path in ("", "/")
+        has_blanks = any(map(str.isspace, proxy))
+        if is_plain and not has_blanks and parts.scheme in ("http", "https"):
+            return proxy
+        if parts.scheme.startswith("socks"):
+            problem = f"names a SOCKS proxy ({parts.scheme}), which can't be used here"
+    variables = sorted(
+        name for name in os.environ if name.casefold() == f"{setting}_proxy" and os.environ[name]
+    )
+    source = " and ".join(variables) or f"the system's setting for {setting}"
+    raise UserError(
+        f"{source}: {problem}. Give one such as http://HOST:PORT; or unset it, or name {endpoint.host} in NO_PROXY."
+    )
+
+
+def is_excluded(address: str, no_proxy: str) -> bool:
+    """Whether NO_PROXY names the host of an address, as curl and requests read it.
+
+    An entry is a host with all that is below it (with or without a leading dot), an IP address, a range of these
+    (10.0.0.0/8), any of them with a port, or a star for every host.
+
+    Examples
+    --------
+    >>> is_excluded("http://10.20.30.40/v1", "localhost,10.20.0.0/16"), is_excluded("http://a.example/v1", "b.example")
+    (True, False)
+    >>> is_excluded("https://llm.host.example/v1", ".host.example:443"), is_excluded("http://[fd00::1]/v1", "fd00::/8")
+    (True, True)
+    """
+    parts = urlsplit(address)
+    host = (parts.hostname or "").rstrip(".")
+    port = parts.port or _PORTS.get(parts.scheme)
+    for entry in re.split(r"[\s,;]+", no_proxy.casefold()):
+        name, entry_port = _split(entry)
+        domain = name.removeprefix("*").strip(".")
+        is_below = domain and f".{host}".endswith(f".{domain}")
+        if entry_port in (None, port) and (name == "*" or is_below or _is_in(host, name)):
+            return True
+    return False
+
+
+def _split(entry: str) -> tuple[str, int | None]:
+    """Host and port of an entry; an IPv6 address has a port only behind its brackets."""
+    parts = re.fullmatch(
+        r"\[(?P<address>[^\]]*)\](?P<range>/\d+)?(?::(?P<port>\d{1,5}))?", entry
+    ) or re.fullmatch(r"(?P<address>[^:]*)(?P<range>):(?P<port>\d{1,5})", entry)
+    if parts is None:
+        return entry, None
+    port = int(parts["port"]) if parts["port"] else None
+    return parts["address"] + (parts["range"] or ""), port
+
+
+def _is_in(host: str, name: str) -> bool:
+    """Whether a host is an IP address in a range, or the same address in another form."""
+    with contextlib.suppress(ValueError):
+        address = ipaddress.ip_address(host)
+        addresses = {address, getattr(address, "ipv4_mapped", None)} - {None}
+        network = ipaddress.ip_network(name, strict=False)
+        return any(form in network for form in addresses)
+    return False

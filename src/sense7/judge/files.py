@@ -1,5 +1,6 @@
 """Prediction files: the authors' layout with a status and a reason beside each score, written and read."""
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,6 @@ from sense7.judge.reply import (
     NOT_ASKED,
     STATUSES,
     Reply,
-    check_policy,
     read_reply,
 )
 from sense7.judge.score_text import HIGHEST, LOWEST
@@ -47,6 +47,9 @@ JOURNAL = "journal.sqlite"
 """Beside them while a session has not ended: every answer to a request."""
 
 SHEET = "results"
+
+POLICIES = ("strict", "authors")
+"""Which reading of a reply counts: the strict one, which may be none, or the authors', which is 3 at the least."""
 
 SKIPPED_WORD = "results"
 """The authors' evaluation passes over files whose full path holds this word."""
@@ -167,7 +170,7 @@ class Predictions:
     @property
     def simulated(self) -> bool:
         """Whether a simulated judge made it, by the sheet that says so or by the column Model of any row."""
-        return bool((self.frame["model"] == SIMULATED_JUDGE).any())
+        return is_simulated(self.frame)
 
     @property
     def by_task(self) -> pd.DataFrame:
@@ -185,6 +188,11 @@ class Predictions:
         if self.simulated and "simulated" not in name.casefold():
             return f"{SIMULATED_WORDS}: {name}"
         return name
+
+
+def is_simulated(frame: pd.DataFrame) -> bool:
+    """Whether a simulated judge made a run, by the column Model of any row."""
+    return "model" in frame and bool((frame["model"] == SIMULATED_JUDGE).any())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -240,14 +248,12 @@ def write_predictions(
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
 
-    columns: dict[str | None, list] = {}
-    for name in frame:
-        if name not in READ_COLUMNS:
-            is_count = name in COUNTED
-            columns[name] = [_cell(value, is_count=is_count) for value in frame[name]]
+    whole_numbers = dict.fromkeys(frame.columns.intersection(COUNTED), "Int64")
+    values = frame.assign(score=counted_scores(frame, policy)).astype(whole_numbers).astype(object)
+    columns = values.where(values.notna(), None).to_dict("list")
     blank = [None] * len(frame)
     altered = [[remark] if remark else [] for remark in columns.get("altered", blank)]
-    counts: Counter[str] = Counter()
+    counts = Counter()
     for name in LONG_TEXTS:
         for row, text in enumerate(columns.get(name, ())):
             if text is not None:
@@ -256,23 +262,11 @@ def write_predictions(
                 altered[row] += remarks
                 counts.update(remarks)
     cells = {title: columns.get(name, blank) for title, name in COLUMNS.items()}
-    cells["IS_EMPATHY"] = [_cell(score) for score in counted_scores(frame, policy)]
     cells["policy"] = [policy] * len(frame)
     cells["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*cells.values(), strict=True)]
     write_sheets([Sheet(SHEET, list(cells), rows), *further], path, replace=not own, own=own)
     return [f"{path.name}: column {remark}; rows: {count:,}" for remark, count in counts.items()]
-
-
-def _cell(value: object, *, is_count: bool = False) -> object:
-    """A value as a cell holds it: None where there is none, and no type of numpy's."""
-    if pd.isna(value):
-        return None
-    if is_count:
-        return int(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
 
 
 def _fitted(text: str) -> tuple[str, list[str]]:
@@ -289,6 +283,12 @@ def _fitted(text: str) -> tuple[str, list[str]]:
         text = units[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore") + mark
         changes.append("cut at the limit of a cell")
     return text, changes
+
+
+def check_policy(policy: str) -> None:
+    """Refuse what is no policy."""
+    if policy not in POLICIES:
+        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
 
 
 def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
@@ -397,17 +397,30 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         frame["model"] = SIMULATED_JUDGE
 
     states_status = "status" in rows.cells
-    _require_one_row_each(frame["conversation"], rows)
     if states_status:
         score_scale = None
-        _require_statuses(frame["status"], rows)
+        allowed = (*STATUSES, NOT_ASKED)
+        for row, status in enumerate(frame["status"]):
+            if status not in allowed:
+                value = "blank" if status is None else repr(status)
+                choices = ", ".join(allowed)
+                problem = f"{value} is no status. Write one of {choices}, or remove the column."
+                raise rows.error("status", row, problem)
     notes = _bring_to_scale(frame, rows, score_scale, path)
-    _require_ground_truths(frame["ground_truth"], rows)
+    truths = frame["ground_truth"].dropna()
+    # Means of levels may miss the ends of the scale by an error of floating point.
+    off = truths[~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)]
+    if len(off):
+        raise rows.error(
+            "ground-truth",
+            off.index[0],
+            f"{off.iloc[0]:g} is off {_RATED_ON}, as are {len(off):,} of {len(truths):,}. "
+            f"Ground truth is the mean of a user's ratings: write it on {_RATED_ON}.",
+        )
     notes += _not_numbers(frame, rows)
     notes += _take_status(frame, rows)
-    if (
-        not score_scale and ratings is None
-    ):  # of which the replies are JSON, and not read by either rule
+    # Replies with ratings are JSON, and not read by either rule.
+    if not score_scale and ratings is None:
         notes += _read_outputs(frame, states_status=states_status)
     notes += other_models(frame)
     run = _RUN.search(path.stem)
@@ -426,14 +439,13 @@ def _rows_of(sheet: Sheet, where: str) -> _Rows:
                 f"{where}: the column {title} is missing (columns present: {present}). "
                 f"Add it or name it exactly {title}; if this is no file of predictions, move it elsewhere."
             )
+    rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
+    cells = {}
     for title in COLUMNS:
         if header.count(title) > 1:
             raise UserError(
                 f"{where}: the column {title} is there {header.count(title)} times. Remove all but one."
             )
-    rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
-    cells = {}
-    for title in COLUMNS:
         if title in header:
             column = header.index(title)
             cells[title] = [row[column] for row in rows.values()]
@@ -441,60 +453,43 @@ def _rows_of(sheet: Sheet, where: str) -> _Rows:
 
 
 def _frame_of(rows: _Rows) -> pd.DataFrame:
-    """Predictions as a file has them, with ``FRAME_COLUMNS``."""
-    columns = {name: [None] * len(rows.numbers) for name in FRAME_COLUMNS}
+    """Predictions as a file has them, with ``FRAME_COLUMNS``; refused if it has a conversation twice."""
+    columns = dict.fromkeys(FRAME_COLUMNS, [None] * len(rows.numbers))
     for title, cells in reversed(rows.cells.items()):  # of Chat and OnlyChat the first
-        if COLUMNS[title]:
-            columns[COLUMNS[title]] = cells
-    columns = {name: _column(name, cells) for name, cells in columns.items()}
-    return pd.DataFrame(columns, index=range(len(rows.numbers)))
-
-
-def _column(name: str, cells: list) -> pd.Series:
-    if name in NUMBERS:
-        return pd.Series([as_number(cell) for cell in cells], dtype=float)
-    texts = as_names(cells) if name in _NAMES else as_texts(cells)
-    column = pd.Series(texts, dtype=object)
-    if name in ("reason", "altered"):
-        return column.where(column.notna(), "")
-    return column
-
-
-def _require_one_row_each(names: pd.Series, rows: _Rows) -> None:
-    """Refuse a file that has a conversation twice."""
-    repeated = names[names.notna() & names.duplicated(keep=False)]
-    if repeated.empty:
-        return
-    name = repeated.iloc[0]
-    numbers = ", ".join(f"{rows.numbers[row]:,}" for row in repeated.index[repeated == name])
-    raise UserError(
-        f"{rows.where}, column TaskId: {name!r} is in rows {numbers} ({repeated.nunique():,} TaskIds are "
-        "there more than once). A file holds one run: keep one row a conversation."
-    )
-
-
-def _require_statuses(status: pd.Series, rows: _Rows) -> None:
-    """Refuse a status that is not among those of replies."""
-    allowed = (*STATUSES, NOT_ASKED)
-    unlisted = ~status.isin(allowed)
-    if unlisted.any():
-        row = int(unlisted.argmax())
-        value = "blank" if status[row] is None else repr(status[row])
-        problem = f"{value} is no status. Write one of {', '.join(allowed)}, or remove the column."
-        raise rows.error("status", row, problem)
+        columns[COLUMNS[title]] = cells
+    frame = pd.DataFrame(index=range(len(rows.numbers)))
+    for name in FRAME_COLUMNS:
+        if name in NUMBERS:
+            frame[name] = pd.Series(map(as_number, columns[name]), dtype=float)
+        elif name in _NAMES:
+            frame[name] = pd.Series(as_names(columns[name]), dtype=object)
+        else:
+            frame[name] = pd.Series(as_texts(columns[name]), dtype=object)
+    for name in ("reason", "altered"):
+        frame[name] = frame[name].where(frame[name].notna(), "")
+    names = frame["conversation"].dropna()
+    repeated = names[names.duplicated(keep=False)]
+    if len(repeated):
+        name = repeated.iloc[0]
+        numbers = ", ".join(f"{rows.numbers[row]:,}" for row in repeated.index[repeated == name])
+        raise UserError(
+            f"{rows.where}, column TaskId: {name!r} is in rows {numbers} ({repeated.nunique():,} TaskIds are "
+            "there more than once). A file holds one run: keep one row a conversation."
+        )
+    return frame
 
 
 def _bring_to_scale(
     frame: pd.DataFrame, rows: _Rows, scale: ScoreScale | None, path: Path
 ) -> list[str]:
     """Bring scores from a declared scale to 1..5, and note it; refused if a score is on neither."""
-    scores = frame["score"]
+    scores = frame["score"].dropna()
     if scale:
-        off = ~np.array(list(map(scale.holds, scores)), dtype=bool)
+        off = scores[~scores.map(scale.holds).astype(bool)]
         problem = f"off the scale {scale.option}"
         remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
     else:
-        off = (scores < LOWEST) | (scores >= _ABOVE_AUTHORS)
+        off = scores[(scores < LOWEST) | (scores >= _ABOVE_AUTHORS)]
         problem = f"no score on {_RATED_ON}"
         remedy = f"Write them on {_RATED_ON}."
         if "status" not in rows.cells:
@@ -502,48 +497,35 @@ def _bring_to_scale(
                 f"For the book, write them on {_RATED_ON}. To evaluate them as they are, declare their scale, worst "
                 f"score first, such as: sense7 judge evaluate {path} --score-scale 0-100"
             )
-    off = off & scores.notna()
-    if off.any():
-        row = int(off.argmax())
+    if len(off):
+        row = off.index[0]
         cell = rows.cells["IS_EMPATHY"][row]
-        problem += f", as are {off.sum():,} of {scores.count():,}"
+        problem += f", as are {len(off):,} of {len(scores):,}"
         extremes = f"the scores run from {scores.min():g} to {scores.max():g}"
         raise rows.error("IS_EMPATHY", row, f"{cell!r} is {problem}; {extremes}. {remedy}")
     if not scale:
         return []
     note = f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5"
-    if scores.notna().any():
+    if len(scores):
         note += f"; their mean as given is {scores.mean():.4g}"
-    frame["score"] = scale.rescaled(scores.to_numpy(), HIGHEST)
+    frame["score"] = scale.rescaled(frame["score"].to_numpy(), HIGHEST)
     return [note]
-
-
-def _require_ground_truths(truths: pd.Series, rows: _Rows) -> None:
-    # Means of levels may miss the ends of the scale by an error of floating point.
-    off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
-    if off.any():
-        row = int(off.argmax())
-        counts = f"{off.sum():,} of {truths.count():,}"
-        raise rows.error(
-            "ground-truth",
-            row,
-            f"{truths[row]:g} is off {_RATED_ON}, as are {counts}. "
-            f"Ground truth is the mean of a user's ratings: write it on {_RATED_ON}.",
-        )
 
 
 def _not_numbers(frame: pd.DataFrame, rows: _Rows) -> list[str]:
     """Notes on cells that are neither blank nor a number."""
     notes = []
     for title in EVALUATED:
-        cells = rows.cells[title]
-        unread = [
-            row for row in np.flatnonzero(frame[COLUMNS[title]].isna()) if not is_blank(cells[row])
-        ]
+        unread = []
+        missing = frame[COLUMNS[title]].isna()
+        for number, cell, is_missing in zip(rows.numbers, rows.cells[title], missing, strict=True):
+            if is_missing and not is_blank(cell):
+                unread.append(f"{cell!r} in row {number:,}")
         if unread:
-            first = f"{cells[unread[0]]!r} in row {rows.numbers[unread[0]]:,}"
             count = count_of(len(unread), "cell")
-            notes.append(f"{title}: {count} not a number, counted as missing; the first is {first}")
+            notes.append(
+                f"{title}: {count} not a number, counted as missing; the first is {unread[0]}"
+            )
     return notes
 
 
@@ -571,8 +553,8 @@ def _take_status(frame: pd.DataFrame, rows: _Rows) -> list[str]:
 def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], dict[str, str]]:
     """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
     earlier = RepliesSeen()
-    distinct: list[Predictions] = []
-    notes: dict[str, str] = {}
+    distinct = []
+    notes = {}
     for file in files:
         repeated, replies = earlier.repeated(file.frame)
         words = in_words(repeated, replies)
@@ -589,7 +571,7 @@ def _read_outputs(frame: pd.DataFrame, *, states_status: bool) -> list[str]:
     """Read the replies in the column Output by both rules, where it holds them whole; see :func:`read_predictions`."""
     replies = _whole_replies(frame, blank_is_reply=not states_status)
     score, status = frame["score"].to_numpy(), frame["status"].to_numpy()
-    readings: dict[int, Reply] = {}  # of which IS_EMPATHY is one of both
+    readings = {}  # of which IS_EMPATHY is one of both
     disagreeing = 0
     for row, reply in replies.items():
         if status[row] != "ok":
@@ -629,19 +611,12 @@ def _read_outputs(frame: pd.DataFrame, *, states_status: bool) -> list[str]:
 
 def _whole_replies(frame: pd.DataFrame, *, blank_is_reply: bool) -> dict[int, Reply]:
     """Row -> the reply in the column Output; none of a text that was cut at the limit of a cell."""
-    read = {}  # each text once: a judge may say the same of many conversations
+    read = functools.cache(read_reply)  # a judge may say the same of many conversations
     replies = {}
-    for row, key in enumerate(zip(frame["output"], frame["finish_reason"], strict=True)):
-        text, finish = key
-        if not text and not blank_is_reply:
-            continue
-        if key not in read:
-            length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
-            # One less than a cut text has, if half a pair is dropped.
-            is_whole = length < LONGEST_TEXT - 1
-            read[key] = None
-            if is_whole:
-                read[key] = read_reply(text, finish_reason=finish)
-        if read[key] is not None:
-            replies[row] = read[key]
+    for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True)):
+        length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
+        # One less than a cut text has, if half a pair is dropped.
+        is_whole = length < LONGEST_TEXT - 1
+        if is_whole and (text or blank_is_reply):
+            replies[row] = read(text, finish_reason=finish)
     return replies

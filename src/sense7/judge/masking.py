@@ -38,7 +38,7 @@ def masked(text: str, key: str) -> str:
     """Return a text without a key."""
     if not holds(text, key):
         return text
-    text = _pattern_of(key).sub(MASK, text)
+    text = _forms_of(key).pattern.sub(MASK, text)
     return WITHHELD if holds(text, key) else text
 
 
@@ -57,41 +57,59 @@ def holds(text: str, key: str) -> bool:
     """Whether a text holds a key in any form that is known here."""
     if len(key) < _SHORTEST_SECRET or len(text) < _SHORTEST_SECRET:
         return False
-    sought = _sought(key)
+    forms = _forms_of(key)
     for _ in range(_MOST_ROUNDS):
         reduced = _reduced(text)
-        if any(form in reduced for form in sought.plain):
+        if any(form in reduced for form in forms.plain):
             return True
         unescaped = html.unescape(text) if "&" in text else text
         if any(sign in unescaped for sign in "\\%="):
-            unescaped = _ESCAPE.sub(_character, unescaped)
+            unescaped = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), unescaped)
         if unescaped == text:
             break
         text = unescaped
     standard = reduced.replace("-", "+").replace("_", "/")
-    if any(form in standard for form in sought.base64):
+    if any(form in standard for form in forms.base64):
         return True
-    return sought.hexadecimal in reduced.translate(_BETWEEN_HEX).replace("0x", "")
+    return forms.hexadecimal in reduced.translate(_BETWEEN_HEX).replace("0x", "")
 
 
-def _character(escape: re.Match) -> str:
-    return chr(int(escape[1], 16))
+class _Forms:
+    """The forms of a key that reduced texts are searched for, and the pattern of those that are replaced.
 
-
-class _Sought:
-    """The forms of a key that reduced texts are searched for."""
+    The pattern: plain, in escapes of JSON, URLs and HTML, split by markup, in hexadecimal, and in Base64.
+    """
 
     def __init__(self, key: str):
         length = max(_SHORTEST_PART, math.ceil(len(key) * _PART_OF_KEY))
         # Of a short key these are the key itself.
-        parts = (key, key[:length], key[-length:])
+        parts = dict.fromkeys((key, key[:length], key[-length:]))
         self.plain = {_reduced(part) for part in parts} - {""}
-        coded = _in_base64(key, "utf-8") + _in_base64(key, "utf-16-le")
-        self.base64 = {text.casefold() for text in coded}
+        coded = _in_base64(key, "utf-8")
+        self.base64 = {text.casefold() for text in coded + _in_base64(key, "utf-16-le")}
         self.hexadecimal = key.encode().hex()
 
+        in_base64 = []
+        for text in coded:
+            letters = {"+": "[+-]", "/": r"\\{0,8}[/_]"}
+            in_base64.append("".join(letters.get(character, character) for character in text))
+        escaped = [_BETWEEN.join(map(_escaped, part)) for part in parts]
+        escaped.append(r"(?:[\s:,_-]{0,2}(?:0x)?)".join(f"{byte:02x}" for byte in key.encode()))
+        self.pattern = re.compile(
+            f"(?i:{'|'.join(escaped)})|(?:{'|'.join(in_base64)})[A-Za-z0-9+/_-]?={{0,2}}"
+        )
 
-_sought = functools.lru_cache(maxsize=8)(_Sought)
+
+_forms_of = functools.lru_cache(maxsize=8)(_Forms)
+
+
+def _escaped(character: str) -> str:
+    """Pattern of a character, plain and in any escape."""
+    code = f"{ord(character):02x}"
+    return (
+        rf"(?:\\{{0,8}}{re.escape(character)}|\\{{1,8}}(?:u00|x|U000000){code}|%(?:25){{0,4}}{code}|={code}|"
+        rf"&#0{{0,5}}{ord(character)};|&#x0{{0,5}}{code};|{re.escape(html.escape(character))})"
+    )
 
 
 def _reduced(text: str) -> str:
@@ -114,25 +132,3 @@ def _in_base64(key: str, encoding: str) -> list[str]:
         independent = (offset + len(content)) * 8 // 6
         texts.append(base64.b64encode(bytes(offset) + content).decode()[dependent:independent])
     return texts
-
-
-@functools.lru_cache(maxsize=8)
-def _pattern_of(key: str) -> re.Pattern:
-    """Pattern of a key: plain, in escapes of JSON, URLs and HTML, split by markup, in hexadecimal, and in Base64."""
-    characters = []
-    for character in key:
-        code = f"{ord(character):02x}"
-        characters.append(
-            rf"(?:\\{{0,8}}{re.escape(character)}|\\{{1,8}}(?:u00|x|U000000){code}|%(?:25){{0,4}}{code}|={code}|"
-            rf"&#0{{0,5}}{ord(character)};|&#x0{{0,5}}{code};|{re.escape(html.escape(character))})"
-        )
-    length = max(_SHORTEST_PART, math.ceil(len(key) * _PART_OF_KEY))
-    forms = [_BETWEEN.join(characters)]
-    if length < len(key):
-        forms += [_BETWEEN.join(characters[:length]), _BETWEEN.join(characters[-length:])]
-    forms.append(r"(?:[\s:,_-]{0,2}(?:0x)?)".join(f"{byte:02x}" for byte in key.encode()))
-    coded = []
-    for text in _in_base64(key, "utf-8"):
-        letters = {"+": "[+-]", "/": r"\\{0,8}[/_]"}
-        coded.append("".join(letters.get(character, character) for character in text))
-    return re.compile(f"(?i:{'|'.join(forms)})|(?:{'|'.join(coded)})[A-Za-z0-9+/_-]?={{0,2}}")

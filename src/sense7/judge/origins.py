@@ -26,24 +26,23 @@ def is_model(requested: str, returned: str) -> bool:
     >>> is_model("gpt-4o-2024-05-13", "gpt-4o-2024-08-06"), is_model("gpt-4", "gpt-4.1")
     (False, False)
     """
-    shorter, longer = sorted(map(_plain_name, (requested, returned)), key=len)
+    names = []
+    for model in (requested, returned):
+        name = model.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1]
+        # Without what says that it is the latest.
+        names.append(name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf"))
+    shorter, longer = sorted(names, key=len)
     if not longer.startswith(shorter):
         return False
-    rest = longer[len(shorter) :]
-    return not rest or _DATED.fullmatch(rest) is not None
-
-
-def _plain_name(model: str) -> str:
-    """Name of a model without its folder and what says that it is the latest."""
-    name = model.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1]
-    return name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf")
+    further = longer[len(shorter) :]
+    return not further or _DATED.fullmatch(further) is not None
 
 
 def other_models(frame: pd.DataFrame) -> list[str]:
     """Note on the replies of a run that another model gave than the one asked for; empty if there are none."""
     replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
     names = replies[["model", "returned_model"]].dropna().astype(str)
-    counts = Counter(zip(names["model"], names["returned_model"], strict=True))
+    counts = Counter(names.itertuples(index=False, name=None))
     requested, answering = {}, []
     for (model, returned), count in counts.items():
         if not is_model(model, returned):

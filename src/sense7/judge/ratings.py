@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterable
 
 import pandas as pd
 
@@ -70,8 +69,15 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
     fenced = _FENCE.fullmatch(answer)
     if fenced:
         answer = fenced[1]
+
+    def distinct(pairs: list[tuple]) -> dict:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            raise ValueError("a name is there twice")
+        return members
+
     try:
-        ratings = json.loads(answer, object_pairs_hook=_distinct)
+        ratings = json.loads(answer, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
         return {}, "the reply is not one JSON object in which each rating stands once", None
     if not isinstance(ratings, dict):
@@ -101,17 +107,9 @@ def _level_of(value: object) -> int | str | None:
         if not re.fullmatch(r"\s*[0-9](?:\.0{1,9})?\s*", value, re.ASCII):
             return None
         value = float(value)
-    is_number = type(value) in (int, float)
-    if is_number and value in range(1, len(LEVELS) + 1):
+    if type(value) in (int, float) and value in range(1, len(LEVELS) + 1):
         return int(value)
     return None
-
-
-def _distinct(pairs: list[tuple]) -> dict:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a name is there twice")
-    return members
 
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
@@ -136,49 +134,43 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Repl
     return Reply(reply.text, score, float("nan"), status, reason, reasoning, levels=levels)
 
 
-def _titles(names: Iterable[str]) -> list[str]:
-    """Columns of ratings: of each the judge's, then the person's."""
-    titles = []
-    for name in names:
-        titles += [f"{name} {side}" for side in SIDES]
-    return titles
-
-
 def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:
     """Return the sheet of ratings of a prediction file."""
-    header = ["TaskId", "PID", "Conversation", "Turn", *_titles(names)]
-    rows = []
-    for unit, judged in zip(units.to_dict("records"), levels, strict=True):
-        turn = None if pd.isna(unit["turn"]) else int(unit["turn"])
-        row = [unit["conversation"], unit["participant"], unit["source"], turn]
-        for name in names:
-            row += [judged.get(name), unit[f"person_{name}"]]
-        rows.append(row)
-    return Sheet(SHEET, header, rows)
+    columns = {
+        "TaskId": units["conversation"],
+        "PID": units["participant"],
+        "Conversation": units["source"],
+        "Turn": [None if pd.isna(turn) else int(turn) for turn in units["turn"]],
+    }
+    for name in names:
+        columns[f"{name} judge"] = [judged.get(name) for judged in levels]
+        columns[f"{name} person"] = units[f"person_{name}"]
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return Sheet(SHEET, list(columns), rows)
 
 
 def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
     """Ratings of a prediction file: one row per unit and rating."""
     names = [name for name in RATING_NAMES if f"{name} judge" in sheet.header]
-    titles = ["TaskId", "PID", *_titles(names)]
+    titles = ["TaskId", "PID"]
+    for name in names:
+        titles += [f"{name} {side}" for side in SIDES]
     for title in titles:
         if title not in sheet.header:
             raise UserError(
                 f"{where}: the column {title} is missing. Write the file again: sense7 judge run."
             )
-    columns = {title: sheet.header.index(title) for title in titles}
     rows = []
     for number, row in enumerate(sheet.rows, 2):
-        cells = {title: row[column] for title, column in columns.items()}
+        cells = {title: row[sheet.header.index(title)] for title in titles}
         if all(map(is_blank, cells.values())):
             continue
-        unit = {"conversation": as_name(cells["TaskId"]), "participant": as_name(cells["PID"])}
         for name in names:
-            levels = {}
+            rating = [as_name(cells["TaskId"]), as_name(cells["PID"]), name]
             for side in SIDES:
                 title = f"{name} {side}"
-                levels[side] = _cell(cells[title], f"{where}, column {title}, row {number:,}")
-            rows.append({**unit, "rating": name, **levels})
+                rating.append(_cell(cells[title], f"{where}, column {title}, row {number:,}"))
+            rows.append(rating)
     frame = pd.DataFrame(rows, columns=["conversation", "participant", "rating", *SIDES])
     return frame.astype(dict.fromkeys(SIDES, float))
 

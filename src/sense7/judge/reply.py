@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 
-from sense7.errors import UserError
 from sense7.judge.score_text import score_of
 
 __all__ = ["Reply", "without_thinking"]
@@ -56,9 +55,9 @@ _ANSWER_TAGS = {
 }
 
 _HEADINGS = ("square", "Granite", "Apriel", "Huatuo")
-"""Families whose marks are common words, too."""
+"""Families whose marks are common words, too: one may be the heading of an answer."""
 
-_ANSWER = {
+_KNOWN_TAGS = {
     "s2",
     "response",
     "answer",
@@ -68,10 +67,7 @@ _ANSWER = {
     "solution",
     "result",
     "conclusion",
-}
-"""Tags that hold what was asked for."""
-
-_PLAIN = {
+    # Of plain text:
     "b",
     "i",
     "em",
@@ -91,13 +87,15 @@ _PLAIN = {
     "h3",
     "h4",
 }
+"""Tags that hold what was asked for, or are of its text."""
+
 _TAG = re.compile(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,200})?>", re.ASCII)
 _OTHER_MARK = re.compile(
     r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,40})▷|<[|\uff5c]([^<>\n]{1,60})>)"
 )
 
 
-_QUOTES = "`'\"\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
+_QUOTES = set("`'\"\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb")
 _JSON_BEGINS = re.compile(r"\s*+(?:```[ \t]*+(?:json)?[ \t]*+\n\s*+)?+(?=\{)", re.IGNORECASE)
 
 
@@ -108,23 +106,27 @@ def without_thinking(text: str, *, cut: bool = False) -> str:
     texts of a reply in JSON), and an end without a beginning after a closed answer that no other answer follows.
     """
     marks = _marks_in(text)
-    parts = _parts_of_answers(text)
+    parts = _Parts(text)
     last_score = max((tag.start() for tag in _ANSWER_TAGS["S2"].finditer(text)), default=-1)
     last_ends = {mark.name: mark.begin for mark in marks if mark.ends}
-    answer: list[str] = []
+    answer = []
     start = 0
-    open_names: set[str] = set()  # of the thinking that is open
+    open_names = set()  # of the thinking that is open
     json_ends = _end_of_json(text, 0)
     for mark in marks:
         means_nothing = mark.only_ends and mark.name not in open_names
-        if mark.begin < start or means_nothing or _is_quoted(text, mark):
+        around = [text[mark.begin - 1 : mark.begin], text[mark.end : mark.end + 1]]
+        is_quoted = all(around) and set(around) <= _QUOTES
+        if mark.begin < start or means_nothing or is_quoted:
             continue
         if not open_names:
             if mark.begin < json_ends or parts.hold(mark.begin):
                 continue
             if not mark.ends:
                 is_closed = last_ends.get(mark.name, -1) > mark.begin
-                if _is_heading(mark.name) and not is_closed and parts.complete_from(mark.end):
+                # Such as [Analysis], where nothing closes it.
+                is_heading = mark.name.startswith(_HEADINGS) and "square think" not in mark.name
+                if is_heading and not is_closed and parts.complete_from(mark.end):
                     continue
                 answer.append(text[start : mark.begin])
             elif not cut and mark.begin > last_score and parts.complete_from(start):
@@ -171,13 +173,21 @@ def _marks_in(text: str) -> list[_Mark]:
     return sorted(marks, key=attrgetter("begin"))
 
 
-@dataclass
 class _Parts:
     """Where the parts of answers stand in a text: each ``<S0>`` and ``<S2>`` that holds no other tag of an answer."""
 
-    begins: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    last: dict[str, int] = field(default_factory=dict)
+    def __init__(self, text: str):
+        tags = []
+        for tag, pattern in _ANSWER_TAGS.items():
+            tags += [(match.start(), tag) for match in pattern.finditer(text)]
+        self.begins: list[int] = []
+        self.ends: list[int] = []
+        self.last: dict[str, int] = {}
+        for (begin, tag), (end, following) in pairwise(sorted(tags)):
+            if following == f"/{tag}":
+                self.begins.append(begin)
+                self.ends.append(end)
+                self.last[tag] = begin
 
     def hold(self, position: int) -> bool:
         """Whether a position is inside of a part."""
@@ -187,31 +197,6 @@ class _Parts:
     def complete_from(self, position: int) -> bool:
         """Whether reasons and a score begin behind a position."""
         return min(self.last.get("S0", -1), self.last.get("S2", -1)) >= position
-
-
-def _parts_of_answers(text: str) -> _Parts:
-    """The parts of answers in a text."""
-    tags = []
-    for tag, pattern in _ANSWER_TAGS.items():
-        tags += [(match.start(), tag) for match in pattern.finditer(text)]
-    parts = _Parts()
-    for (begin, tag), (end, following) in pairwise(sorted(tags)):
-        if following == f"/{tag}":
-            parts.begins.append(begin)
-            parts.ends.append(end)
-            parts.last[tag] = begin
-    return parts
-
-
-def _is_quoted(text: str, mark: _Mark) -> bool:
-    """Whether a mark of thinking stands in quotation marks."""
-    around = text[mark.begin - 1 : mark.begin], text[mark.end : mark.end + 1]
-    return all(character and character in _QUOTES for character in around)
-
-
-def _is_heading(name: str) -> bool:
-    """Whether a mark may be the heading of an answer, such as [Analysis], where nothing closes it."""
-    return name.startswith(_HEADINGS) and not name.startswith("square think")
 
 
 def _end_of_json(text: str, start: int) -> int:
@@ -229,13 +214,15 @@ def _without_unknown_markup(answer: str) -> str:
     """Return what was cut off without markup of unknown meaning or reasoning not closed: it may be thinking, too."""
     other = _OTHER_MARK.match(answer)
     if other:
-        answer = _behind_end_of(next(filter(None, other.groups())), answer)
-    parts: list[str] = []
+        name = re.escape(next(filter(None, other.groups())))
+        behind = re.match(rf"(?s:.*?)\[/{name}\]|(?s:.*?)◁/{name}▷", answer)
+        answer = answer[behind.end() :] if behind else ""
+    parts = []
     start = 0
     tag = _TAG.search(answer)
     while tag:
         name = tag[1].casefold()
-        if name in _ANSWER or name in _PLAIN:
+        if name in _KNOWN_TAGS:
             parts.append(answer[start : tag.end()])
             start = tag.end()
         else:
@@ -250,14 +237,6 @@ def _without_unknown_markup(answer: str) -> str:
         tag = _TAG.search(answer, start)
     parts.append(answer[start:])
     return "".join(parts)
-
-
-def _behind_end_of(name: str, answer: str) -> str:
-    """What follows the end of a mark in brackets or triangles; nothing if there is no end."""
-    for end in (f"[/{name}]", f"◁/{name}▷"):
-        if end in answer:
-            return answer.partition(end)[2]
-    return ""
 
 
 STATUSES = (
@@ -296,9 +275,6 @@ _ENDINGS = {
     ),
 }
 
-POLICIES = ("strict", "authors")
-"""Which reading of a reply counts: the strict one, which may be none, or the authors', which is 3 at the least."""
-
 AUTHORS_DEFAULT = 3.0
 
 _AUTHORS_SCORE = re.compile(r"[1-5](?:\.[0-9]+)?")
@@ -331,11 +307,10 @@ def read_reply(
     """Score of a reply by both rules, or why there is none."""
     text = text or ""
     ended = ending(finish_reason)
+    match = _AUTHORS_SCORE.search(_inside("S2", text) or "")
     authors_score = None
-    if error is None:
-        match = _AUTHORS_SCORE.search(_inside("S2", text) or "")
-        if match:
-            authors_score = float(match[0])
+    if match and error is None:
+        authors_score = float(match[0])
     score = None
     if error is not None:
         status = "api_error"
@@ -381,7 +356,7 @@ def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     """Score of a text by the strict rule; why there is none, or what more than a bare score was read."""
     answer = without_thinking(text, cut=cut)
     asked_for = _without_reasons(answer)
-    blocks: list[str] = []
+    blocks = []
     for opening, closing in _pairs("S2", asked_for):
         if closing is None:
             return None, "<S2> is not closed"
@@ -413,7 +388,7 @@ def _quoted(block: str) -> str:
 
 def _without_reasons(answer: str) -> str:
     """Return an answer without its closed ``<S0>``, in which a score is a quoted one, if it has a score elsewhere."""
-    outside: list[str] = []
+    outside = []
     start = 0
     for opening, closing in _pairs("S0", answer):
         if closing:
@@ -447,9 +422,3 @@ def _inside(tag: str, text: str) -> str | None:
         if closing:
             return text[opening.end() : closing.start()]
     return None
-
-
-def check_policy(policy: str) -> None:
-    """Refuse what is no policy."""
-    if policy not in POLICIES:
-        raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")

@@ -25,20 +25,20 @@ def conversation_texts(study: Study) -> pd.DataFrame:
     """Text and number of words of each side in each conversation, and the number of turns."""
     messages = study.messages
     index = pd.Index(study.conversations["conversation"], name="conversation")
-    texts: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
-    turns: Counter = Counter()
+    texts = {speaker: defaultdict(list) for speaker in SPEAKERS}
+    turns = Counter()
     # Message by message: prepared columns of all texts would each be as large as the study.
     for conversation, role, content in zip(
         messages["conversation"], messages["role"], messages["content"], strict=True
     ):
-        speaker = "" if pd.isna(role) else str(role).lower()
+        speaker = str(role).lower()
         if speaker == "assistant":
             turns[conversation] += 1
         if speaker in texts and not pd.isna(content) and str(content):
             texts[speaker][conversation].append(str(content))
     columns = {}
     for speaker, by_conversation in texts.items():
-        joined = ["\n".join(by_conversation.get(name, ())) for name in index]
+        joined = ["\n".join(by_conversation[name]) for name in index]
         columns[speaker] = pd.Series(joined, index, dtype=object)
     for speaker in SPEAKERS:
         columns[f"{speaker}_words"] = [len(words_in(text)) for text in columns[speaker]]
@@ -64,14 +64,14 @@ def tfidf(
     """TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines."""
     length = counts[SPEAKERS[0]].shape[0]
     sides = []
-    for speaker in SPEAKERS:
-        training = counts[speaker]
+    for of_side in counts.values():
+        training = of_side
         if learn_from is not None:
-            training = training[learn_from]
+            training = of_side[learn_from]
         words = np.flatnonzero(training.getnnz(axis=0) >= 2)
         if len(words):
             weighing = TfidfTransformer(norm="l2", sublinear_tf=True).fit(training[:, words])
-            sides.append((counts[speaker], words, weighing))
+            sides.append((of_side, words, weighing))
         del training
     if not sides:
         return sparse.csr_matrix((length, 0))

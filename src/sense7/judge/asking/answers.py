@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.judge.asking.requests import Questions
-from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.files import write_predictions
 from sense7.judge.origins import RepliesSeen, in_words, other_models
 from sense7.judge.ratings import ratings_sheet, read_ratings
 from sense7.judge.reply import FAILED, NOT_ASKED, USABLE, Reply, ending, read_reply
@@ -23,22 +23,22 @@ from sense7.terminal import count_of
 
 __all__ = ["Answer", "NoCompletion", "Written", "now", "read_response", "words_of"]
 
-_COLUMNS = {
-    "score": float,
-    "authors_score": float,
-    "doubtful": bool,
-    "status": object,
-    "reason": object,
-    "reasoning": object,
-    "output": object,
-    "returned_model": object,
-    "system_fingerprint": object,
-    "response_id": object,
-    "finish_reason": object,
-    "seconds": float,
-    "input_tokens": float,
-    "output_tokens": float,
-}
+_COLUMNS = (
+    "score",
+    "authors_score",
+    "doubtful",
+    "status",
+    "reason",
+    "reasoning",
+    "output",
+    "returned_model",
+    "system_fingerprint",
+    "response_id",
+    "finish_reason",
+    "seconds",
+    "input_tokens",
+    "output_tokens",
+)
 """What a frame of predictions has of an answer and its reply."""
 
 _FILTER_CODE = re.compile(
@@ -117,24 +117,6 @@ class Answer:
         return reply
 
 
-def answers_to(
-    frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str
-) -> list[Answer]:
-    """Answers to all conversations of a frame, in its order: what has none was never sent."""
-    return [
-        answers.get(name) or Answer(name, run, attempts=0, error=lacking)
-        for name in frame["conversation"]
-    ]
-
-
-def with_answers(frame: pd.DataFrame, answers: list[Answer]) -> pd.DataFrame:
-    """Frame with one row per conversation, and what was answered."""
-    rows = [{**vars(answer.reply), **vars(answer)} for answer in answers]
-    columns = pd.DataFrame(rows, columns=list(_COLUMNS), index=frame.index, dtype=object)
-    columns = columns.where(columns.notna(), None).astype(_COLUMNS)
-    return pd.concat([frame, columns], axis=1)
-
-
 @dataclass
 class Written:
     """The prediction files of a session or a batch, and what its replies came to."""
@@ -149,20 +131,35 @@ class Written:
     earlier_replies: RepliesSeen = field(default_factory=RepliesSeen)
 
     def add(
-        self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str
-    ) -> None:
-        """Write the file of a run, and count what its replies came to."""
+        self,
+        questions: Questions,
+        folder: Path,
+        run: int,
+        answered: Mapping[str, Answer],
+        *,
+        lacking: str,
+        policy: str,
+    ) -> list[Answer]:
+        """Write the file of a run, and count what its replies came to; give an answer for each conversation.
+
+        What has no answer was never sent, for the reason that is ``lacking``.
+        """
         units = questions.frame
-        frame = with_answers(
-            units[["conversation", "participant", "chat", "prompt", "ground_truth"]], answers
-        )
-        frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
+        answers = []
+        for name in units["conversation"]:
+            not_asked = Answer(name, run, attempts=0, error=lacking)
+            answers.append(answered.get(name, not_asked))
         replies = [answer.reply for answer in answers]
+        rows = [{**vars(answer.reply), **vars(answer)} for answer in answers]
+        frame = pd.DataFrame(rows, units.index, _COLUMNS)
+        frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
+        for name in ("conversation", "participant", "chat", "prompt", "ground_truth"):
+            frame[name] = units[name]
         further = []
         if questions.ratings:
             levels = [reply.levels for reply in replies]
             further.append(ratings_sheet(units, questions.ratings, levels))
-        self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
+        self.paths.append(questions.path(folder, run))
         self.remarks += write_predictions(
             self.paths[-1], frame, policy=policy, further=further, own=True
         )
@@ -173,12 +170,13 @@ class Written:
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
         received = [reply for reply in replies if reply.status != NOT_ASKED]
-        if received and not any(reply.status in USABLE for reply in received):
+        if received and not set(USABLE) & set(frame["status"]):
             number = count_of(len(received), "reply", "replies")
             last = describe_reply(received[-1])
             self.without_score.append(
                 f"run {run:,}: none of {number} could be used; the last: {last}"
             )
+        return answers
 
 
 class NoCompletion(ValueError):
@@ -224,7 +222,6 @@ def read_completion(completion) -> dict:
     finish_reason = _text(finish_reason)
     answer = _content_of(message)
     failure = words_of(choice.get("error")) or words_of(response.get("error"))
-    has_nothing = answer["output"] is None and not answer["refusal"] and not answer["note"]
     error = None
     if failure or ending(finish_reason) == FAILED:
         error = f"the reply ended in an error ({finish_reason or 'no reason'})"
@@ -232,15 +229,21 @@ def read_completion(completion) -> dict:
             error = f"{error}: {failure}"
     elif not choice:
         error = "the completion has no reply in it: its choices are empty"
-    elif message.get("content") and has_nothing:
+    elif message.get("content") and set(answer.values()) == {None}:
         error = "the reply of the chat completion is no text"
+    input_tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
+    # Some endpoints count the tokens of the prompt that they took from a cache apart from the others.
+    cached = _count(usage.get("cache_read_input_tokens")) or 0
+    cached += _count(usage.get("cache_creation_input_tokens")) or 0
+    if input_tokens is not None and input_tokens < cached:
+        input_tokens += cached
     return {
         **answer,
         "finish_reason": finish_reason,
         "returned_model": _text(response.get("model")),
         "system_fingerprint": _text(response.get("system_fingerprint")),
         "response_id": _text(response.get("id")),
-        "input_tokens": _input_tokens(usage),
+        "input_tokens": input_tokens,
         "output_tokens": _count(usage.get("completion_tokens", usage.get("output_tokens"))),
         "error": error,
     }
@@ -250,7 +253,7 @@ def _content_of(message: dict) -> dict:
     """Text and refusal of a message, and a note if it has no text; parts that are thinking are none."""
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]
-    texts: list[str] = []
+    texts = []
     refusals = [_text(message.get("refusal"))]
     types = set()
     for part in parts:
@@ -270,33 +273,19 @@ def _content_of(message: dict) -> dict:
         elif part_type == "refusal":
             refusals.append(_text(fields.get("refusal")) or "refused")
     text = "".join(texts)
+    thoughts = [name for name in _THOUGHTS if message.get(name)]
+    note = None  # on what a message without text has in its place
+    if not text.strip() and types - {"text", "unknown"}:
+        note = f"it has parts of the type {', '.join(sorted(types))} alone"
+    elif not text.strip() and thoughts:
+        note = f"its text stands in {thoughts[0]}, which holds what the model thinks"
+    elif not text.strip() and (message.get("tool_calls") or message.get("function_call")):
+        note = "it calls a tool"
     return {
         "output": text if texts else None,
         "refusal": " ".join(filter(None, refusals)) or None,
-        "note": None if text.strip() else _note_on(message, types),
+        "note": note,
     }
-
-
-def _note_on(message: dict, types: set[str]) -> str | None:
-    """What a message without text has in its place; ``types``: those of the parts of its content."""
-    if types - {"text", "unknown"}:
-        return f"it has parts of the type {', '.join(sorted(types))} alone"
-    for name in _THOUGHTS:
-        if message.get(name):
-            return f"its text stands in {name}, which holds what the model thinks"
-    if message.get("tool_calls") or message.get("function_call"):
-        return "it calls a tool"
-    return None
-
-
-def _input_tokens(usage: dict) -> int | None:
-    """Tokens of the prompt; some endpoints count those that they took from a cache apart from them."""
-    tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
-    cached = _count(usage.get("cache_read_input_tokens")) or 0
-    cached += _count(usage.get("cache_creation_input_tokens")) or 0
-    if tokens is not None and tokens < cached:
-        return tokens + cached
-    return tokens
 
 
 def _error_in(response) -> dict:
@@ -344,7 +333,7 @@ def words_of(problem) -> str:
         return "; ".join(filter(None, map(words_of, problem)))
     if not isinstance(problem, dict):
         return ""
-    messages: list[str] = []
+    messages = []
     for name in _MESSAGES_IN:
         message = words_of(problem.get(name))
         if message and not any(message in earlier for earlier in messages):

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -18,12 +19,11 @@ from sense7.judge.asking.answers import (
     Answer,
     NoCompletion,
     Written,
-    answers_to,
     read_response,
     words_of,
 )
 from sense7.judge.asking.requests import Questions
-from sense7.judge.files import JOURNAL, prediction_path
+from sense7.judge.files import JOURNAL
 from sense7.terminal import count_of
 
 __all__ = ["MISSING", "Imported", "export_requests", "import_replies"]
@@ -82,9 +82,9 @@ def import_replies(
     if (folder / JOURNAL).exists():
         raise UserError(f"{folder}: holds a session of `sense7 judge run`. Choose another folder.")
     imported = Imported()
-    records = [record for path in paths for record in _replies(Path(path))]
+    records = list(chain.from_iterable(_replies(Path(path)) for path in paths))
     conversations = {request_name(unit): name for name, unit in questions.units.items()}
-    answers: dict[int, dict[str, Answer]] = defaultdict(dict)
+    answers = defaultdict(dict)
     for record in records:
         parts = _ID.fullmatch(record["custom_id"])
         # Each run has a reply, so that there are no more runs than replies.
@@ -93,11 +93,11 @@ def import_replies(
             continue
         answer = _answer(record, conversations[parts[2]], int(parts[1]))
         of_run = answers[answer.run]
-        earlier = of_run.get(answer.conversation)
-        if earlier is not None:
+        earlier = of_run.setdefault(answer.conversation, answer)
+        if earlier is not answer:
             imported.repeated += 1
-        if earlier is None or (earlier.error is not None and answer.error is None):
-            of_run[answer.conversation] = answer
+            if earlier.error is not None and answer.error is None:
+                of_run[answer.conversation] = answer
     if not answers:
         files = ", ".join(map(str, paths))
         first = f"; the first is {imported.foreign[0]!r}" if imported.foreign else ""
@@ -108,12 +108,10 @@ def import_replies(
     runs = runs or max(answers)
     imported.missing = runs * len(conversations) - sum(map(len, answers.values()))
     numbers = range(1, runs + 1)
-    model, prompt = questions.model, questions.prompt.name
     # All of them, before the first is replaced.
-    require_as_written([prediction_path(folder, model, prompt, run) for run in numbers])
+    require_as_written(questions.path(folder, run) for run in numbers)
     for run in numbers:
-        answers_of_run = answers_to(questions.frame, run, answers[run], MISSING)
-        imported.add(questions, folder, run, answers_of_run, policy=policy)
+        imported.add(questions, folder, run, answers[run], lacking=MISSING, policy=policy)
     return imported
 
 

@@ -240,15 +240,26 @@ class Client:
             )
             return Unanswered(self.short(reason), final=True)
         if status in (400, 413, 422):
-            return self._refusal(problem, body)
+            parameters = {
+                name: value for name, value in body.items() if name not in ("model", "messages")
+            }
+            name, remedy = refusal_of(problem, parameters)
+            reason = self.short(str(problem))
+            if name == TOO_LONG and remedy:
+                return Unanswered(f"{reason}. {remedy}", strange=True)
+            if name == TOO_LONG:
+                return Unanswered(reason, too_long=True)
+            if name:
+                stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
+                return Unanswered(reason, final=True, stop=stop)
+            return Unanswered(reason, strange=error.get("param") == "model")
         if status == 429 and is_too_large(problem.words):
             return Unanswered(self.short(str(problem)))
         wait = asked_to_wait(status, headers, problem.body, problem.words)
         is_good = status < 300
         is_nowhere = status in _NO_ENDPOINT
-        is_hopeless = (
-            is_nowhere or status in _NO_ACCESS or bool(_SPENT.search(f"{code} {error.get('type')}"))
-        )
+        is_spent = _SPENT.search(f"{code} {error.get('type')}") is not None
+        is_hopeless = is_nowhere or status in _NO_ACCESS or is_spent
         again = not is_hopeless and (is_good or status in _AGAIN or status >= 500)
         if again and wait is not None and wait > LONGEST_WAIT:
             return Unanswered(self.short(f"{problem} (asks to wait for {wait:,.0f} seconds)"))
@@ -264,22 +275,6 @@ class Client:
             overrun=status == 429 and wait is None,
             strange=is_good or is_hopeless,
         )
-
-    def _refusal(self, problem: NoCompletion, body: dict) -> Unanswered:
-        """What the refusal of a request comes to: of one of its parameters, of its length, or of something else."""
-        parameters = {
-            name: value for name, value in body.items() if name not in ("model", "messages")
-        }
-        name, remedy = refusal_of(problem, parameters)
-        reason = self.short(str(problem))
-        if name == TOO_LONG and remedy:
-            return Unanswered(f"{reason}. {remedy}", strange=True)
-        if name == TOO_LONG:
-            return Unanswered(reason, too_long=True)
-        if name:
-            stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
-            return Unanswered(reason, final=True, stop=stop)
-        return Unanswered(reason, strange=problem.details.get("param") == "model")
 
 
 def _redirected_to(headers: Mapping[str, str]) -> str:

@@ -2,14 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
+from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import TOKEN_LIMITS, Questions
 from sense7.terminal import count_of
-
-if TYPE_CHECKING:
-    from sense7.judge.asking.journal import Journal
 
 __all__ = ["CostEstimate", "Price", "estimate", "few_tokens"]
 
@@ -98,7 +95,7 @@ class CostEstimate:
 
 
 def estimate(
-    questions: Questions, runs: int, journal: "Journal | None" = None, prices: Price | None = None
+    questions: Questions, runs: int, journal: Journal | None, prices: Price | None
 ) -> CostEstimate:
     """Estimate what is still to be asked."""
     tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from sense7.estimators.bootstrap import pieces
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.chats import chats, same_chats
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
@@ -56,8 +57,8 @@ def chosen_examples(study: Study, number: int) -> pd.DataFrame:
 def _similarities(vectors, rated: np.ndarray) -> Iterator[np.ndarray]:
     """Similarity of each conversation to all that are rated."""
     candidates = vectors[rated].T.tocsr()
-    for start in range(0, vectors.shape[0], _BLOCK):
-        similarities = (vectors[start : start + _BLOCK] @ candidates).toarray()
+    for rows in pieces(vectors.shape[0], 1, _BLOCK):
+        similarities = (vectors[rows] @ candidates).toarray()
         yield from np.round(similarities, _DIGITS) + 0.0  # no -0.0
 
 
@@ -65,7 +66,7 @@ def _by_turns(
     nearest: np.ndarray, levels: np.ndarray, texts: np.ndarray, number: int
 ) -> np.ndarray:
     """Take the most similar of each level in turn, in every round the most similar first; no text twice."""
-    chosen: list[int] = []
+    chosen = []
     waiting = np.zeros(levels.max() + 1, dtype=bool)
     while len(chosen) < number and len(nearest):
         if not waiting[levels[nearest]].any():  # a round begins

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -107,11 +108,8 @@ class Journal:
             with contextlib.closing(_connected(path, "ro")) as database:
                 database.execute("BEGIN")  # so that nobody changes it while it is read
 
-                def table_names() -> set[str]:
-                    rows = database.execute("SELECT name FROM sqlite_master")
-                    return {name for (name,) in rows}
-
-                tables = _when_free(path, say, table_names)
+                query = partial(database.execute, "SELECT name FROM sqlite_master")
+                tables = {name for (name,) in _when_free(path, say, query)}
                 if tables and not {"asked", "requests", "replies"} <= tables:
                     raise sqlite3.DatabaseError("other tables")
                 (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -270,20 +268,15 @@ class Journal:
         """
         # A session that is stopped writes the last answers while a worker may still wait.
         with self._writes:
-            answers = list(self.waiting)
             rows = []
-            for answer in answers:
+            for answer in list(self.waiting):
                 failed = answer.error is not None
                 content = json.dumps(asdict(answer))  # in ASCII: half a pair of surrogates, too
                 rows.append(
                     (answer.run, answer.conversation, failed, answer.output_tokens, content)
                 )
-
-            def write() -> None:
-                self._database.executemany(_KEEP, rows)
-
-            self._written(write)
-            del self.waiting[: len(answers)]
+            self._written(partial(self._database.executemany, _KEEP, rows))
+            del self.waiting[: len(rows)]
 
     def _written(self, write: Callable[[], object]) -> None:
         """Write within a transaction, as soon as no other program holds the journal."""

@@ -64,28 +64,20 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
     ``TOO_LONG`` with a remedy: a prompt that would fit with a shorter answer.
     """
     words = problem.words[:_MOST_READ]
-    remedy = _shorter_answer(words, parameters)
-    if remedy is not None:
+    limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
+    counts = _first_match(_SUMS, words)
+    if limit and counts:
+        used = int(counts["used"].replace(",", ""))
+        most = int(counts["most"].replace(",", ""))
+        fewer = min(most - used, parameters[limit]) // 2
+        if fewer < _FEWEST:
+            return TOO_LONG, ""
+        remedy = f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
         return TOO_LONG, remedy
     name = _refused_in(words, problem.details, parameters)
     if name in parameters:
         return name, _remedy(name, parameters[name], words)
     return name, ""
-
-
-def _shorter_answer(words: str, parameters: Mapping) -> str | None:
-    """How to leave room for a prompt, by a refusal that counts its tokens; None if it counts none."""
-    limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
-    counts = _first_match(_SUMS, words)
-    if not limit or counts is None:
-        return None
-    used = int(counts["used"].replace(",", ""))
-    most = int(counts["most"].replace(",", ""))
-    room = max(0, most - used)
-    fewer = min(room, parameters[limit]) // 2
-    if fewer < _FEWEST:
-        return ""
-    return f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
 
 
 def _refused_in(words: str, error: Mapping, parameters: Mapping) -> str:

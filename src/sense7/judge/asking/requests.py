@@ -14,6 +14,7 @@ from sense7.errors import UserError
 from sense7.files import digest_of, read_json, reading
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.chats import chat_json, chats
+from sense7.judge.files import prediction_path
 from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
 from sense7.study import NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSIONS
@@ -122,7 +123,7 @@ class Prompt:
 
 def parse_parameters(texts: Sequence[str]) -> dict:
     """Read parameters that were given as ``NAME=JSON``."""
-    parameters: dict = {}
+    parameters = {}
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip()
@@ -149,25 +150,22 @@ def parse_parameters(texts: Sequence[str]) -> dict:
     return parameters
 
 
-def request_parameters(
-    *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
-) -> dict:
+def request_parameters(omit: Collection[str], param: Mapping, needed: Mapping) -> dict:
     """Return the parameters of every request: the authors', and what the user gives in their place."""
-    param = dict(param or {})
-    available = {**REQUEST, **(needed or {})}
+    available = {**REQUEST, **needed}
     limits = set(TOKEN_LIMITS)
-    contradicted = sorted(set(omit) & param.keys())
+    omitted = set(omit)
+    contradicted = sorted(omitted & param.keys())
     if contradicted:
         raise UserError(
             f"{contradicted[0]}: is left out by --omit and given by --param. Give one of them."
         )
-    unknown = sorted(set(omit) - available.keys())
+    unknown = sorted(omitted - available.keys())
     if unknown:
         choices = ", ".join(sorted(available.keys() - limits))
         raise UserError(
             f"--omit {unknown[0]}: is no parameter of the requests. Choose of {choices}."
         )
-    omitted = set(omit)
     if param.keys() & limits:
         omitted |= limits
     parameters = {name: value for name, value in available.items() if name not in omitted}
@@ -188,10 +186,9 @@ def describe_parameters(parameters: Mapping) -> list[str]:
         if REQUEST.get(name) != value:
             changed.append(f"{name}={json.dumps(value)}")
     differences = []
-    if omitted:
-        differences.append(f"without {', '.join(omitted)}")
-    if changed:
-        differences.append(f"with {', '.join(changed)}")
+    for word, parts in {"without": omitted, "with": changed}.items():
+        if parts:
+            differences.append(f"{word} {', '.join(parts)}")
     if not differences:
         return []
     return [f"parameters     the authors', {' and '.join(differences)}"]
@@ -217,6 +214,10 @@ class Questions:
         """Name of each conversation that is asked about, in the order of sheet Tasks -> its row of the frame."""
         return {row.conversation: row for row in self.frame.itertuples(index=False)}
 
+    def path(self, folder: Path, run: int) -> Path:
+        """Where a run's prediction file is or will be."""
+        return prediction_path(folder, self.model, self.prompt.name, run)
+
     def body(self, conversation: str) -> dict:
         """Return the JSON body of a conversation's request."""
         return request_body(self.model, self.units[conversation].prompt, self.parameters)
@@ -228,17 +229,32 @@ def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict
     return {"model": model, "messages": messages, **parameters}
 
 
-def asked_units(
-    study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)
-) -> pd.DataFrame:
+def asked_units(study: Study, unit: str, names: Sequence[str]) -> pd.DataFrame:
     """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
     require_unit(unit)
     turns = study.turns
     conversations = study.conversations["conversation"]
     if unit == "turn":
+        if turns.empty:
+            raise UserError(
+                "--unit turn: the data have no turn of an assistant. Give --unit conversation."
+            )
         order = pd.Index(conversations).get_indexer(turns["conversation"])
         turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
-        frame = _turns_as_units(study, turns)
+        messages = dict(list(study.messages.groupby("conversation")))
+        names_of_turns, texts = [], []
+        for turn in turns.itertuples():
+            names_of_turns.append(f"{turn.conversation}.turn{int(turn.turn)}")
+            of_conversation = messages[turn.conversation]
+            is_until_turn = of_conversation["position"] <= turn.position
+            until = of_conversation.loc[is_until_turn, ["role", "content"]]
+            texts.append(chat_json(until.to_numpy()))
+        frame = turns[["participant", "turn"]].assign(
+            source=turns["conversation"],
+            ground_truth=np.nan,
+            conversation=names_of_turns,
+            chat=texts,
+        )
     else:
         frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
         frame = frame.assign(
@@ -260,21 +276,3 @@ def asked_units(
         person[levels.isna() & ratings["declined"].eq(True)] = NOT_APPLICABLE
         frame[f"person_{name}"] = pd.Series(person.to_numpy(), frame.index, dtype=object)
     return frame
-
-
-def _turns_as_units(study: Study, turns: pd.DataFrame) -> pd.DataFrame:
-    """Every turn and what was said up to its end."""
-    if turns.empty:
-        raise UserError(
-            "--unit turn: the data have no turn of an assistant. Give --unit conversation."
-        )
-    messages = dict(list(study.messages.groupby("conversation")))
-    names = []
-    texts = []
-    for turn in turns.itertuples():
-        names.append(f"{turn.conversation}.turn{int(turn.turn)}")
-        of_conversation = messages[turn.conversation]
-        until = of_conversation.loc[of_conversation["position"] <= turn.position]
-        texts.append(chat_json(until[["role", "content"]].to_numpy()))
-    frame = turns[["participant", "turn"]].assign(source=turns["conversation"], ground_truth=np.nan)
-    return frame.assign(conversation=names, chat=texts)

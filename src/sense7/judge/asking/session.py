@@ -15,13 +15,14 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
 import sense7
 from sense7.errors import UserError
 from sense7.files import digest_of, one_line, require_as_written
-from sense7.judge.asking.answers import Answer, Written, answers_to, describe_reply, now
+from sense7.judge.asking.answers import Answer, Written, describe_reply, now
 from sense7.judge.asking.client import Client, Unanswered
 from sense7.judge.asking.cost import CostEstimate, Price, estimate, few_tokens
 from sense7.judge.asking.journal import Journal
@@ -35,9 +36,9 @@ from sense7.judge.asking.requests import (
     request_parameters,
 )
 from sense7.judge.endpoint import Endpoint, proxy_of
-from sense7.judge.files import JOURNAL, prediction_path, require_seen_by_authors
+from sense7.judge.files import JOURNAL, check_policy, require_seen_by_authors
 from sense7.judge.ratings import ratings_of, schema
-from sense7.judge.reply import USABLE, check_policy
+from sense7.judge.reply import USABLE
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of, silent
@@ -75,10 +76,6 @@ class Plan:
     backoff: float = 1.0
     give_up_after: int = 10
 
-    def path(self, run: int) -> Path:
-        """Where a run's prediction file will be."""
-        return prediction_path(self.folder, self.questions.model, self.questions.prompt.name, run)
-
 
 def plan_session(
     study: Study,
@@ -96,10 +93,8 @@ def plan_session(
     check_policy(policy)
     require_seen_by_authors(folder)
     proxy_of(endpoint)
-    sending = {}
-    for parameter in fields(Plan):
-        if parameter.name in options:
-            sending[parameter.name] = options.pop(parameter.name)
+    names = {parameter.name for parameter in fields(Plan)}
+    sending = {name: options.pop(name) for name in names & options.keys()}
     options.setdefault("prompt", None)
     questions = questions_for(study, **options)
     if questions.ratings and policy != "strict":
@@ -127,7 +122,8 @@ def plan_session(
         "begun": now(),
     }
     plan = Plan(questions, endpoint, folder, runs, policy, estimated, question, about, **sending)
-    existing = [plan.path(run) for run in range(1, runs + 1) if plan.path(run).exists()]
+    paths = [questions.path(folder, run) for run in range(1, runs + 1)]
+    existing = [path for path in paths if path.exists()]
     if existing and not (folder / JOURNAL).exists():
         raise UserError(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
@@ -149,7 +145,7 @@ def questions_for(
     shots: int = 0,
     limit: int | None = None,
     omit: Collection[str] = (),
-    param: Mapping | None = None,
+    param: Mapping = MappingProxyType({}),
     unit: str = "conversation",
     rating: str = "overall",
 ) -> Questions:
@@ -157,8 +153,10 @@ def questions_for(
     prompt = prompt or Prompt.bundled(unit, rating)
     names = ratings_of(rating)
     is_standard = (unit, rating) == ("conversation", "overall")
-    needed = {} if is_standard else {"response_format": schema(names)}
-    parameters = request_parameters(omit=omit, param=param, needed=needed)
+    needed = {}
+    if not is_standard:
+        needed = {"response_format": schema(names)}
+    parameters = request_parameters(omit, param, needed)
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
     if shots and not is_standard:
@@ -178,22 +176,22 @@ def questions_for(
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
     prompts = []
-    digests = []
+    requests = []
     for conversation, chat in zip(frame["conversation"], frame["chat"], strict=True):
         text = prompt.fill(chat, examples[conversation])
         body = json.dumps(request_body(model, text, parameters), sort_keys=True)
         prompts.append(text)
-        digests.append(digest_of(body.encode()))
+        requests.append((conversation, digest_of(body.encode())))
     frame = frame.assign(prompt=prompts)
     # Of all that a request says.
     frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)
-    frame["request_sha256"] = digests
-    requests = list(zip(frame["conversation"], digests, strict=True))
+    frame["request_sha256"] = [digest for _, digest in requests]
     requests_sha256 = digest_of(json.dumps(requests).encode())
     if limit:
         frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
-    ratings = () if is_standard else names
-    return Questions(model, prompt, shots, frame, requests_sha256, parameters, ratings)
+    if is_standard:
+        names = ()
+    return Questions(model, prompt, shots, frame, requests_sha256, parameters, names)
 
 
 # Sending
@@ -338,7 +336,7 @@ class _Session:
 
     async def call(self, conversation: str, run: int) -> None:
         """Make a call, in as many attempts as it needs and may have; keep what it comes to."""
-        outcome: dict = {"attempts": 0, "error": "no answer"}
+        outcome = {"attempts": 0, "error": "no answer"}
         try:
             await self.attempt(conversation, run, outcome)
         except asyncio.CancelledError:
@@ -449,8 +447,10 @@ def carry_out(
         outcome = Written(stopped=stopped, final=session.final)
         counts = []
         for run in range(1, plan.runs + 1):
-            answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
-            outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
+            answered = journal.answers(run)
+            answers = outcome.add(
+                plan.questions, plan.folder, run, answered, lacking=lacking, policy=plan.policy
+            )
             for answer in answers:
                 if answer.error is None and answer.input_tokens:
                     characters = plan.questions.units[answer.conversation].characters

@@ -106,8 +106,10 @@ def _wait_of(value: object, now: float) -> float | None:
         number = float(text)
         if not math.isfinite(number):
             return None
-        if number >= _FIRST_TIME:
-            number = _seconds_since_1970(number) - now
+        if number >= _FIRST_TIME:  # a time in seconds, milliseconds, microseconds or nanoseconds
+            while number >= _FIRST_TIME * 1000:
+                number /= 1000
+            number -= now
         return max(0.0, number)
     parts = _PART.findall(text)
     if parts and re.fullmatch(r"(?:PT)?[\s,]*", _PART.sub("", text), re.IGNORECASE):
@@ -120,13 +122,6 @@ def _wait_of(value: object, now: float) -> float | None:
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
     return None
-
-
-def _seconds_since_1970(number: float) -> float:
-    """Seconds of a time that is a number of seconds, milliseconds, microseconds or nanoseconds."""
-    while number >= _FIRST_TIME * 1000:
-        number /= 1000
-    return number
 
 
 def _wait_in_field(name: str, value: object, now: float) -> float | None:
