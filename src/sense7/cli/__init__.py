@@ -108,7 +108,13 @@ def _run_verb() -> tuple[int, str]:
         sys.stdout.flush()
         return code or 0, ""
     except _UsageError as error:
-        return error.exit_code, _wrong_call(error)
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help itself was printed
+            return error.exit_code, ""
+        message = error.format_message().rstrip(".")
+        if not message.endswith("?"):
+            message += "."
+        command = error.ctx.command_path if error.ctx else "sense7"
+        return error.exit_code, f"{message} Help: {command} --help"
     except UserError as error:
         return 2, str(error)
     except OSError as error:
@@ -123,17 +129,6 @@ def _run_verb() -> tuple[int, str]:
         if isinstance(error, BrokenPipeError):
             return 1, ""  # the reader, such as head, has closed the pipe
         return 2, not_written(where, error)
-
-
-def _wrong_call(error: Exception) -> str:
-    """What a call got wrong, and where its help is; nothing where the help itself was printed."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        return ""
-    message = error.format_message().rstrip(".")
-    if not message.endswith("?"):
-        message += "."
-    command = error.ctx.command_path if error.ctx else "sense7"
-    return f"{message} Help: {command} --help"
 
 
 def _treat_sigterm_as_ctrl_c() -> list[int]:

@@ -227,10 +227,10 @@ def verify(
     for note in notes:
         complain(note)
     heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
-    rows, total = [], 0
+    rows = []
     for part, states in counts.items():
         rows.append((part, states.total(), states[EQUAL], states[NEAR], states[DIFFERENT]))
-        total += states.total()
+    total = sum(states.total() for states in counts.values())
     print_table(f"{folder}: {label}", heads, rows)
     if differences:
         heads = ("What", "Where", "Which", "Shown", "Recomputed")
@@ -284,13 +284,10 @@ def new(
     module = name.replace("-", "_")
     of_this_name = [
         *(root / "src/sense7").rglob(f"{module}.py"),
+        *(root / "src/sense7/findings").glob(module),
         *(root / "notebooks").glob(f"??-{name}.md"),
     ]
-    if (
-        of_this_name
-        or not module.isidentifier()
-        or (root / "src/sense7/findings" / module).exists()
-    ):
+    if of_this_name or not module.isidentifier():
         raise UserError(
             f"{plain(name)}: there is a module or page of this name. Give another name."
         )
@@ -302,23 +299,22 @@ def new(
         "NUMBER": f"{number:02d}",
     }
     template = root / "src/sense7/book/template"
+    families = root / "tests/reference/families.yml"
     targets = {
         "module.py.txt": root / f"src/sense7/findings/{module}.py",
         "test.py.txt": root / f"tests/findings/test_{module}.py",
         "notebook.md": root / f"notebooks/{number:02d}-{name}.md",
+        "families.yml": families,
     }
     for source, target in targets.items():
-        write_whole(target, _with_words((template / source).read_text(encoding="utf-8"), words))
-        print(target)
-    families = root / "tests/reference/families.yml"
-    entry = _with_words((template / "families.yml").read_text(encoding="utf-8"), words)
-    write_whole(families, families.read_text(encoding="utf-8") + entry, replace=True)
+        text = (template / source).read_text(encoding="utf-8")
+        for placeholder, replacement in words.items():
+            text = text.replace(placeholder, replacement)
+        if target == families:
+            text = families.read_text(encoding="utf-8") + text
+            write_whole(families, text, replace=True)
+        else:
+            write_whole(target, text)
+            print(target)
     print(f"{families}: an entry for its values")
     print(f"Give the page a place in _toc.yml: - file: notebooks/{number:02d}-{name}")
-
-
-def _with_words(text: str, words: dict[str, str]) -> str:
-    """A template with its words in capital letters replaced."""
-    for placeholder, replacement in words.items():
-        text = text.replace(placeholder, replacement)
-    return text

@@ -73,21 +73,19 @@ def simulate(
         )
     of_study = {name: assigned[name] for name in assigned.keys() - of_judge.keys()}
     study_parameters = simulation.Parameters.from_mapping(of_study)
-    if no_judge:
-        simulated = simulation.simulate(study_parameters, seed=seed, judge=None)
-        simulated.write(out, truth, replace=force)
-        print(f"{out}\n{truth}")
-        return
+    judge_parameters = None
+    if not no_judge:
+        from sense7.judge.scores import judges
 
-    from sense7.judge.scores.judges import require_own_folder, simulated_folder, write_simulated
-
-    judge_parameters = simulation.JudgeParameters.from_mapping(of_judge)
-    folder = simulated_folder(out)
-    require_own_folder(folder, replace=force)
+        judge_parameters = simulation.JudgeParameters.from_mapping(of_judge)
+        folder = judges.simulated_folder(out)
+        judges.require_own_folder(folder, replace=force)
     simulated = simulation.simulate(study_parameters, seed=seed, judge=judge_parameters)
     simulated.write(out, truth, replace=force)
-    predictions = write_simulated(simulated, folder, replace=force)
-    print(out, truth, *predictions, sep="\n")
+    written = [out, truth]
+    if not no_judge:
+        written += judges.write_simulated(simulated, folder, replace=force)
+    print(*written, sep="\n")
 
 
 def fetch(

@@ -47,15 +47,9 @@ def describe(study: Study) -> dict:
     never_asked = []
     not_recorded = []
     scales = {}
-    columns = study.columns
+    attributes = ("sheet", "column", "filled", "question", "lowest", "highest")
     for sheet, column, is_filled, is_question, lowest, highest in zip(
-        columns["sheet"],
-        columns["column"],
-        columns["filled"],
-        columns["question"],
-        columns["lowest"],
-        columns["highest"],
-        strict=True,
+        *map(study.columns.__getitem__, attributes), strict=True
     ):
         name = f"{sheet}.{column}"
         if not is_filled and is_question:
@@ -65,10 +59,8 @@ def describe(study: Study) -> dict:
         if not np.isnan(lowest):
             scales[name] = f"{lowest:.15g} to {highest:.15g}, rescaled"
 
-    participants = study.participants if study.participants is not None else ()
-    diagnostics = []
-    for diagnostic in study.diagnostics:
-        diagnostics.append({**diagnostic.to_dict(), "text": str(diagnostic)})
+    participants = () if study.participants is None else study.participants
+    diagnostics = [{**notice.to_dict(), "text": str(notice)} for notice in study.diagnostics]
     return {
         "name": study.name,
         "provenance": getattr(study.provenance, "label", "not known"),
@@ -119,20 +111,16 @@ def print_description(description: dict) -> None:
             name = content or "none; no further sheet has a PID column"
             lines += ["", f"{title}: {name}"]
 
-    notices = []
-    warnings = []
-    for diagnostic in description["diagnostics"]:
-        if diagnostic["severity"] == NOTICE:
-            notices.append(diagnostic)
-        else:
-            warnings.append(diagnostic)
-    lines.append("")
-    if warnings:
-        places = sum(diagnostic["count"] for diagnostic in warnings)
-        lines.append(f"{count_of(len(warnings), 'warning')}, {count_of(places, 'place')}")
-    else:
-        lines.append("No warnings.")
-    for diagnostic in warnings + notices:
+    def is_notice(diagnostic: Mapping) -> bool:
+        return diagnostic["severity"] == NOTICE
+
+    diagnostics = sorted(description["diagnostics"], key=is_notice)
+    counts = [diagnostic["count"] for diagnostic in diagnostics if not is_notice(diagnostic)]
+    summary = "No warnings."
+    if counts:
+        summary = f"{count_of(len(counts), 'warning')}, {count_of(sum(counts), 'place')}"
+    lines += ["", summary]
+    for diagnostic in diagnostics:
         lines.append(f"  {diagnostic['severity']}: {diagnostic['text']}")
     for line in lines:
         print(plain(line))

@@ -6,7 +6,7 @@ says on the way to standard error.
 
 import sys
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,19 +55,14 @@ class Asking:
         from sense7.judge.asking.requests import Prompt, parse_parameters
         from sense7.loading import load
 
-        study = load(self.data, rated=self.shots > 0)  # only rated examples need ratings
-        prompt = None
+        options = dict(vars(self))
+        # Only rated examples need ratings.
+        options["study"] = load(options.pop("data"), rated=self.shots > 0)
         if self.prompt:
-            prompt = Prompt.read(self.prompt)
-        return {
-            "study": study,
-            "prompt": prompt,
-            "model": self.model,
-            "shots": self.shots,
-            "limit": self.limit,
-            "param": parse_parameters(self.param or ()),
-            "omit": self.omit or (),
-        }
+            options["prompt"] = Prompt.read(self.prompt)
+        options["param"] = parse_parameters(self.param or ())
+        options["omit"] = self.omit or ()
+        return options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +95,8 @@ class Evaluated(Intervals):
         """What reports of predictions take besides the files."""
         from sense7.judge.files import ScoreScale
 
-        settings = {option.name: getattr(self, option.name) for option in fields(Intervals)}
-        settings["policy"] = self.policy
+        settings = dict(vars(self))
+        del settings["as_json"]
         if self.score_scale is not None:
             settings["score_scale"] = ScoreScale.of(self.score_scale)
         return settings
@@ -183,13 +178,12 @@ def run(
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return
-    reason = ""
-    if not yes:
-        reason = plan.estimate.needs_consent(near=endpoint.is_near)
-    if reason and not sys.stdin.isatty():
-        raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
-    if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
-        raise UserError("nothing was sent")
+    reason = plan.estimate.needs_consent(near=endpoint.is_near)
+    if reason and not yes:
+        if not sys.stdin.isatty():
+            raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
+        if not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
+            raise UserError("nothing was sent")
     last_shown = time.monotonic()
 
     def show(tally: "Tally") -> None:
@@ -215,7 +209,7 @@ def run(
         problems.append(
             f"{too_long:,} longer than the context of the model, and without a score. {remedy}"
         )
-    _end(outcome, outcome.remarks, "", problems)
+    _end(outcome, problems)
 
 
 def _print_sections(sections: list, notes: list[str]) -> None:
@@ -349,14 +343,13 @@ def import_batch(
         foreign = count_of(len(imported.foreign), "reply", "replies")
         first = imported.foreign[0]
         remarks.append(f"{foreign} to other requests left out; the first is {first!r}")
-    remarks += imported.remarks
-    runs_written = count_of(len(imported.paths), "run")
-    _end(imported, remarks, f"{runs_written}; ", imported.without_score)
+    imported.remarks[:0] = remarks
+    _end(imported, imported.without_score, f"{count_of(len(imported.paths), 'run')}; ")
 
 
-def _end(outcome: "Written", remarks: list[str], number: str, problems: list[str]) -> None:
+def _end(outcome: "Written", problems: list[str], number: str = "") -> None:
     """Say what became of the replies, give the files, and end with exit code 1 if there are problems."""
-    for remark in remarks:
+    for remark in outcome.remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
     counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
     print(f"{number}{counts}; doubtful readings {outcome.doubtful:,}", file=sys.stderr)

@@ -11,7 +11,7 @@ from sense7.judge.files import SKIPPED_WORD
 from sense7.judge.scores.comparison import decided
 from sense7.judge.scores.judges import ABOUT_SIMULATED
 from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
-from sense7.judge.scores.report import Facts, Report, RowFacts
+from sense7.judge.scores.report import Facts, Report
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
@@ -61,10 +61,10 @@ def interval_in_words(row: Mapping) -> str:
 
 def with_interval(row: Mapping, otherwise: str = "") -> str:
     """An estimate with its interval, or with what stands in the place of an interval."""
-    number, interval = number_in_words(row), interval_in_words(row) or otherwise
+    interval = interval_in_words(row) or otherwise
     if not interval:
-        return number
-    return f"{number} ({interval})"
+        return number_in_words(row)
+    return f"{number_in_words(row)} ({interval})"
 
 
 def _titles(names: Iterable[str]) -> list[str]:
@@ -115,7 +115,24 @@ def notes_of_evaluation(report: Report) -> list[str]:
     facts = report.facts
     notes = [f"{file}: {remark}." for file, remark in facts.remarks]
     for file, rows in facts.rows.items():
-        notes += [f"{file}: {note}" for note in _notes_on_rows(rows)]
+        of_rows = []
+        if rows.failures:
+            counts = ", ".join(f"{count:,} {status}" for status, count in rows.failures.items())
+            bounded = ""
+            if np.isfinite(rows.bounds).all():
+                lowest, highest = rows.bounds
+                bounds = f"{lowest:z.3f} to {highest:z.3f}"
+                bounded = f"; for any values of these scores, the accuracy is {bounds}"
+            of_rows.append(f"without a usable score: {counts}{bounded}.")
+        if rows.not_asked:
+            never_asked = count_of(rows.not_asked, "conversation")
+            how = "without a score and not in n under any policy"
+            of_rows.append(f"never asked: {never_asked}, {how}.")
+        if rows.doubtful:
+            of_rows.append(f"doubtful readings: {rows.doubtful:,}; the first: {rows.first_doubt}.")
+        if rows.without_truth:
+            of_rows.append(f"rows without ground truth, left out: {rows.without_truth:,}.")
+        notes += [f"{file}: {note}" for note in of_rows]
     differences = []
     if len(facts.models) > 1:
         models = ", ".join(facts.models)
@@ -133,30 +150,6 @@ def notes_of_evaluation(report: Report) -> list[str]:
             f"{facts.differing_truths[0]}. Are they predictions for the same data?"
         )
     return [*_of_simulated(facts), *notes, *_on_policy(report), *_on_paths(facts), *differences]
-
-
-def _notes_on_rows(rows: RowFacts) -> list[str]:
-    """Which rows of a file lack a score or ground truth, or were read with doubt."""
-    notes = []
-    if rows.failures:
-        counts = ", ".join(f"{count:,} {status}" for status, count in rows.failures.items())
-        bounded = ""
-        if np.isfinite(rows.bounds).all():
-            lowest, highest = rows.bounds
-            bounded = (
-                f"; for any values of these scores, the accuracy is {lowest:z.3f} to {highest:z.3f}"
-            )
-        notes.append(f"without a usable score: {counts}{bounded}.")
-    if rows.not_asked:
-        conversations = count_of(rows.not_asked, "conversation")
-        notes.append(
-            f"never asked: {conversations}, without a score and not in n under any policy."
-        )
-    if rows.doubtful:
-        notes.append(f"doubtful readings: {rows.doubtful:,}; the first: {rows.first_doubt}.")
-    if rows.without_truth:
-        notes.append(f"rows without ground truth, left out: {rows.without_truth:,}.")
-    return notes
 
 
 def _of_simulated(facts: Facts) -> list[str]:
@@ -208,7 +201,11 @@ def comparison(report: Report) -> list[Section]:
         for name, row in report.differences[metric].iterrows():
             numbers = [number_in_words(row), interval_in_words(row)]
             p_values = [p_in_words(row["p"]), p_in_words(row["p_holm"])]
-            outcome = row["reason"] or _better(metric, row, confidence)
+            less_is_better = metric == "mean_absolute_error"
+            outcome = row["reason"] or "not distinguished"
+            if decided(row["p_holm"], confidence):
+                first_is_better = (row["estimate"] > 0) != less_is_better
+                outcome = row["first"] if first_is_better else row["second"]
             of_pairs.append([MEASURED[metric].title, name, *numbers, *p_values, outcome])
     return [
         Section(
@@ -237,17 +234,6 @@ def notes_of_comparison(report: Report) -> list[str]:
             )
     remarks = [f"{file}: {remark}." for file, remark in facts.remarks]
     return [*_of_simulated(facts), *notes, *_on_policy(report), *remarks, *_on_paths(facts)]
-
-
-def _better(metric: str, row: Mapping, confidence: float) -> str:
-    """Which of two judges is better, if that is decided."""
-    if not decided(row["p_holm"], confidence):
-        return "not distinguished"
-    less_is_better = metric == "mean_absolute_error"
-    first_is_better = (row["estimate"] > 0) != less_is_better
-    if first_is_better:
-        return row["first"]
-    return row["second"]
 
 
 # --- calibrate ----------------------------------------------------------------------------

@@ -50,12 +50,12 @@ def import_chats(
     from sense7.exchange import ImportSummary, read_chats, write_chats
     from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
 
-    if out.suffix.casefold() not in (".jsonl", ".xlsx"):
+    of_workbook = out.suffix.casefold() == ".xlsx"
+    if not of_workbook and out.suffix.casefold() != ".jsonl":
         raise UserError(
             f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook)."
         )
     require_free(out, f"--out {out}", replace=force)
-    of_workbook = out.suffix.casefold() == ".xlsx"
     describes_ratings = columns or column or reading != Reading()
     if not of_workbook and (ratings or describes_ratings):
         raise UserError(
@@ -65,6 +65,14 @@ def import_chats(
         raise UserError(
             "--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv."
         )
+    speakers = {}
+    for item in speaker or ():
+        name, _, side = item.rpartition("=")
+        if not name.strip() or side.strip() not in ("user", "assistant"):
+            raise UserError(
+                f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user."
+            )
+        speakers[name.strip().casefold()] = side.strip()
     summary = ImportSummary()
     chats = read_chats(
         files,
@@ -72,7 +80,7 @@ def import_chats(
         condition=condition,
         topic=topic,
         new_ids=new_ids,
-        speakers=_speakers(speaker or []),
+        speakers=speakers,
         summary=summary,
     )
     summaries = [summary]
@@ -91,19 +99,6 @@ def import_chats(
         for remark in part.remarks:
             complain(remark)
     print(plain_lines("\n".join([*lines, str(out)])))
-
-
-def _speakers(items: list[str]) -> dict[str, str]:
-    """Side of each name in plain text, from NAME=user or NAME=assistant."""
-    speakers = {}
-    for item in items:
-        name, _, side = item.rpartition("=")
-        if not name.strip() or side.strip() not in ("user", "assistant"):
-            raise UserError(
-                f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user."
-            )
-        speakers[name.strip().casefold()] = side.strip()
-    return speakers
 
 
 def export(

@@ -34,16 +34,9 @@ __all__ = ["PartSums", "estimates_of_parts", "statistics_of_parts", "sums_of_par
 
 _ALPHAS = {"alpha_turn": "turn", "alpha_turn_without_relational": "turn", "alpha_post": "post"}
 _UNDEFINED = "nothing in this data set says so"
+_TOO_FEW_ITEMS = "fewer than two of these dimensions were rated in this data set; alpha needs two"
 _DRAWS_AT_ONCE = 500
 """Resamples of a task: the same for any number of processes, so that results are the same."""
-
-
-@dataclass(frozen=True)
-class CompleteUnits:
-    """The items that a part rates, and the moments by participant of the units that rate all of these."""
-
-    items: tuple[str, ...]
-    moments: np.ndarray = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -52,7 +45,6 @@ class PartSums:
 
     participants: list[str]
     sums: dict[str, np.ndarray] = field(repr=False)
-    complete: dict[str, CompleteUnits] = field(repr=False)
     pairs: dict[str, pd.DataFrame] = field(repr=False)
 
 
@@ -79,13 +71,12 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
         "level": summed(np.where(is_rated, levels, 0), people),
     }
 
-    complete = {}
     for unit, ratings in (("turn", turn_ratings(study)), ("post", post_task_ratings(study))):
-        items = tuple(ratings.columns[ratings.notna().any()])
-        complete_ratings = ratings[list(items)].dropna() if items else ratings.iloc[:0]
-        sums[f"{unit} moments"] = summed_moments(ratings)
+        rated_items = ratings.loc[:, ratings.notna().any()]
+        is_complete = rated_items.notna().all(axis=1)
+        sums[f"{unit} pairwise"] = summed_moments(ratings)
+        sums[f"{unit} listwise"] = summed_moments(ratings[is_complete])
         sums[f"{unit} units"] = summed(np.ones(len(ratings)), ratings.index)
-        complete[unit] = CompleteUnits(items, summed_moments(complete_ratings))
 
     overall = turns["overall"].to_numpy()
     for column, name in enumerate(DIMENSION_NAMES, 1):
@@ -114,7 +105,7 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
         is_hit = labels(scored["ground_truth"]) == labels(scored["score"])
         hits = np.column_stack([is_hit, np.ones(len(scored))])
         sums["hit"] = summed(hits, scored["participant"])
-    return PartSums(list(names), sums, complete, _pairs(study.conversations))
+    return PartSums(list(names), sums, _pairs(study.conversations))
 
 
 def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -143,49 +134,40 @@ class _OfSums(NamedTuple):
     contrast: str = ""  # of groups that stand in the second axis of the sums, their counts first
     refused: str = ""  # why it is not computed from these data
 
-    def too_few_in_a_group(self, people: pd.Series, bootstrap: ParticipantBootstrap) -> str:
-        """Why a group of the contrast has too few participants; "" if it has enough, or if it is no contrast."""
-        if not self.contrast:
-            return ""
-        person, group = np.nonzero(self.sums[:, :, 0])
-        return bootstrap.too_few_in_a_group(people.iloc[person], group, self.contrast)
-
-
-class _Pairs(NamedTuple):
-    """Pairs of values, the participant of each, and how often each occurs."""
-
-    first: np.ndarray
-    second: np.ndarray
-    participants: np.ndarray
-    counts: np.ndarray
-
 
 def estimates_of_parts(
     parts: Sequence[PartSums], *, apply: Callable = map, **options
 ) -> pd.DataFrame:
     """Return estimates and intervals of a data set from the sums of its parts."""
-    names = []
-    for part in parts:
-        names += part.participants
-    repeated = pd.Index(names)[pd.Index(names).duplicated(keep=False)]
-    if len(repeated):
+    people = pd.concat([pd.Series(part.participants, dtype=object) for part in parts])
+    people = people.reset_index(drop=True)
+    in_several = people[people.duplicated(keep=False)]
+    if len(in_several):
         raise UserError(
-            f"participant {repeated[0]!r} is in several parts. Put all that a participant did into one part."
+            f"participant {in_several.iloc[0]!r} is in several parts. Put all that a participant did into one part."
         )
-    people = pd.Series(names, dtype=object)
     bootstrap = ParticipantBootstrap(people, **options)
-    keys = []
+    shapes = {}  # of the sums of one participant
     for part in parts:
-        keys += part.sums
-    sums = {key: _stacked(parts, key) for key in dict.fromkeys(keys)}
+        shapes.update({key: values.shape[1:] for key, values in part.sums.items()})
+    sums = {}
+    for key, shape in shapes.items():
+        of_parts = []
+        for part in parts:  # one may lack a condition
+            zeros = np.zeros((len(part.participants), *shape))
+            of_parts.append(part.sums.get(key, zeros))
+        sums[key] = np.concatenate(of_parts)
     repeated = why_repeated(dict(zip(COUNTED, sums["repeated"].sum(axis=0), strict=True)))
     statistics = _statistics(sums, repeated)
-    pairs = _pairs_of_parts(parts)
+    pairs = {}
+    counts_of_pairs = {}
     tables = {}
-    for key, of_key in pairs.items():
-        tables[key] = distinct_pairs(
-            of_key.first, of_key.second, of_key.participants, bootstrap, of_key.counts
-        )
+    for key in EXPERIENCE.values():
+        rows = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
+        if len(rows):
+            pairs[key] = [rows["first"].to_numpy(), rows["second"].to_numpy(), rows["participant"]]
+            counts_of_pairs[key] = rows["count"].to_numpy()
+            tables[key] = distinct_pairs(*pairs[key], bootstrap, counts_of_pairs[key])
     draws = _resampled(bootstrap, statistics, tables, apply)
 
     rows = _alphas(parts, sums, people, bootstrap, repeated)
@@ -202,23 +184,18 @@ def estimates_of_parts(
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
         interval = bootstrap.interval(draws[key], people[statistic.counts > 0])
         result = Estimate(estimate, *interval)
-        too_few = statistic.too_few_in_a_group(people, bootstrap)
-        if too_few and not result.reason:
-            result = Estimate(estimate, reason=too_few)
+        if statistic.contrast and not result.reason:
+            person, group = np.nonzero(statistic.sums[:, :, 0])
+            rows_of_people = people.iloc[person]
+            too_few = bootstrap.too_few_in_a_group(rows_of_people, group, statistic.contrast)
+            if too_few:
+                result = Estimate(estimate, reason=too_few)
         rows[key] = bootstrap.row(result, **described, undefined=_UNDEFINED)
     method = "Spearman correlation of mean post-task empathy with the experience"
     for key in EXPERIENCE.values():
         if key in pairs:
-            of_key = pairs[key]
-            rows[key] = spearman_row(
-                of_key.first,
-                of_key.second,
-                of_key.participants,
-                bootstrap,
-                method,
-                of_key.counts,
-                draws[key],
-            )
+            counts = counts_of_pairs[key]
+            rows[key] = spearman_row(*pairs[key], bootstrap, method, counts, draws[key])
         else:
             reason = "no conversation has both"
             rows[key] = estimate_row(n=0, unit="correlation", method=method, reason=reason)
@@ -265,39 +242,35 @@ def _statistics(sums: dict[str, np.ndarray], repeated: str) -> dict[str, _OfSums
         contrast="Cohen's d",
         refused=repeated,
     )
-    of_conditions = {}
-    for key in sorted(sums):
-        if key.startswith("condition "):
-            of_conditions[key.removeprefix("condition ")] = sums[key]
-    safe = safe_names(of_conditions)
-    conditions = list(of_conditions)
+    conditions = [
+        key.removeprefix("condition ") for key in sorted(sums) if key.startswith("condition ")
+    ]
+    safe = safe_names(conditions)
     for index, first in enumerate(conditions):
+        of_first = sums[f"condition {first}"]
         statistics[f"condition_mean_{safe[first]}"] = _OfSums(
             function=ratio,
-            sums=of_conditions[first][:, [1, 0]],
-            counts=of_conditions[first][:, 0],
+            sums=of_first[:, [1, 0]],
+            counts=of_first[:, 0],
             unit="level (from 1 to 5)",
             method="mean over conversations of the ground truth of the conversation",
         )
         for second in conditions[index + 1 :]:
-            moments = np.stack([of_conditions[first], of_conditions[second]], axis=1)
-            counts = moments[:, :, 0].sum(axis=1)
-            key = f"{safe[first]}_{safe[second]}"
-            method = "difference of means over conversations"
-            statistics[f"condition_difference_{key}"] = _OfSums(
+            moments = np.stack([of_first, sums[f"condition {second}"]], axis=1)
+            difference = _OfSums(
                 function=mean_difference,
                 sums=moments,
-                counts=counts,
+                counts=moments[:, :, 0].sum(axis=1),
                 unit="points (levels from 1 to 5)",
-                method=method,
+                method="difference of means over conversations",
                 contrast="difference of means",
             )
-            statistics[f"condition_d_{key}"] = _OfSums(
+            key = f"{safe[first]}_{safe[second]}"
+            statistics[f"condition_difference_{key}"] = difference
+            statistics[f"condition_d_{key}"] = difference._replace(
                 function=cohens_d,
-                sums=moments,
-                counts=counts,
                 unit="Cohen's d",
-                method=f"{method}, in standard deviations",
+                method=f"{difference.method}, in standard deviations",
                 contrast="Cohen's d",
             )
     if "hit" in sums:
@@ -309,21 +282,6 @@ def _statistics(sums: dict[str, np.ndarray], repeated: str) -> dict[str, _OfSums
             method="conversations whose label is the ground truth's",
         )
     return statistics
-
-
-def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, _Pairs]:
-    """The pairs of every correlation that has some, by its key."""
-    pairs_by_key = {}
-    for key in EXPERIENCE.values():
-        pairs = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
-        if len(pairs):
-            pairs_by_key[key] = _Pairs(
-                first=pairs["first"].to_numpy(),
-                second=pairs["second"].to_numpy(),
-                participants=pairs["participant"].to_numpy(),
-                counts=pairs["count"].to_numpy(),
-            )
-    return pairs_by_key
 
 
 def _resampled(
@@ -375,14 +333,9 @@ def _some_draws(
     return draws
 
 
-def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
-    """The concatenated sums of all parts: zeros for a part that lacks them, as it may lack a condition."""
-    shapes = [part.sums[key].shape[1:] for part in parts if key in part.sums]
-    stacked = []
-    for part in parts:
-        zeros = np.zeros((len(part.participants), *shapes[0]))
-        stacked.append(part.sums.get(key, zeros))
-    return np.concatenate(stacked)
+def _rated_items(moments: np.ndarray) -> np.ndarray:
+    """Whether each item was rated at all, from the pair moments of participants."""
+    return moments[:, 0].sum(axis=0).diagonal() > 0
 
 
 def _alphas(
@@ -394,53 +347,41 @@ def _alphas(
 ) -> dict:
     """Cronbach's alpha of turns and, unless they repeat the turns' ratings, of conversations; pairwise and listwise."""
     rows = {}
-
-    def add(key: str, moments: np.ndarray, counts: np.ndarray, missing: str) -> None:
-        units = int(counts.sum())
-        reason = ""
-        if moments.shape[-1] < 2:
-            reason = (
-                "fewer than two of these dimensions were rated in this data set; alpha needs two"
-            )
-        elif key.startswith("alpha_post"):
-            reason = repeated
-        if reason:
-            method = f"Cronbach's alpha, {missing}"
-            rows[key] = estimate_row(n=units, unit="alpha", method=method, reason=reason)
-            return
-        has_units = counts > 0
-        rows[key] = alpha_row_of_moments(
-            moments[has_units],
-            people[has_units],
-            units,
-            bootstrap,
-            missing=missing,
-            interval="participants",
-        )
-
     for key, unit in _ALPHAS.items():
-        rated = set()
-        for part in parts:
-            rated.update(part.complete[unit].items)
-        items = set(rated)
-        if key.endswith("relational"):
-            items.discard("Relational")
-        columns = [column for column, name in enumerate(DIMENSION_NAMES) if name in items]
-        moments = sums[f"{unit} moments"][:, :, columns][:, :, :, columns]
-        add(key, moments, sums[f"{unit} units"], "pairwise")
-        if key.endswith("relational"):
-            continue
+        items = _rated_items(sums[f"{unit} pairwise"])
         # A unit of a part that lacks a dimension others rate does not rate them all.
-        of_parts = []
+        listwise = []
         for part in parts:
-            if len(part.complete[unit].items) == len(rated):
-                of_parts.append(part.complete[unit].moments)
-            else:
-                shape = (len(part.participants), 4, len(columns), len(columns))
-                of_parts.append(np.zeros(shape))
-        moments = np.concatenate(of_parts)
-        counts = moments[:, 0, 0, 0] if columns else np.zeros(len(moments))
-        add(f"{key}_listwise", moments, counts, "listwise")
+            rates_all = np.array_equal(_rated_items(part.sums[f"{unit} pairwise"]), items)
+            listwise.append(part.sums[f"{unit} listwise"] * rates_all)
+        sums_of = {key: sums[f"{unit} pairwise"], f"{key}_listwise": np.concatenate(listwise)}
+        if key.endswith("relational"):
+            items = items & (np.array(DIMENSION_NAMES) != "Relational")
+            del sums_of[f"{key}_listwise"]
+        for alpha, all_moments in sums_of.items():
+            moments = all_moments[:, :, items][:, :, :, items]
+            missing, counts = "pairwise", sums[f"{unit} units"]
+            if alpha != key:
+                missing, counts = "listwise", moments[:, 0].max(axis=(1, 2), initial=0)
+            units = int(counts.sum())
+            reason = ""
+            if items.sum() < 2:
+                reason = _TOO_FEW_ITEMS
+            elif unit == "post":
+                reason = repeated
+            if reason:
+                method = f"Cronbach's alpha, {missing}"
+                rows[alpha] = estimate_row(n=units, unit="alpha", method=method, reason=reason)
+                continue
+            has_units = counts > 0
+            rows[alpha] = alpha_row_of_moments(
+                moments[has_units],
+                people[has_units],
+                units,
+                bootstrap,
+                missing=missing,
+                interval="participants",
+            )
     return rows
 
 

@@ -429,7 +429,7 @@ def content_shares(
         number = bound.number(name, statistic, frame["participant"], key=key)
         return ContentShares(tabulate("if", [number], bootstrap), statistic)
     design = pd.get_dummies(frame["condition"], dtype=float)
-    sums = nested_sums(frame["y"], design.to_numpy(), frame["participant"], frame["condition"])
+    sums = nested_sums(frame["y"], design, frame["participant"], frame["condition"])
     counts = design.groupby(frame["participant"]).sum().loc[sums.participants].to_numpy()
     ones = np.ones((1, len(counts)))
     statistic = _bounds(fit_nested(sums, ones), ones @ counts)

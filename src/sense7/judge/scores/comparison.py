@@ -50,13 +50,13 @@ class Comparison:
     bootstrap: ParticipantBootstrap | None
     judges: Mapping[str, OverRuns] = field(default_factory=dict)
     differences: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    left_out: pd.DataFrame | None = None
-    coverage: pd.DataFrame | None = None
+    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
+    coverage: pd.DataFrame = field(default_factory=pd.DataFrame)
     people: Sequence = ()
     conversations: int = 0
     judge: str = ""
     reason: str = ""
-    counts: pd.DataFrame | None = None
+    counts: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def shared(self) -> int:
