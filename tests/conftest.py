@@ -57,7 +57,8 @@ SHARING = ("tests/built_book", "tests/simulate")
 @pytest.fixture
 def sentences(snapshot, tmp_path, tmp_path_factory):
     """What messages say, in one file; see :mod:`helpers.sentences`."""
-    return Sentences(snapshot, [tmp_path, tmp_path_factory.getbasetemp(), ROOT])
+    folder = tmp_path_factory.getbasetemp()  # with pytest-xdist, one of several in the session's
+    return Sentences(snapshot, [tmp_path, folder, folder.parent, ROOT])
 
 
 @pytest.fixture(scope="session")

@@ -133,8 +133,6 @@ def plain(book, text):
         ("{value}`a.estimate`, n = {value}`a.n`", "0.961, n = 1,234"),
         ("{value}`topic.estimate`", "my&#95;topic&#42;"),
         ("{published}`yes`", "0.5"),
-        ("{answer}`yes`: so", "**Yes, in these simulated data**: so"),
-        ("{answer}`no`", "**Not shown**"),
         ("{edition}`file`", "mine&#95;1.xlsx"),
         ("A {term}`judge`", "A judge"),
         ("{term}`Applicability <applicability>`, a", "Applicability, a"),
@@ -148,14 +146,6 @@ def plain(book, text):
         ("```{math}\na^2\n```", "$$\na^2\n$$"),
         ("so {math}`-1/n`", "so $-1/n$"),
         (":::{planted}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
-        (
-            "```{picture} notebooks/02-b drawn\n```",
-            "(The figure: [02-b](02-b.ipynb))",
-        ),
-        (
-            "```{picture} notebooks/02-b drawn\n```\n\n```{picture} notebooks/02-b other\n```\n\nMore.",
-            "(The figure: [02-b](02-b.ipynb))\n\nMore.",
-        ),
         ("Above are\n{value}`count.estimate`. More.", "Above are\n&#51;. More."),
         ("Above are\n{value}`count.estimate` more.", "Above are\n3 more."),
         ("`code` and *emphasis*", "`code` and *emphasis*"),
@@ -163,6 +153,35 @@ def plain(book, text):
 )
 def test_what_only_the_book_reads_becomes_plain_markdown(book, text, expected):
     assert plain(book, text) == expected
+
+
+PICTURES = (
+    "```{picture} notebooks/02-b drawn\n```\n\n```{picture} notebooks/02-b other\n```\n\nMore."
+)
+SAID = {  # what only the book reads, what of its plain form leads on
+    "an answer that is yes": ("{answer}`yes`: so", ["**: so"]),
+    "an answer that is no": ("{answer}`no`", []),
+    "a figure": ("```{picture} notebooks/02-b drawn\n```", ["[02-b](02-b.ipynb)"]),
+    "two figures of one notebook": (PICTURES, ["[02-b](02-b.ipynb)", "\n\nMore."]),
+    "a reason, which is given once": (
+        "{value}`none`, and {value}`none`",
+        ["(one participant only), and "],
+    ),
+    "a box of claims": (
+        "```{finding} yes no\n{answer}`yes`: {value}`a.estimate`.\n```",
+        ["0.961", "Title of yes", "0.5 (abstract)", "Title of no", "80%", "5.0%"],
+    ),
+    "a box without a claim": (
+        "```{finding}\n:claim: How many?\n\nThree.\n```",
+        ["How many?", "Three."],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case, sentences):
+    text, named = SAID[case]
+    sentences.check(plain(book, text), *named)
 
 
 def test_two_authors_are_named_and_of_more_the_first():
@@ -173,26 +192,6 @@ def test_two_authors_are_named_and_of_more_the_first():
     assert citations["kumar2025judging"].in_parentheses == (
         "[Kumar et al., 2025](https://arxiv.org/abs/2506.10150)"
     )
-
-
-def test_a_reason_is_given_once(book):
-    said = plain(book, "{value}`none`, and {value}`none`")
-    assert said == "not available here (one participant only), and not available here"
-
-
-def test_the_box_at_the_head_gives_the_answer_and_for_each_claim_its_state_and_power(book):
-    power = "**Power:** 80%; false positives 5.0% (simulated studies of this size)."
-    said = plain(book, "```{finding} yes no\n{answer}`yes`: {value}`a.estimate`.\n```")
-    assert said == (
-        "**Yes, in these simulated data**: 0.961.\n\n"
-        f"- **Claim:** Title of yes: 0.5 (abstract). **Answer:** met by simulated data. {power}\n\n"
-        f"- **Claim:** Title of no (abstract). **Answer:** not met by simulated data. {power}"
-    )
-
-
-def test_a_page_without_a_claim_asks_its_question(book):
-    said = plain(book, "```{finding}\n:claim: How many?\n\nThree.\n```")
-    assert said == "**Question.** How many?\n\nThree."
 
 
 def test_what_was_planted_is_said_of_simulated_data_alone(checkout):
@@ -272,15 +271,14 @@ def test_outputs_are_those_of_any_kernel(book):
     ]
 
 
-def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout):
+def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout, sentences):
     checkout.notebook("01-a", "shown", prose="{value}`a`.")
     checkout.notebook("02-b")
     book = book_of(checkout)
     node = json.loads(derive(book, book.notebooks[0], executed()))
     first = "".join(node["cells"][0]["source"])
-    assert first.startswith("# 01-a\n\n> **Synthetic data.** Its numbers are not findings.")
-    assert 'such as `data = "mine.xlsx"`' in first
-    assert "after it [02-b](02-b.ipynb)" in first
+    sentences.check(first, '`data = "mine.xlsx"`', "[02-b](02-b.ipynb)")
+    assert first.startswith("# 01-a\n\n> **Synthetic data")
     assert first.endswith("\n\n0.961 [0.950, 0.970].")
     assert [cell["execution_count"] for cell in node["cells"] if "outputs" in cell] == [1, 2, 3]
     assert "seed = 7" not in json.dumps(node)
@@ -293,15 +291,13 @@ def test_settings_take_the_place_of_the_parameters(checkout):
     assert "".join(json.loads(derived)["cells"][1]["source"]) == "data = 'mine.xlsx'\nseed = 7"
 
 
-def test_a_download_names_its_edition_and_the_workbook_that_it_reads(checkout):
+def test_a_download_names_its_edition_and_the_workbook_that_it_reads(checkout, sentences):
     checkout.notebook("01-a", "shown")
     book = book_of(checkout, kind="own")
     settings = {"data": "mine_1.xlsx", "seed": 7}
     first = json.loads(derive(book, book.notebooks[0], executed(), settings))["cells"][0]
     text = "".join(first["source"])
-    assert "> **Workbook mine&#95;1.xlsx**: not the SENSE-7 release." in text
-    assert "lay the workbook mine&#95;1.xlsx beside it" in text
-    assert "edition my&#95;study" in text
+    sentences.check(text, "**Workbook mine&#95;1.xlsx**", "SENSE-7", "my&#95;study")
 
 
 def test_a_cell_that_these_data_cannot_run_says_why_and_runs_nothing(checkout):
@@ -378,21 +374,22 @@ def with_synthetic_data(checkout):
     return checkout
 
 
-def test_only_what_changed_is_derived_again_and_no_build_does_it(with_synthetic_data):
+def test_only_what_changed_is_derived_again_and_no_build_does_it(with_synthetic_data, sentences):
     checkout = with_synthetic_data
     copy = checkout.root / "notebooks" / "01-a.ipynb"
     assert checkout.call("build", "mine.xlsx").returncode == 0
     assert not copy.exists()
     done = checkout.call("notebooks", "-q")
-    assert (done.stdout, done.stderr) == ("1 written\n", "")
+    assert done.stderr == ""
+    sentences.check(done.stdout, 1)
     derived = copy.read_bytes()
-    assert checkout.call("notebooks", "-q").stdout == "up to date\n"
+    sentences.check(checkout.call("notebooks", "-q").stdout)
     path = copy.with_suffix(".md")
     path.write_text(path.read_text("utf-8").replace("Text.", "{value}`seed_of_a` here."), "utf-8")
     assert checkout.call("build", "mine.xlsx").returncode == 0
     assert copy.read_bytes() == derived
     done = checkout.call("notebooks")
-    assert done.stdout.splitlines()[-1] == "1 written"
+    sentences.check(done.stdout.splitlines()[-1], 1)
     assert "01-a: unchanged" in done.stdout + done.stderr  # prose is no reason to execute it
     first = "".join(json.loads(copy.read_text("utf-8"))["cells"][0]["source"])
     assert first.endswith("\n\n1 here.")

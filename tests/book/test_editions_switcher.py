@@ -10,7 +10,6 @@ from bs4 import BeautifulSoup
 
 from helpers.checkout import SHARED_FILE, SHARED_NAME
 from sense7.book.editions import FORMAT, list_editions, write_manifest, write_site
-from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "it's <b> & “x” \u2028 </script><script>window.hit = 1</script>"
@@ -82,7 +81,9 @@ def test_an_unchanged_list_is_left_alone_and_an_edition_that_is_gone_leaves_it(t
 # A web site
 
 
-def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_for(tmp_path):
+def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_for(
+    tmp_path, sentences
+):
     for name in ("one", "two (b)", "three"):
         folder = make_edition(tmp_path / "editions", name, HOSTILE)
         (folder / "results").mkdir()
@@ -100,7 +101,8 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     assert page.find("meta", attrs={"http-equiv": "refresh"})["content"] == f"0; url={links[0]}"
     assert all((front.parent / unquote(link)).is_file() for link in links)
     assert page.select("script") == []
-    assert "no such page" in (front.parent / "404.html").read_text("utf-8")
+    nowhere = BeautifulSoup((front.parent / "404.html").read_text("utf-8"), "html.parser")
+    sentences.check(" ".join(nowhere.find("main").get_text().split()))
     assert HOSTILE in page.get_text()
     assert [entry["name"] for entry in listed(tmp_path / "site" / "editions")] == ["one", "two (b)"]
     assert sorted(path.name for path in (tmp_path / "site" / "editions" / "one").iterdir()) == [
@@ -111,18 +113,18 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     ]
 
 
-def test_a_site_is_whole_or_not_there(tmp_path):
+def test_a_site_is_whole_or_not_there(tmp_path, sentences):
     edition = make_edition(tmp_path / "editions", "one")
     write_manifest(edition)
-    with pytest.raises(UserError, match=r"absent.*Build it first: sense7 build"):
+    with sentences.refused("absent", "sense7 build"):
         write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
     (edition / "html" / "search.html").unlink()
-    with pytest.raises(UserError, match=r"search\.html"):
+    with sentences.refused("html/search.html ", "sense7 build WORKBOOK --name one"):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["editions"]
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "mine.txt").write_text("kept", "utf-8")
-    with pytest.raises(UserError, match="is there already"):
+    with sentences.refused(f"{tmp_path / 'site'}: "):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")
     assert (tmp_path / "site" / "mine.txt").read_text("utf-8") == "kept"
 
@@ -215,13 +217,14 @@ def test_a_reader_goes_to_the_same_place_in_another_edition_and_back(editions, v
 
 
 def test_where_the_other_edition_lacks_the_page_its_front_page_opens_and_the_list_says_so(
-    editions, visit
+    editions, visit, sentences
 ):
     page, _ = visit(editions / "one" / "html" / "notebooks" / "01-a.html", "#cell-3")
     nav = open_list(page)
     assert nav.locator("li a").all_text_contents() == ["one", "zero", "Übung 2.a+(b)"]
-    labels = nav.locator("li small").all_text_contents()
-    assert ["opens its front page" in label for label in labels] == [False, True, False]
+    here, without_the_page, there = nav.locator("li small").all_text_contents()
+    assert (here, there) == ("some data", HOSTILE)
+    sentences.check(without_the_page, "others' data")
     nav.get_by_role("link", name="zero").click()
     assert place(page) == editions / "zero" / "html" / "book" / "index.html"
     assert "#" not in page.url

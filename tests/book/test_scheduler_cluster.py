@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from helpers.checkout import recording
+from sense7.book import scheduler
 from sense7.book.scheduler import Cluster, mapping
 from sense7.cli.sufficient_statistics import statistics_of_parts
-from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook.writing import write_partitions
 
@@ -171,19 +171,19 @@ def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(
     pd.testing.assert_frame_equal(here, there, rtol=1e-12)
 
 
-def test_a_worker_with_other_code_or_without_the_folder_is_refused(cluster, tmp_path, monkeypatch):
-    from sense7.book import scheduler
-
-    Cluster(cluster.address, shared=tmp_path).close()
+def test_a_worker_with_other_code_is_refused(cluster, tmp_path, monkeypatch, sentences):
+    for name in ("first", "second"):  # what a process has is looked up once for each folder
+        (tmp_path / name).mkdir()
+    Cluster(cluster.address, shared=tmp_path / "first").close()
     monkeypatch.setattr(scheduler, "library_digest", lambda: "other")
-    scheduler._what_runs.cache_clear()
-    with pytest.raises(UserError, match="has another library"):
-        Cluster(cluster.address)
-    scheduler._what_runs.cache_clear()
+    with sentences.refused(
+        f"--scheduler {cluster.address}: ", tmp_path / "second", varying=r"(?<=worker )\S+"
+    ):
+        Cluster(cluster.address, shared=tmp_path / "second")
 
 
 def test_where_nothing_answers_the_message_says_how_to_start_a_scheduler(checkout):
     done = checkout.book().sense7("build", "mine.xlsx", "--scheduler", "tcp://127.0.0.1:9")
     assert done.returncode == 2
-    assert "nothing answers there" in done.stderr
+    assert "--scheduler tcp://127.0.0.1:9: " in done.stderr
     assert "dask scheduler" in done.stderr

@@ -298,20 +298,19 @@ ODD_CHARACTERS = {
 
 @pytest.mark.parametrize(("text", "stored"), ODD_CHARACTERS.values(), ids=ODD_CHARACTERS)
 def test_characters_that_a_workbook_can_not_hold_are_left_out_of_answers_with_a_note(
-    folder, make_download, tmp_path, text, stored
+    folder, make_download, tmp_path, text, stored, sentences
 ):
     content = make_download(study=ASKED, answers={"Age": 30, "Job": "a", "Why": text})
     content["conversations"][0]["before"]["topic"] = text
     content["conversations"][0]["turns"][0]["comment"] = text
     gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
-    places = [
-        note.partition(": characters")[0].partition("anna.json: ")[2] for note in gathered.notes
-    ]
-    assert places == [
-        "answers: Why",
-        "conversation 1: before: topic",
-        "conversation 1: turn 1: comment",
-    ]
+    answered = (
+        "answers: Why: ",
+        "conversation 1: before: topic: ",
+        "conversation 1: turn 1: comment: ",
+    )
+    for note, place in zip(gathered.notes, answered, strict=True):
+        sentences.check(note, f"anna.json: {place}", for_all=True)
     (download,) = gathered.downloads
     rated = download.rated[0]
     assert [download.answers["Why"], rated.answers_before["topic"], rated.turns[2]["comment"]] == [

@@ -37,30 +37,41 @@ class OneFile(AmberSnapshotExtension):
         return f"{path}::{name}"
 
 
+class OneForAll(OneFile):
+    """A sentence that stands once for all cases of a parametrized test."""
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location, index=0) -> str:
+        name = super().get_snapshot_name(test_location=test_location, index=index)
+        return name.replace(test_location.testname, test_location.methodname)
+
+
 class Sentences:
     """The sentences of one test, in their order."""
 
     def __init__(self, snapshot, folders):
-        self._snapshot = snapshot.use_extension(OneFile)
+        self._of_case = snapshot.use_extension(OneFile)
+        self._of_test = snapshot.use_extension(OneForAll)
         self._folders = sorted(map(str, folders), key=len, reverse=True)
 
-    def check(self, text: str, *places: object, varying: str = "") -> None:
+    def check(self, text: str, *places: object, varying: str = "", for_all: bool = False) -> None:
         """Require that a message names places (files, sheets, columns, rows, numbers) and says what stands in the file.
 
         What differs from run to run is FOLDER, PORT, DIGEST and MOMENT there, the reason of a failed system call is
-        SYSTEM, and what matches ``varying``, a pattern of sizes or of words of another library, is VARYING.
+        SYSTEM, and what matches ``varying``, a pattern of sizes or of words of another library, is VARYING. With
+        ``for_all`` the sentence stands once for all cases of a parametrized test.
         """
         text = self._without_folders(text)
         missing = [place for place in places if not self._names(text, place)]
         assert not missing, f"{missing} not named in: {text}"
         text = re.sub(r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT", text)
-        text = re.sub(r"\b[0-9a-f]{12,64}\b", "DIGEST", text)
+        text = re.sub(r"\b(?=\d*[a-f])[0-9a-f]{12,64}\b", "DIGEST", text)
         text = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "MOMENT", text)
         for number in errno.errorcode:
             text = text.replace(f"({os.strerror(number)})", "(SYSTEM)")
         if varying:
             text = re.sub(varying, "VARYING", text)
-        assert text == self._snapshot
+        assert text == (self._of_test if for_all else self._of_case)
 
     def _names(self, text: str, place: object) -> bool:
         """Whether a text names a place; a number has to stand there whole, and not in the name of a test's folder."""
@@ -76,9 +87,13 @@ class Sentences:
 
     @contextlib.contextmanager
     def refused(
-        self, *places: object, error: type[Exception] = UserError, varying: str = ""
+        self,
+        *places: object,
+        error: type[Exception] = UserError,
+        varying: str = "",
+        for_all: bool = False,
     ) -> Iterator[pytest.ExceptionInfo]:
         """``with sentences.refused("study.xlsx", "Score"): ...``: an error whose message names these places."""
         with pytest.raises(error) as raised:
             yield raised
-        self.check(str(raised.value), *places, varying=varying)
+        self.check(str(raised.value), *places, varying=varying, for_all=for_all)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from sense7 import sources
+from sense7.errors import UserError
 from sense7.loading import load
 from sense7.sources import SOURCES, fetch, fetched_digest, resolve
 from sense7.sources.converters import official_sheets
@@ -115,9 +116,11 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, senten
     assert fetch("theirs") == path
     assert asked_for(server) == []
     path.write_bytes(path.read_bytes() + b"\0")
-    for use in (fetch, resolve, load, fetched_digest):
-        with sentences.refused(path.name, "sense7 fetch theirs --again"):
+    for use in (resolve, load, fetched_digest):
+        with pytest.raises(UserError, match=rf"{path.name}: "):
             use("theirs")
+    with sentences.refused(path, "sense7 fetch theirs --again"):
+        fetch("theirs")
     fetch("theirs", again=True)
     assert fetched_digest("theirs") == resolve("theirs")[1].sha256
     sources.part_files("theirs")["notes.txt"].write_bytes(b"changed")
@@ -215,7 +218,7 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout, sentenc
     assert provenance.address == (
         server.address("/copy/") if layout.startswith("address") else None
     )
-    sentences.check(provenance.label, "Their data (Them, 2020)", "SENSE-7")
+    sentences.check(provenance.label, "Their data (Them, 2020)", "SENSE-7", for_all=True)
     asked_for(server)
     assert fetch("theirs") == path  # nothing the authors' own copy could add
     assert asked_for(server) == []
@@ -247,10 +250,11 @@ def test_places_that_hold_no_parts(server, folder, sentences):
         {"sha256": "0" * 64},
         {},
     ],
+    ids=["no parts", "another part", "not read", "another workbook", "as it was"],
 )
-def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change):
+def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change, sentences):
     fetch("theirs")
     changed = replace(resolve("theirs")[1], **change)
     assert ("Their data" in changed.label) == ("UNVERIFIED" not in changed.label) == (not change)
-    assert "not SENSE-7" in changed.label
+    sentences.check(changed.label, "SENSE-7")
     assert not replace(changed, address=SOURCES["official"].address).verified

@@ -95,11 +95,12 @@ def test_what_was_damaged_is_refused_and_brought_again(server, places, damage, s
     else:
         damaged = places / "cache" / "official.provenance.json"
         damaged.write_text(damage, encoding="utf-8")
-    for use in (fetch, resolve):
-        with sentences.refused(
-            damaged, "sense7 fetch official --again", varying=r"(?<=provenance )\(.*\)"
-        ):
-            use("official")
+    with pytest.raises(UserError, match=re.escape(str(damaged))):
+        resolve("official")
+    with sentences.refused(
+        damaged, "sense7 fetch official --again", varying=r"(?<=provenance )\(.*\)"
+    ):
+        fetch("official")
     fetch("official", again=True)
     assert resolve("official")[1].verified
 

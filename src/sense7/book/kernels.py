@@ -74,7 +74,7 @@ def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) ->
         os.environ.update(environment_of_build)
 
 
-def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
+def be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
     """Turn a copy of the fork server into a kernel, which is killed when the build is gone."""
     os.setsid()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -127,7 +127,7 @@ def kernel_manager(
             if fork:
                 arguments = (cmd[3:], str(options.get("cwd") or Path.cwd()), options["env"])
                 process = multiprocessing.get_context("forkserver").Process(
-                    target=_be_kernel, args=arguments
+                    target=be_kernel, args=arguments
                 )
                 process.start()
                 self.process, self.pid = _Forked(process), process.pid
