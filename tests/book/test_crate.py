@@ -223,7 +223,10 @@ def test_tables_are_read_back_by_their_description(edition, tmp_path):
 
 
 NOT_EXPORTED = {
-    "an edition that is not there": (["nowhere"], ["nowhere: ", "sense7 build nowhere"]),
+    "an edition that is not there": (
+        ["nowhere"],
+        ["nowhere: ", "sense7 build WORKBOOK --name nowhere"],
+    ),
     "an archive of another kind": (["mine", "--out", "a.tar"], ["--out a.tar: ", ".zip"]),
     "a licence without a name": (["mine", "--license", "my own"], ["--license 'my own': "]),
 }
@@ -241,7 +244,9 @@ def test_what_cannot_be_exported(edition, reason, sentences):
 def test_an_edition_that_is_not_whole(edition, content, sentences):
     folder = edition()
     (folder / "edition.json").write_text(content)
-    with sentences.refused(f"{folder}: ", "edition.json", "sense7 build WORKBOOK --name mine", for_all=True):
+    with sentences.refused(
+        f"{folder}: ", "edition.json", "sense7 build WORKBOOK --name mine", for_all=True
+    ):
         export(folder)
 
 

@@ -1,6 +1,7 @@
 """A book of one page, made by Sphinx from what a small edition holds."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,17 @@ def recorded():
         return value | {"computed_by": {"function": "sense7.findings.alpha", "options": {}}} | other
 
     return make
+
+
+@pytest.fixture(scope="session")
+def complaints():
+    """Line of the page -> what Sphinx complained of there."""
+
+    def of(warnings):
+        plain = re.sub(r"\x1b\[[\d;]*m", "", warnings)
+        return dict(re.findall(r"(?m)03\.md:(\d+): (?:WARNING|ERROR): (.*)$", plain))
+
+    return of
 
 
 @pytest.fixture(scope="session")

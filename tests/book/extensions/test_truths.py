@@ -62,20 +62,17 @@ def cells(table):
     ]
 
 
-def test_all_values_of_the_page_stand_in_a_fold_with_what_is_expected(shown):
+def test_all_values_of_the_page_stand_in_a_fold_with_what_is_expected(shown, sentences):
     html, warnings = shown()
     assert warnings == ""
-    (fold,) = [
-        one for one in html.select("details.sense7-fold") if "All values" in one.summary.get_text()
-    ]
-    assert fold.summary.get_text() == "All values of this page (6)"
-    (table,) = fold.select("table.sense7-values")
+    (table,) = html.select("details.sense7-fold table.sense7-values")
+    sentences.check(table.find_parent("details").summary.get_text(), 6)
     assert [row[0] for row in cells(table)] == [entry["key"] for entry in VALUES[:6]]
     assert table.select("tbody a") == [], "the page may not show the cell"
-    assert cells(table)[1] == [
-        *("share", "40.0% [36.0%, 44.0%]", "1,234", "method of <share>"),
-        *("38.1% independent code", "inside the interval"),
-    ]
+    *recorded, expected, comparison = cells(table)[1]
+    assert recorded == ["share", "40.0% [36.0%, 44.0%]", "1,234", "method of <share>"]
+    sentences.check(expected, "38.1%")
+    sentences.check(comparison)
     assert cells(table)[5][4:] == ["", ""]
     sources = {row.td.get_text(): row.select("td")[4] for row in table.select("tbody tr")}
     (computed_by,) = sources["alpha_turn"].select("p[title]")
@@ -92,29 +89,22 @@ def test_all_values_of_the_page_stand_in_a_fold_with_what_is_expected(shown):
 # Compared
 
 
-@pytest.mark.parametrize(
-    ("found", "truth", "parts", "words"),
-    [
-        ((0.5, 0.4, 0.6), ExpectedValue(0.4), False, "inside the interval"),
-        (
-            (0.5, 0.4, 0.6),
-            ExpectedValue(0.6, sd=0.05),
-            True,
-            "inside the interval; 2.0 standard errors below",
-        ),
-        ((0.5, None, None), ExpectedValue(0.6, sd=0.1), False, "1.0 standard errors below"),
-        (
-            (0.5, None, None),
-            ExpectedValue(0.6),
-            False,
-            "no interval, and its spread over simulated studies is not known",
-        ),
-        ((5, None, None), ExpectedValue(5, sd=0.0), False, "the same"),
-        ((5, None, None), ExpectedValue(4, sd=0.0), True, "not the same"),
-        (("a", None, None), ExpectedValue("b"), True, "not the same"),
-        (("a", None, None), ExpectedValue("a"), False, "the same"),
-    ],
-)
-def test_found_beside_expected_in_words(found, truth, parts, words):
-    found = dict(zip(("estimate", "low", "high"), found, strict=True)) | {"unit": "alpha"}
-    assert compared(found, truth) == (parts, words)
+COMPARED = {  # found, expected, whether they differ, distance in standard errors
+    "in its interval": ((0.5, 0.4, 0.6), ExpectedValue(0.4), False, None),
+    "in its interval and far": ((0.5, 0.4, 0.6), ExpectedValue(0.6, sd=0.05), True, 2.0),
+    "without an interval": ((0.5, None, None), ExpectedValue(0.6, sd=0.1), False, 1.0),
+    "without any spread": ((0.5, None, None), ExpectedValue(0.6), False, None),
+    "an equal number": ((5, None, None), ExpectedValue(5, sd=0.0), False, None),
+    "another number": ((5, None, None), ExpectedValue(4, sd=0.0), True, None),
+    "another name": (("a", None, None), ExpectedValue("b"), True, None),
+    "an equal name": (("a", None, None), ExpectedValue("a"), False, None),
+}
+
+
+@pytest.mark.parametrize("case", COMPARED)
+def test_found_beside_expected_in_words(case, sentences):
+    interval, truth, is_apart, errors = COMPARED[case]
+    found = dict(zip(("estimate", "low", "high"), interval, strict=True)) | {"unit": "alpha"}
+    differs, words = compared(found, truth)
+    assert differs is is_apart
+    sentences.check(words, *([errors] if errors else []))
