@@ -316,8 +316,9 @@ def project(tmp_path):
     return SmallProject(tmp_path / "Grüße")
 
 
-def test_the_environment_is_made_once_and_follows_what_the_locks_say(project):
-    assert project.make("judge") == ["Making .venv from requirements-judge.lock (once) ..."]
+def test_the_environment_is_made_once_and_follows_what_the_locks_say(project, sentences):
+    (line,) = project.make("judge")
+    sentences.check(line, ".venv", "requirements-judge.lock")
     assert project.program() == "alpha 1.0\n"
     made = project.environment.stat().st_ino
     os.utime(project.root / "requirements.lock", (2e9, 2e9))
@@ -330,17 +331,18 @@ def test_the_environment_is_made_once_and_follows_what_the_locks_say(project):
     assert (done.stdout, done.stderr) == ("alpha 1.0\n", "")
 
 
-def test_a_copied_or_moved_folder_gets_an_environment_of_its_own(project):
+def test_a_copied_or_moved_folder_gets_an_environment_of_its_own(project, sentences):
     project.make("setup")
     copy = project.root.with_name("copy")
     shutil.copytree(project.root, copy, symlinks=True)
     project.root, project.environment = copy, copy / ".venv"
     project.write("src/sense7/__init__.py", "def main():\n    print('the copy')\n")
-    assert project.make("setup") == ["Making .venv from requirements.lock (once) ..."]
+    (made,) = project.make("setup")
+    sentences.check(made, ".venv", "requirements.lock")
     assert project.program() == "the copy\n"
     moved = copy.rename(copy.with_name("moved"))
     project.root, project.environment = moved, moved / ".venv"
-    assert project.make("setup") == ["Making .venv from requirements.lock (once) ..."]
+    assert project.make("setup") == [made]
     assert project.program() == "the copy\n"
     assert project.make("setup") == []
 
@@ -390,7 +392,8 @@ def test_the_environment_of_a_judge_stays_one_when_the_locks_change(project):
     for lock in LOCKS:
         project.lock(lock, alpha="2.0", **({"beta": "1.0"} if "judge" in lock else {}))
     os.utime(project.root / "requirements.lock", (0, 0))
-    assert project.make("setup") == ["Making .venv from requirements-judge.lock (once) ..."]
+    (line,) = project.make("setup")
+    assert "requirements-judge.lock" in line
     assert any(project.environment.glob("lib/python*/site-packages/beta.py"))
     assert project.program() == "alpha 2.0\n"
 
@@ -403,10 +406,9 @@ def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it
         f'{refusing} "{Path(sys.executable).parent / "uv"}" "$@"\n', encoding="utf-8"
     )
     (project.uv / "uv").chmod(0o755)
-    assert project.make("setup") == [
-        "Making .venv from requirements.lock (once) ...",
-        "uv can't: No index. With pip, which takes about a minute ...",
-    ]
+    making, uv_failed = project.make("setup")
+    assert "requirements.lock" in making
+    assert "No index." in uv_failed
     lock = project.root / "requirements.lock"
     lock.write_text(
         lock.read_text("utf-8")
@@ -475,7 +477,7 @@ def test_the_name_of_a_file_reaches_the_program_as_it_is(make_book, name):
     assert set(make_book.folder.iterdir()) == before
 
 
-def test_options_are_words_in_the_quotes_of_a_shell(make_book):
+def test_options_are_words_in_the_quotes_of_a_shell(make_book, sentences):
     said, _ = make_book("OPTIONS=--words 'a b' --scale 1-7 $(touch ran)")
     assert said == [
         "build",
@@ -490,7 +492,8 @@ def test_options_are_words_in_the_quotes_of_a_shell(make_book):
     ]
     said, problem = make_book("OPTIONS='a")
     assert said == []
-    assert "Close each quotation mark" in problem
+    (line,) = [line for line in problem.splitlines() if "OPTIONS" in line]
+    sentences.check(line)
 
 
 def test_variables_of_the_shell_that_are_called_alike_are_no_arguments(make_book):
@@ -528,11 +531,11 @@ def test_without_main_what_is_not_committed_is_checked_and_that_is_said(branch, 
     assert "SINCE=" in capsys.readouterr().out
 
 
-def test_where_it_is_not_known_what_changed_nothing_passes(branch):
-    with pytest.raises(SystemExit, match="no commit nowhere"):
+def test_where_it_is_not_known_what_changed_nothing_passes(branch, sentences):
+    with sentences.refused("nowhere", error=SystemExit):
         check.changed_files("nowhere")
     shutil.rmtree(branch / ".git")
-    with pytest.raises(SystemExit, match=r"git diff .* failed"):
+    with pytest.raises(SystemExit, match=r"git diff "):
         check.changed_files("")
 
 
@@ -559,30 +562,29 @@ def commit(root):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "version"),
     [
-        ("CITATION.cff", "version: 1.2.2\n", "CITATION.cff: says version 1.2.2"),
-        ("CITATION.cff", "title: a\n", "CITATION.cff: says version None"),
-        ("codemeta.json", json.dumps({"version": "1.2.4"}), "codemeta.json: says version 1.2.4"),
-        ("CHANGELOG.md", "## [Unreleased]\n\n- 1.2.3\n", "CHANGELOG.md: no heading"),
-        ("CHANGELOG.md", "## [1.2.3]\n", "CHANGELOG.md: no heading"),
+        ("CITATION.cff", "version: 1.2.2\n", "1.2.2"),
+        ("CITATION.cff", "title: a\n", "None"),
+        ("codemeta.json", json.dumps({"version": "1.2.4"}), "1.2.4"),
+        ("CHANGELOG.md", "## [Unreleased]\n\n- 1.2.3\n", "1.2.3"),
+        ("CHANGELOG.md", "## [1.2.3]\n", "1.2.3"),
     ],
 )
-def test_a_file_that_says_otherwise_is_named(ready, name, text, said):
+def test_a_file_that_says_otherwise_is_named(ready, name, text, version, sentences):
     (ready / name).write_text(text, "utf-8")
     commit(ready)
     (problem,) = check_release.problems(ready, "1.2.3")
-    assert problem.startswith(said)
+    sentences.check(problem, name, version)
 
 
-def test_what_is_not_committed_or_was_released_is_said(ready):
+def test_what_is_not_committed_or_was_released_is_said(ready, sentences):
     check_release.git(ready, "tag", "v1.2.3")
     (ready / "new.txt").touch()
-    for problem, said in zip(
-        check_release.problems(ready, "1.2.3"), ("not committed", "already"), strict=True
-    ):
-        assert said in problem
-    assert "no version to release" in check_release.problems(ready, "1.2.3.dev1")[0]
+    uncommitted, released = check_release.problems(ready, "1.2.3")
+    sentences.check(uncommitted)
+    sentences.check(released, "1.2.3")
+    sentences.check(check_release.problems(ready, "1.2.3.dev1")[0], "1.2.3.dev1")
 
 
 # The project itself

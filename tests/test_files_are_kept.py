@@ -107,13 +107,15 @@ def test_what_comes_while_a_file_is_written_stays(make, tmp_path):
     assert path.is_symlink() or not path.is_file() or path.read_text() == ""
 
 
-def test_without_hard_links_a_file_is_written_and_what_is_there_stays(tmp_path, monkeypatch):
+def test_without_hard_links_a_file_is_written_and_what_is_there_stays(
+    tmp_path, monkeypatch, sentences
+):
     def refused(*given):
         raise PermissionError
 
     monkeypatch.setattr(os, "link", refused)
     write_whole(tmp_path / "a.txt", "first")
-    with pytest.raises(UserError, match="is there already"):
+    with sentences.refused(tmp_path / "a.txt"):
         write_whole(tmp_path / "a.txt", "second")
     assert (tmp_path / "a.txt").read_text() == "first"
 
@@ -132,14 +134,14 @@ def test_a_folder_that_comes_meanwhile_stays(tmp_path):
     assert [file.name for file in folder.iterdir()] == ["mine.txt"]
 
 
-def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path):
+def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path, sentences):
     path = tmp_path / "a.txt"
     for text in ("first", "second"):
         with replacing(path, own=True) as temporary:
             temporary.write_text(text)
     path.write_text("edited")
     with (
-        pytest.raises(UserError, match="not as sense7 wrote it"),
+        sentences.refused(path),
         replacing(path, own=True) as temporary,
     ):
         temporary.write_text("third")

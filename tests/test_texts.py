@@ -349,15 +349,3 @@ def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, cons
     )
     assert words in " ".join(path.read_text("utf-8").split())
     assert constant == value
-
-
-def test_no_other_module_compares_with_the_level_itself():
-    """``is_poor`` is the one function; declared alternatives name the setting. The simulation knows no statistics."""
-    users = {
-        str(path.relative_to(ROOT / "src" / "sense7"))
-        for path in (ROOT / "src" / "sense7").rglob("*.py")
-        if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
-    }
-    alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
-    # The explorer hands the level on to its script, which marks poor turns.
-    assert users == {"explorer.py", "findings/measures.py"} | alternatives

@@ -118,27 +118,26 @@ def test_a_notebook_runs_in_an_empty_folder(run_installed, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "places"),
     [
-        (["ledger", "mine"], r"mine: neither an edition .*sense7 build synthetic"),
-        (["notebooks"], "no checkout found"),
+        (["ledger", "mine"], ["mine: ", "sense7 build synthetic"]),
+        (["notebooks"], []),
     ],
 )
-def test_what_is_not_there_is_said(run_installed, tmp_path, arguments, said):
+def test_what_is_not_there_is_said(run_installed, tmp_path, arguments, places, sentences):
     done = run_installed(MAIN, *arguments)
     assert done.returncode == 2
     *_, line = done.stderr.splitlines()
-    assert re.search(said, line), done.stderr
+    sentences.check(line, *places)
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_installed):
+def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_installed, sentences):
     hidden = "import importlib.util as u; f = u.find_spec; u.find_spec = lambda n: None if n == 'papermill' else f(n)"
     done = run_installed(f"{hidden}\n{MAIN}", "build", "synthetic")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "needs papermill, which is not installed" in done.stderr
-    assert "sense7-companion[book]" in done.stderr
+    sentences.check(done.stderr, "papermill", "sense7-companion[book]")
 
 
 # On every Python that is here

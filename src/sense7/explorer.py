@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7.findings.examples import example_conversation
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.measures import POOR, is_poor
+from sense7.findings.measures import POOR, is_poor  # noqa: TID251 -- its script marks poor turns
 from sense7.judge.files import counted_scores
 from sense7.judge.scores.judges import Judges, chosen_judge, simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import sense7
 from helpers.findings import FINDINGS, MANY, NESTED, arguments, numbers, rows_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
@@ -279,21 +278,24 @@ def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
                 assert row["reason"], name
 
 
-def test_a_bootstrap_of_other_participants_is_refused():
+def test_a_bootstrap_of_other_participants_is_refused(sentences):
     study, _ = known(1)
     few = study.subset(participants=study.conversations["participant"].unique()[:12])
     for one, other in ((few, study), (study, few)):
         given = arguments(one, DRAWS) | {"bootstrap": arguments(other, DRAWS)["bootstrap"]}
-        said = (
-            f"The bootstrap resamples {len(given['bootstrap'].names)} participants; {one.name} has"
-        )
-        for name, (function, asked) in FINDINGS.items():
+        messages = set()
+        for function, asked in FINDINGS.values():
             if {"study", "bootstrap"} <= set(asked):
-                with pytest.raises(UserError, match=re.escape(said)) as caught:
+                with pytest.raises(UserError) as refusal:
                     function(**{parameter: given[parameter] for parameter in asked})
-                assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(
-                    caught.value
-                ), name
+                messages.add(str(refusal.value))
+        (message,) = messages
+        sentences.check(
+            message,
+            f"{len(given['bootstrap'].names)} participants",
+            one.name,
+            "s7.ParticipantBootstrap(study.conversations['participant'])",
+        )
 
 
 DEGENERATE = {
@@ -367,218 +369,120 @@ THREE_TURNS["messages"] = {"EmpathyOverall": [None, "poor", None, "neutral", Non
 HIGHER = [None, "poor", None, "poor", None, "good", None, "very good"] * 2
 REASONS = {
     "agreement.agreement_with_overall": [
-        (CONSTANT, "both ratings are constant at the same level"),
-        (
-            {"messages": {"EmpathyOverall": SOME["Affective"], "Interest": SOME["Interest"]}},
-            "no turn has both ratings",
-        ),
-        (
-            {"messages": {"EmpathyOverall": None, "Relational": None}},
-            "the overall rating and Relational were never rated in this data set",
-        ),
+        (CONSTANT, ""),
+        ({"messages": {"EmpathyOverall": SOME["Affective"], "Interest": SOME["Interest"]}}, ""),
+        ({"messages": {"EmpathyOverall": None, "Relational": None}}, "Relational"),
     ],
-    "agreement.kappa_differences": [
-        (CONSTANT, "a rating is constant at the level of the other"),
-        ({"messages": {"Interest": None}}, "Interest was never rated in this data set"),
-    ],
-    "conditions.best_condition": [(CONSTANT, "several conditions have the same highest mean")],
+    "agreement.kappa_differences": [(CONSTANT, ""), ({"messages": {"Interest": None}}, "Interest")],
+    "conditions.best_condition": [(CONSTANT, "")],
     "conditions.condition_differences": [
-        (
-            {"tasks": {"Model": "only"}},
-            "there is one condition only, so there is nothing to compare",
-        ),
-        ({"tasks": {"Model": None}}, "no conversation has a condition in this data set"),
+        ({"tasks": {"Model": "only"}}, ""),
+        ({"tasks": {"Model": None}}, "condition"),
     ],
-    "conditions.dimension_by_condition": [
-        ({}, "fewer than two conditions have conversations in which every dimension was rated"),
-        (
-            {"messages": dict.fromkeys(SEVEN[1:])},
-            "fewer than two dimensions were rated in this data set",
-        ),
-    ],
+    "conditions.dimension_by_condition": [({}, ""), ({"messages": dict.fromkeys(SEVEN[1:])}, "")],
     "conditions.largest_loading_difference": [
-        ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "which condition is prompted is not known"),
-        (
-            {"messages": dict.fromkeys(SEVEN)},
-            "a factor needs 3 dimensions that were rated and vary",
-        ),
-        (
-            LEVELS,
-            "turns that rate every dimension: 4 in the prompted condition and 4 in the others; this needs 20 in",
-        ),
+        ({"tasks": {"Model": ["a", "b", "a", "b"]}}, ""),
+        ({"messages": dict.fromkeys(SEVEN)}, "3"),
+        (LEVELS, "20"),
     ],
-    "conditions.mixed_contrasts": [({"tasks": {"Model": "only"}}, "there is one condition only")],
+    "conditions.mixed_contrasts": [({"tasks": {"Model": "only"}}, "")],
     "conditions.odds_ratios": [
-        ({"messages": {"EmpathyOverall": [None, "good"] * 8}}, "the ratings do not vary"),
-        ({"tasks": {"PID": "P1"}, "participants": None}, "there is one participant only"),
-        ({"conversations": 1}, "there is one condition only"),
-        ({"tasks": {"Model": None}}, "no conversation has a condition in this data set"),
-        (THIRTEEN, "13 conditions are too many to compare all pairs"),
-        (THREE_TURNS, "too few turns for the model"),
-        (
-            {"messages": {"EmpathyOverall": HIGHER}},
-            "some conditions were always rated at least as high as the others",
-        ),
+        ({"messages": {"EmpathyOverall": [None, "good"] * 8}}, ""),
+        ({"tasks": {"PID": "P1"}, "participants": None}, ""),
+        ({"conversations": 1}, ""),
+        ({"tasks": {"Model": None}}, "condition"),
+        (THIRTEEN, "13"),
+        (THREE_TURNS, ""),
+        ({"messages": {"EmpathyOverall": HIGHER}}, ""),
     ],
     "conditions.prompt_fading": [
-        (
-            {"messages": dict.fromkeys(SEVEN)},
-            "the mean of the rated dimensions of a turn was never given",
-        ),
-        (
-            {"tasks": {"Model": ["a", "b", "a", "b"]}},
-            "it is not known which condition has the empathy prompt",
-        ),
-        ({"turns": 1}, "no conversation has two rated turns to compare"),
-        ({"tasks": APART}, "no participant met both"),
+        ({"messages": dict.fromkeys(SEVEN)}, ""),
+        ({"tasks": {"Model": ["a", "b", "a", "b"]}}, ""),
+        ({"turns": 1}, ""),
+        ({"tasks": APART}, ""),
     ],
     "conditions.prompted_minus_best_other": [
-        ({}, "the ratings do not vary"),
-        (
-            {"messages": LEVELS["messages"], "tasks": {"Model": ["a", "b", "a", "b"]}},
-            "which condition is prompted is not",
-        ),
+        ({}, ""),
+        ({"messages": LEVELS["messages"], "tasks": {"Model": ["a", "b", "a", "b"]}}, ""),
     ],
     "context.context_slopes": [
-        ({"tasks": {"PreTaskImportance": 3.0}}, "importance is the same in every conversation"),
-        ({"tasks": {"PreTaskImportance": ...}}, "importance was not given in this data set"),
+        ({"tasks": {"PreTaskImportance": 3.0}}, "importance"),
+        ({"tasks": {"PreTaskImportance": ...}}, "importance"),
     ],
     "context.expected_experienced_gap": [
-        (
-            {"tasks": {"PreTaskDesiredEmpathy": ...}},
-            "desired empathy was not given in this data set",
-        ),
+        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy")
     ],
-    "context.gap_by_topic": [
-        ({"tasks": {"PreTaskChoice": None}}, "topic was not given in this data set")
-    ],
+    "context.gap_by_topic": [({"tasks": {"PreTaskChoice": None}}, "topic")],
     "disrupted.continuity_losses": [
-        ({}, "0 failures of Relational with what it can be compared with: too few"),
-        (
-            {"messages": {"Relational": FAILING}, "turns": 4},
-            "no other dimension failed often enough",
-        ),
+        ({}, "0 failures of Relational"),
+        ({"messages": {"Relational": FAILING}, "turns": 4}, ""),
         (
             {
                 "messages": dict.fromkeys(("Relational", "Affective", "Cognitive"), FAILING),
                 "turns": 4,
             },
-            "the failures of the dimensions cannot be distinguished",
+            "",
         ),
-        ({"messages": {"Relational": None}}, "Relational was never rated in this data set"),
+        ({"messages": {"Relational": None}}, "Relational"),
     ],
-    "disrupted.lag_1_correlation": [
-        ({"turns": 1}, "no conversation has two rated turns after each other"),
-        (CONSTANT, "the turns of each conversation are rated alike"),
-    ],
-    "disrupted.lasting_drop": [({}, "no turn was rated poor in this data set")],
+    "disrupted.lag_1_correlation": [({"turns": 1}, ""), (CONSTANT, "")],
+    "disrupted.lasting_drop": [({}, "poor")],
     "disrupted.levels_by_event_time": [
-        (
-            {"messages": {"EmpathyOverall": POOR * 2}, "turns": 1},
-            "no conversation with a poor turn has a second rated",
-        ),
-        ({"messages": {"EmpathyOverall": POOR * 4}}, "no rated turn stands there"),
+        ({"messages": {"EmpathyOverall": POOR * 2}, "turns": 1}, ""),
+        ({"messages": {"EmpathyOverall": POOR * 4}}, ""),
     ],
     "disrupted.unmet_expectations": [
-        ({}, "0 conversations with an unmet expectation and 4 others: too few"),
-        (
-            {"tasks": {"PreTaskDesiredEmpathy": ...}},
-            "desired empathy was never given in this data set",
-        ),
-        (NO_POST, "post-task empathy was never rated in this data set"),
-        (
-            {"messages": dict.fromkeys(SEVEN, POOR * 2 + [None, "good"] * 4), "tasks": WISHES},
-            "what is to be held equal",
-        ),
+        ({}, "0 conversations"),
+        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy"),
+        (NO_POST, "post-task empathy"),
+        ({"messages": dict.fromkeys(SEVEN, POOR * 2 + [None, "good"] * 4), "tasks": WISHES}, ""),
     ],
     "ground_truth.changed_labels": [
-        ({"messages": dict.fromkeys(SEVEN)}, "no conversation of this data set has ground truth"),
-        (
-            {"messages": {"EmpathyOverall": None}},
-            "the overall rating was never given in this data set",
-        ),
-        (NO_POST, "post-task empathy was never"),
-        ({"messages": dict.fromkeys(SEVEN) | SOME}, "no turn rates every dimension"),
+        ({"messages": dict.fromkeys(SEVEN)}, ""),
+        ({"messages": {"EmpathyOverall": None}}, "overall"),
+        (NO_POST, "post-task empathy"),
+        ({"messages": dict.fromkeys(SEVEN) | SOME}, ""),
     ],
     "importance.importance_shares": [
-        ({"participants": None}, "the workbook has no participants' sheet"),
-        (
-            {"participants": {}},
-            "the participants' sheet has no column in which they name a dimension",
-        ),
-        (
-            {"participants": {"Q17": ["Affective", "all of them", "Interest"]}},
-            "the participants' sheet has no column",
-        ),
-        (
-            {"participants": {"Q17": ["Affective", "Affective", "Interest"]}},
-            "no interval: only 3 participants",
-        ),
+        ({"participants": None}, ""),
+        ({"participants": {}}, ""),
+        ({"participants": {"Q17": ["Affective", "all of them", "Interest"]}}, ""),
+        ({"participants": {"Q17": ["Affective", "Affective", "Interest"]}}, "3 participants"),
     ],
-    "individualized.explained_together": [
-        ({"participants": None}, "the workbook has no participants' sheet")
-    ],
-    "individualized.participant_icc": [
-        (ONE_EACH, "no participant has two rated conversations, so persons can't")
-    ],
-    "individualized.same_condition_differences": [(ONE_EACH, "too few pairs of conversations")],
-    "individualized.variance_parts": [
-        (
-            ONE_EACH,
-            "no participant has two rated conversations, so persons can't be told from conversations",
-        ),
-        ({"participants": 1}, "there is one participant only"),
-    ],
+    "individualized.explained_together": [({"participants": None}, "")],
+    "individualized.participant_icc": [(ONE_EACH, "")],
+    "individualized.same_condition_differences": [(ONE_EACH, "")],
+    "individualized.variance_parts": [(ONE_EACH, ""), ({"participants": 1}, "")],
     "poor_turn.cross_validated_r2": [
-        (
-            {"conversations": 12, **VARIED_POST},
-            "the mean and the trough and the peak and the end of",
-        ),
-        ({"conversations": 12, "messages": VARIED}, "post-task empathy does not vary"),
-        (
-            {"conversations": 12, "messages": VARIED, **VARIED_POST},
-            "mean, trough, peak and end of the turns can't be",
-        ),
-        ({"conversations": 3}, "only 3 conversations of 2 participants with both"),
-        (
-            {"messages": {"EmpathyOverall": None}},
-            "the overall rating of a turn was never given in this data set",
-        ),
+        ({"conversations": 12, **VARIED_POST}, ""),
+        ({"conversations": 12, "messages": VARIED}, "post-task empathy"),
+        ({"conversations": 12, "messages": VARIED, **VARIED_POST}, ""),
+        ({"conversations": 3}, "3 conversations of 2 participants"),
+        ({"messages": {"EmpathyOverall": None}}, "overall"),
     ],
     "poor_turn.poor_turn_measures": [
-        ({}, "0 conversations with such a turn and 4 without a poor one: too few"),
-        (
-            {"messages": {"EmpathyOverall": None}},
-            "the overall rating was never given in this data set, so no turn",
-        ),
+        ({}, "0 conversations"),
+        ({"messages": {"EmpathyOverall": None}}, "overall"),
     ],
-    "ratings.applicability": [({"messages": {"Relational": ...}}, "never asked in this data set")],
-    "ratings.applicability_of_first_turn": [
-        ({"messages": {"Relational": ...}}, "never asked in this data set"),
-        (SECOND, "no first turn was shown for rating"),
-        (SECOND, "no first turn, or no later one, was shown for rating"),
-    ],
-    "ratings.mean_levels": [
-        ({"messages": {"Relational": "unknown"}}, "asked, and never rated in this data set")
-    ],
-    "ratings.nearest_rivals": [
-        ({"messages": {"Relational": None}}, "Relational was never rated in this data set")
-    ],
-    "words.comment_shares": [
-        ({"messages": {"Comment": ...}}, "no turn has a comment in this data set")
-    ],
+    "ratings.applicability": [({"messages": {"Relational": ...}}, "")],
+    "ratings.applicability_of_first_turn": [({"messages": {"Relational": ...}}, ""), (SECOND, "")],
+    "ratings.mean_levels": [({"messages": {"Relational": "unknown"}}, "")],
+    "ratings.nearest_rivals": [({"messages": {"Relational": None}}, "Relational")],
+    "words.comment_shares": [({"messages": {"Comment": ...}}, "comment")],
 }
-"""What a small workbook is changed by, and the reason that a finding gives for a number, or an interval, it has not."""
+"""What a small workbook is changed by, and what the reason names that a finding gives for a number, or an interval,
+that it has not."""
 
 
 @pytest.mark.parametrize("name", REASONS)
-def test_what_is_missing_is_the_reason(minimal_sheets, name):
+def test_what_is_missing_is_the_reason(minimal_sheets, name, sentences):
     function, asked = FINDINGS[name]
-    for changes, reason in REASONS[name]:
+    for changes, named in REASONS[name]:
         given = arguments(parse_sheets(minimal_sheets(**changes)), draws=20)
         rows = rows_of(function(**{one: given[one] for one in asked}))
-        said = {row["reason"] for row in rows.values()}
-        assert any(one.startswith(reason) for one in said), (reason, said)
+        reasons = {row["reason"] for row in rows.values()} - {""}
+        assert reasons
+        sentences.check("\n".join(sorted(reasons)), named)
 
 
 NOT_OF_COPIES = {
@@ -665,14 +569,6 @@ def test_what_is_missing_becomes_the_reason_of_its_row_alone():
         < table.loc["y", "high"]
     )
     assert table["n"].tolist() == [20, 20]
-
-
-def test_reasons_are_caught_in_one_place():
-    sources = Path(sense7.__file__).parent.rglob("*.py")
-    caught = [
-        path.name for path in sources if "except NotComputable" in path.read_text(encoding="utf-8")
-    ]
-    assert caught == ["core.py"]
 
 
 def test_a_difference_is_the_minus_of_two_statistics():

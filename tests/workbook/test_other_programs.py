@@ -19,7 +19,7 @@ from sense7 import cli
 from sense7.errors import UserError
 from sense7.study import NOT_RATED
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
-from sense7.workbook import ReadingOptions
+from sense7.workbook import ReadingOptions, WorkbookError
 
 RATINGS = ("EmpathyOverall", *DIMENSION_NAMES)
 
@@ -172,12 +172,20 @@ def test_none_is_no_level_beside_numbers_or_another_word_of_the_level(column, tm
     )
 
 
-def test_a_lone_word_that_means_two_things_is_unreadable_among_numbers(tmp_path):
+def fault_of_affective(refusal, kind):
+    """The error of a kind that names the column Affective."""
+    for fault in refusal.value.diagnostics.of("error"):
+        if (fault.kind, fault.column) == (kind, "Affective"):
+            return fault
+    raise refusal.value
+
+
+def test_a_lone_word_that_means_two_things_is_unreadable_among_numbers(tmp_path, sentences):
     sheets = rows_of_a_study(cells=dict.fromkeys(range(0, 48, 4), "fair"))
-    with pytest.raises(
-        UserError, match=r"column Affective: 12 of 48 answers can't be read .*'fair' \(12\)"
-    ):
+    with pytest.raises(WorkbookError, match=r"mine\.xlsx") as refusal:
         s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    fault = fault_of_affective(refusal, "unreadable-column")
+    sentences.check(fault, "sheet Messages, column Affective", "12 of 48", "'fair' (12)")
 
 
 @pytest.mark.parametrize("code", [-99, 999, 9, 88, -9, 99, 8, -1, -999, 77, 9999, "99", "-99.0"])
@@ -195,12 +203,13 @@ def test_a_number_for_missing_is_no_level_and_no_wider_scale(code, tmp_path):
 
 
 @pytest.mark.parametrize("code", [-99, 999])
-def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path):
+def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path, sentences):
     sheets = rows_of_a_study(rating=lambda number: code if number % 4 == 1 else number * 37 % 101)
     path = write_xlsx(tmp_path / "mine.xlsx", sheets)
-    with pytest.raises(UserError, match="--scale 0-100") as error:
+    with pytest.raises(WorkbookError) as refusal:
         s7.load(path)
-    assert f"--missing {code}" in str(error.value)
+    fault = fault_of_affective(refusal, "other-scale")
+    sentences.check(fault, "column Affective", "--scale 0-100", f"--missing {code}")
     with pytest.raises(UserError, match=f"--missing {code}"):
         s7.load(path, scale="0-100")
     assert len(affective(s7.load(path, scale="0-100", missing=code))) == 36
@@ -261,14 +270,14 @@ def test_missing_answers_are_declared_on_the_command_line(tmp_path):
     assert json.loads(done.output)["ratings"]["Affective"] == {"rated": 36, "absent": 12}
 
 
-def test_missing_answers_lie_beside_a_workbook(tmp_path):
+def test_missing_answers_lie_beside_a_workbook(tmp_path, sentences):
     path = write_xlsx(
         tmp_path / "mine.xlsx", rows_of_a_study(cells=dict.fromkeys(range(1, 48, 4), 9))
     )
     options = ReadingOptions.of(missing=["Affective=8,9", "keine Lust"])
     options.write_beside(path)
     assert ReadingOptions.beside(path) == options
-    assert str(options) == "missing in Affective: 8, 9; missing in all: keine lust"
+    sentences.check(options, "Affective: 8, 9", "all: keine lust")
     assert len(affective(s7.load(path))) == 36
 
 
@@ -317,8 +326,8 @@ def test_ids_that_a_program_has_rounded_are_said(shift, tmp_path):
 @pytest.mark.parametrize(
     "text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"]
 )
-def test_ids_in_scientific_notation_are_refused(text, tmp_path):
-    with pytest.raises(UserError, match=r"column PID, .*digits of these ids are lost"):
+def test_ids_in_scientific_notation_are_refused(text, tmp_path, sentences):
+    with sentences.refused(text, "column PID", "cells A2"):
         s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[text] * 12)))
 
 
@@ -628,10 +637,10 @@ def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
     assert (warning.severity, warning.count) == ("warning", 4)
 
 
-def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path):
+def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path, sentences):
     ends = ["Not at all", 2, 3, 4, "Very much"]
     sheets = rows_of_a_study(rating=lambda number: ends[number % 5])
-    with pytest.raises(
-        UserError, match=r"column Affective: 19 of 48 answers can't be read .*'Very much' \(9\)"
-    ):
+    with pytest.raises(WorkbookError, match=r"mine\.xlsx") as refusal:
         s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    fault = fault_of_affective(refusal, "unreadable-column")
+    sentences.check(fault, "sheet Messages, column Affective", "19 of 48", "'Very much' (9)")

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED
 from sense7.taxonomy import (
     AGREEMENT,
@@ -19,7 +18,7 @@ from sense7.taxonomy import (
     TURN_RATING,
     normalise_word,
 )
-from sense7.workbook import ReadingOptions, parse_sheets
+from sense7.workbook import ReadingOptions, WorkbookError, parse_sheets
 from sense7.workbook.scales import (
     choose_vocabulary,
     declines,
@@ -78,6 +77,11 @@ def turn_ratings(minimal_sheets, cells, **options):
     messages = {"EmpathyOverall": column, **dict.fromkeys(DIMENSION_NAMES, numbers)}
     sheets = minimal_sheets(messages=messages, conversations=12, turns=5)
     return parse_sheets(sheets, options=ReadingOptions.of(**options)).turns
+
+
+def refused_columns(refusal):
+    """Kind of error and column, of each error for which a workbook was refused."""
+    return {(fault.kind, fault.column) for fault in refusal.value.diagnostics.of("error")}
 
 
 # Words
@@ -219,7 +223,7 @@ def test_standard_scales_are_read_or_refused(words, levels):
         assert [vocabulary.levels[word] for word in counts] == levels
 
 
-def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets):
+def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets, sentences):
     """No column alone shows that the scale has more than five words."""
     columns = (["disagree", "neither", "agree"], ["neither", "somewhat agree", "strongly agree"])
     names = ("PostTaskExperience_Successful", "PostTaskExperience_Engaged")
@@ -227,8 +231,11 @@ def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets):
     for name, words in zip(names, columns, strict=True):
         tasks[name] = words * 4
     others = {"PostTaskExperience_PositiveInteraction": None, "PostTaskExperience_UseAgain": None}
-    with pytest.raises(UserError, match="column PostTaskExperience_Engaged: no list of 5 words"):
+    with sentences.refused(
+        "column PostTaskExperience_Engaged", "5", error=WorkbookError
+    ) as refusal:
         parse_sheets(minimal_sheets(tasks=tasks | others, conversations=12))
+    assert refused_columns(refusal) == {("other-scale", name) for name in names}
 
 
 # Numbers
@@ -292,8 +299,9 @@ def test_numbers_against_their_words_are_refused_until_the_scale_is_declared(
     form, order, minimal_sheets
 ):
     cells = [form.format(n=6 - level, w=order[level - 1]) for level in (1, 2, 3, 4, 5)]
-    with pytest.raises(UserError, match="column EmpathyOverall: the numbers run against the words"):
+    with pytest.raises(WorkbookError) as refusal:
         turn_ratings(minimal_sheets, cells)
+    assert refused_columns(refusal) == {("against-words", "EmpathyOverall")}
     read = turn_ratings(minimal_sheets, cells, scale="EmpathyOverall=5-1")
     assert read["overall"].tolist()[:5] == [1, 2, 3, 4, 5]
 
@@ -316,8 +324,9 @@ def test_labels_at_the_ends_alone_say_which_end_is_which(order, scale, minimal_s
         [f"1 - {order[4]}", *inner, f"{highest} - {order[0]}"],
         [f"1 - {order[4]}", *inner, highest],
     ):
-        with pytest.raises(UserError, match="the numbers run against the words"):
+        with pytest.raises(WorkbookError) as refusal:
             turn_ratings(minimal_sheets, downwards, scale=scale)
+        assert refused_columns(refusal) == {("against-words", "EmpathyOverall")}
 
 
 @given(
@@ -339,5 +348,6 @@ def test_no_answer_stays_none_after_the_advice_is_followed(number, word, state, 
     cells = [*(f"{level} ({LEVELS[level - 1]})" for level in (1, 2, 3, 4, 5)), f"{number} ({word})"]
     turns = turn_ratings(minimal_sheets, cells)
     assert turns["overall_state"].tolist()[:6] == [RATED] * 5 + [state]
-    with pytest.raises(UserError, match="those of 1 to 5"):
+    with pytest.raises(WorkbookError, match="1 to 5") as refusal:
         turn_ratings(minimal_sheets, cells, scale="EmpathyOverall=1-6")
+    assert refused_columns(refusal) == {("other-scale", "EmpathyOverall")}

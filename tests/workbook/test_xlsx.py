@@ -69,7 +69,7 @@ def test_one_sheet_can_be_read_alone(tmp_path):
     assert read_sheets(path, only="C") == {}
 
 
-def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
+def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch, sentences):
     path = tmp_path / "a.xlsx"
     with xlsxwriter.Workbook(path) as book:
         for name in ("A", "B"):
@@ -79,9 +79,7 @@ def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
     monkeypatch.setattr(xlsx, "MOST_CELLS", 200)
     assert len(read_sheets(path)) == 2
     monkeypatch.setattr(xlsx, "MOST_CELLS", 199)
-    with pytest.raises(
-        UserError, match=r"sheet B reaches to row 10 and column 10, .* more than 199 cells"
-    ):
+    with sentences.refused(path, "sheet B", "row 10", "column 10", "199"):
         read_sheets(path)
     assert len(read_sheets(path, only="B")) == 1
 
@@ -157,22 +155,24 @@ def test_other_programs_read_what_is_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cell", "words"),
+    ("cell", "fault"),
     [
         ("a" * 32_768, "32,768 characters"),
         ("😀" * 16_384, "32,768 characters"),
-        ("a\ud800", "lone surrogate"),
-        ("\uffff", "U\\+FFFF"),
+        ("a\ud800", "U+FFFF"),
+        ("\uffff", "U+FFFF"),
         (float("inf"), "infinite"),
-        (2**53 + 1, "more digits"),
-        (10**400, "more digits"),
-        (b"x", "type bytes"),
-        ([1], "type list"),
-        (dt.date(2025, 1, 1), "type date"),
+        (2**53 + 1, "digits"),
+        (10**400, "digits"),
+        (b"x", "bytes"),
+        ([1], "list"),
+        (dt.date(2025, 1, 1), "date"),
     ],
 )
-def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(cell, words, tmp_path):
-    with pytest.raises(UserError, match=rf"sheet Notes, cell A3: .*{words}.*Nothing was written"):
+def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(
+    cell, fault, tmp_path, sentences
+):
+    with sentences.refused(tmp_path / "a.xlsx", "sheet Notes, cell A3", fault):
         write_sheets(column_of("fine", cell), tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
 
@@ -237,11 +237,11 @@ def replaced(path, part, old, new):
     return path
 
 
-def test_two_sheets_of_one_name_are_refused(tmp_path):
+def test_two_sheets_of_one_name_are_refused(tmp_path, sentences):
     path = tmp_path / "a.xlsx"
     write_sheets([Sheet("Tasks", ["a"], []), Sheet("Notes", ["a"], [])], path)
     replaced(path, "xl/workbook.xml", b'"Notes"', b'"TASKS"')
-    with pytest.raises(UserError, match="several sheets are called Tasks"):
+    with sentences.refused(path, "Tasks"):
         read_sheets(path)
 
 
@@ -264,27 +264,38 @@ class PanicException(BaseException):
     """Stands in for the one of the Rust library, which can't be imported."""
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "message"),
-    [
-        (PanicException("index out of range"), UserError, r"can be read \(index out of range"),
-        (ValueError("no such sheet"), UserError, r"can be read \(no such sheet"),
-        (KeyboardInterrupt(), KeyboardInterrupt, None),  # no bad file
-    ],
-)
-def test_failures_inside_the_reading_library_are_one_message(
-    error, kind, message, tmp_path, monkeypatch
-):
+@pytest.fixture
+def library_fails(monkeypatch):
+    """Make the library that reads workbooks raise an error."""
     import python_calamine
 
-    class Book:
-        @staticmethod
-        def from_path(path):
-            raise error
+    def fail(error):
+        class Book:
+            @staticmethod
+            def from_path(path):
+                raise error
 
+        monkeypatch.setattr(python_calamine, "CalamineWorkbook", Book)
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    "error", [PanicException("index out of range"), ValueError("no such sheet")]
+)
+def test_failures_inside_the_reading_library_are_one_message(
+    error, library_fails, tmp_path, sentences
+):
     path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
-    monkeypatch.setattr(python_calamine, "CalamineWorkbook", Book)
-    with pytest.raises(kind, match=message):
+    library_fails(error)
+    with sentences.refused(path, error):
+        read_sheets(path)
+
+
+def test_an_interruption_inside_the_reading_library_is_no_bad_file(library_fails, tmp_path):
+    path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
+    library_fails(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
         read_sheets(path)
 
 
@@ -368,36 +379,36 @@ BROKEN = {
     "another encoding": (
         "T.csv",
         b"x,y\na,b\nMu\xfcller,c\n",
-        r"T\.csv: line 3, byte 11: not UTF-8\. .*CSV UTF-8",
+        "T.csv: line 3, byte 11: ",
     ),
-    "UTF-16": ("T.csv", "x,y\na,b\n".encode("utf-16"), r"T\.csv: byte 1: not UTF-8"),
-    "UTF-16 unmarked": ("T.csv", "x,y\na,b\n".encode("utf-16-le"), r"T\.csv: line 1: a zero byte"),
+    "UTF-16": ("T.csv", "x,y\na,b\n".encode("utf-16"), "T.csv: byte 1: "),
+    "UTF-16 unmarked": ("T.csv", "x,y\na,b\n".encode("utf-16-le"), "T.csv: line 1: "),
     "more cells than names": (
         "T.csv",
         "x,y\na,b\na,b,c\n",
-        r"T\.csv: row 3 has 3 cells, row 1 names 2 columns",
+        "T.csv: row 3 has 3 cells, row 1 names 2 columns",
     ),
-    "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', r"T\.csv: row 3, .*no CSV.*double quote"),
-    "an empty file": ("T.csv", "", r"T\.csv: row 1 names no column"),
-    "a blank line before the names": ("T.csv", "\r\na,b\r\n", r"T\.csv: row 1 names no column"),
+    "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', "T.csv: row 3, "),
+    "an empty file": ("T.csv", "", "T.csv: row 1 "),
+    "a blank line before the names": ("T.csv", "\r\na,b\r\n", "T.csv: row 1 "),
     "no table": (
         "notes.txt",
         "x",
-        r"a folder without a table that can be read\. Expected Tasks\.csv",
+        "Tasks.csv",
     ),
 }
 
 
-@pytest.mark.parametrize(("name", "content", "message"), BROKEN.values(), ids=BROKEN)
-def test_what_is_wrong_is_said_with_its_place(name, content, message, tmp_path):
-    with pytest.raises(UserError, match=message):
+@pytest.mark.parametrize(("name", "content", "place"), BROKEN.values(), ids=BROKEN)
+def test_what_is_wrong_is_said_with_its_place(name, content, place, tmp_path, sentences):
+    with sentences.refused(place):
         read_tables(write_text(tmp_path / "a", name, content))
 
 
-def test_two_files_of_one_table_are_refused(tmp_path):
+def test_two_files_of_one_table_are_refused(tmp_path, sentences):
     write_text(tmp_path / "a", "Tasks.csv", "x\n1\n")
     write_text(tmp_path / "a", "tasks.CSV", "x\n1\n")
-    with pytest.raises(UserError, match=r"Tasks\.csv and tasks\.CSV hold the same table"):
+    with sentences.refused("Tasks.csv", "tasks.CSV"):
         table_files(tmp_path / "a")
 
 
@@ -434,11 +445,11 @@ def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp
     assert sources.resolve(copy)[1] == provenance
 
 
-def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path):
+def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path, sentences):
     folder = write_csv(tmp_path / "mine", sheets)
     path, provenance = sources.resolve(folder)
     with (folder / "Tasks.csv").open("a") as stream:
         stream.write("more")
-    with pytest.raises(UserError, match="changed while it was read"):
+    with sentences.refused(path):
         sources.copy_for_edition(path, provenance, tmp_path / "edition")
     assert list((tmp_path / "edition").iterdir()) == []

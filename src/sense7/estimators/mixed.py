@@ -340,7 +340,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     log_ratio = np.tile(start, (len(weights), 1))
     shrink = np.ones(len(weights))
     with np.errstate(divide="ignore", invalid="ignore"):
-        state = _likelihood(sums, weights, log_ratio)
+        state = restricted_likelihood(sums, weights, log_ratio)
         active = np.flatnonzero(np.isfinite(state.deviance))
         for _ in range(iterations):
             if not len(active):
@@ -349,7 +349,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
             step = shrink[active, None] * _newton_step(current, state.of_draws(active), free)
             trial = np.clip(current + step, 0, _LARGEST_LOG)
             trial[trial < _SMALL_STEP] = 0
-            tried = _likelihood(sums, weights[active], trial)
+            tried = restricted_likelihood(sums, weights[active], trial)
             # Convergence is quadratic: the step after one this small is below rounding, as are its
             # gains.
             is_small = np.abs(trial - current).max(axis=1) < _SMALL_STEP
@@ -440,7 +440,7 @@ class _Likelihood(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """What cells and participants add to the likelihood, in the letters of :func:`_likelihood`.
+    """What cells and participants add to the likelihood, in the letters of :func:`restricted_likelihood`.
 
     Of cells (draws, rows, participants): N, T, u, h, m. Of participants (draws, participants): W,
     v, f; o is (draws, p + 1, participants). ``by_groups`` holds the sums of which N and T are the
@@ -458,7 +458,9 @@ class _Terms:
     by_groups: list[_GroupSums]
 
 
-def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) -> _Likelihood:
+def restricted_likelihood(
+    sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray
+) -> _Likelihood:
     r"""Deviance and derivatives at ``log_ratio``, logarithms of 1 + ratio.
 
     With a, c and g the ratios of participants, cells and groups: of a cell, :math:`N = \sum n s`
@@ -688,7 +690,7 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     """
     ratios = fit.ratios
     all_participants = np.ones((1, len(sums.participants)))
-    likelihood = _likelihood(sums, all_participants, np.log1p(ratios)[None])
+    likelihood = restricted_likelihood(sums, all_participants, np.log1p(ratios)[None])
     is_inside = (ratios > 1e-8) & (np.log1p(ratios) < _NEAR_LARGEST_LOG)
     positive = np.flatnonzero(sums.free & is_inside)
     # In these ratios, and in the logarithm of the residual variance.

@@ -719,7 +719,7 @@ def _spread_names_along(axes, along: int, limits: tuple[float, float]) -> None:
         box = Text.get_window_extent(name)
         sizes.append(box.size[along])
     gap = 0.06 * axes.figure.dpi
-    centres = _apart(ends, np.array(sizes) + gap, limits)
+    centres = separated(ends, np.array(sizes) + gap, limits)
     for name, centre in zip(names, centres, strict=True):
         position = axes.transData.inverted().transform([centre, centre])[along]
         name.xyann = (1, position)
@@ -727,10 +727,10 @@ def _spread_names_along(axes, along: int, limits: tuple[float, float]) -> None:
             name.xyann = (position, 1)
 
 
-def _apart(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+def separated(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
     """Centres of intervals of given sizes that do not overlap, nearest to those wished for, within the limits.
 
-    >>> _apart(np.array([1.0, 1.0, 9.0]), np.array([2.0, 2.0, 2.0]), (0, 10)).tolist()
+    >>> separated(np.array([1.0, 1.0, 9.0]), np.array([2.0, 2.0, 2.0]), (0, 10)).tolist()
     [1.0, 3.0, 9.0]
     """
     # Less the centres of intervals that touch, the centres only have to ascend.

@@ -40,7 +40,6 @@ from sense7.estimators.mixed import (
 from sense7.estimators.order import rounded
 from sense7.files import read_json
 from sense7.findings.core import (
-    NotComputable,
     Number,
     finding,
     frame_of,
@@ -290,7 +289,7 @@ def _no_pair(study: Study, rows: pd.DataFrame, unit: str, method: str) -> Number
     """The only row of a table of pairs where no pair is compared: it says why."""
 
     def nothing() -> np.ndarray:
-        raise NotComputable(no_pairs(study))
+        need(False, no_pairs(study))
 
     return Number("no pair", nothing, unit, method, rows)
 

@@ -21,7 +21,13 @@ from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
-from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
+from sense7.findings.measures import (
+    OUTCOMES,
+    POOR,  # noqa: TID251 -- a declared alternative
+    is_poor,
+    turn_levels,
+    turn_rating,
+)
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES

@@ -34,7 +34,7 @@ from sense7.findings.disrupted import (
 )
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
-from sense7.findings.measures import OUTCOMES, POOR, is_poor
+from sense7.findings.measures import OUTCOMES, POOR, is_poor  # noqa: TID251 -- alternatives
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
