@@ -18,7 +18,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 from sense7.files import require_as_written
 from sense7.findings.core import (
-    NotComputable,
+    NotComputable,  # noqa: TID251 -- a baseline keeps its reason for its table
     finding,
     mean_of_rows,
     need,
