@@ -143,16 +143,22 @@ def test_launch_and_source_links_point_at_files_of_the_commit_that_the_page_was_
         assert download, f"{name} cannot be downloaded"
 
 
+def announced(page):
+    """What stands at the head of a page on the data that it shows."""
+    return text(page.select_one(".bd-header-announcement"))
+
+
+def test_a_page_of_released_ratings_says_that_they_are_real(synthetic, sentences):
+    """The banner of the edition would call them simulated."""
+    pages = [synthetic.page(f"notebooks/{name}") for name in synthetic.facts["made"]["released"]]
+    (banner,) = set(map(announced, pages))
+    sentences.check(banner)
+
+
 def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
-    """Pages of released ratings have a banner of their own: that of the edition would call real ratings simulated."""
-    banner = {
-        "synthetic": ["Synthetic data.", "Its numbers are not findings"],
-        "own": [
-            "Workbook ieval.xlsx",
-            "not the SENSE-7 release",
-            "Its numbers say nothing about SENSE-7.",
-        ],
-    }[edition.facts["kind"]]
+    """Pages of released ratings have a banner of their own."""
+    banner = announced(edition.page("book/index"))
+    assert edition.facts["sha256"][:12] in banner
     assert {
         "index.html",
         "search.html",
@@ -169,16 +175,15 @@ def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
         file for file in edition.files if file != "index.html"
     ]:  # which leads to the front page at once
         page = edition.page(file)
-        shown, made = text(page), text(page.select_one("p.sense7-made"))
+        made = text(page.select_one("p.sense7-made"))
         if file in released:
-            assert "Real ratings that other studies released" in shown, file
+            assert announced(page) != banner, file
             assert all(
                 f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" in made
                 for name in released[file]
             )
         else:
-            assert [part for part in banner if part not in shown] == [], file
-            assert edition.facts["sha256"][:12] in shown, file
+            assert announced(page) == banner, file
             assert (
                 f"Workbook: {edition.facts['file']}, SHA-256 {edition.facts['sha256']}" in made
             ), file

@@ -90,7 +90,6 @@ def test_the_first_cell_says_which_data_it_shows_how_to_run_it_and_where_it_stan
     )
     assert data in first
     assert ("set data in the first code cell" in first) == ("data" in notebook.defaults)
-    assert "Where it stands" in first
     assert f"{name}.md" in first
 
 
