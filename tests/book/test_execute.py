@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from papermill.exceptions import PapermillExecutionError
 
 from helpers.checkout import recording
 from sense7.book import code, execute, kernels
@@ -338,6 +339,21 @@ def test_other_ways_to_fail_name_the_notebook(runner, way, sentences):
     with sentences.refused("01-a.md: ", error=BuildError, varying=WORDS_OF_JUPYTER):
         runner.run()
     assert list((runner.checkout.root / "cache").iterdir()) == []
+
+
+def test_of_a_failed_cell_the_line_of_this_library_is_named_that_raised():
+    colored = [
+        "\x1b[31m---------\x1b[39m",
+        "\x1b[36mFile \x1b[39m\x1b[32m/env/sense7/loading.py:12\x1b[39m, in \x1b[36mload\x1b[39m",
+        "\x1b[36mFile \x1b[39m\x1b[32m/env/sense7/files.py:345\x1b[39m, in \x1b[36mopened\x1b[39m",
+        "\x1b[36mFile \x1b[39m\x1b[32m/env/pandas/io.py:6\x1b[39m, in \x1b[36mread\x1b[39m",
+    ]
+    error = PapermillExecutionError(5, 3, "\ns7.load('a')\nb", "OSError", "no file", colored)
+    words = execute.failed_cell(error)
+    assert words.startswith(
+        "code cell 3, which begins with \"s7.load('a')\", raised OSError: no file"
+    )
+    assert words.endswith("(sense7/files.py, line 345)")
 
 
 def test_an_interrupt_kills_what_runs_at_once(runner, ends):

@@ -517,6 +517,7 @@ HEADERS = [
     ({"Retry-After": "1.5"}, 1.5),
     ({"Retry-After": "20s"}, 20),
     ({"retry-after-ms": "1500"}, 1.5),
+    ({"Retry-After": "0", "x-ratelimit-reset-requests": "60s"}, 0),
     ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, 360),
     (
         {
