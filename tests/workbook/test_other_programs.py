@@ -530,6 +530,7 @@ def test_hidden_rows_are_read_and_said(by, tmp_path):
     notices = {diagnostic.sheet: diagnostic.rows for diagnostic in study.diagnostics}
     assert notices == {"Tasks": (4,), "Messages": tuple(range(6, 26))}
     assert all("hidden" in diagnostic.problem for diagnostic in study.diagnostics)
+    assert {diagnostic.column for diagnostic in study.diagnostics} == {""}, "whole rows are meant"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from sense7.book.extensions.truths import compared
-from sense7.expected import ExpectedValue
+from sense7.expected import BEYOND, ExpectedValue
 from sense7.simulate.parameters import Parameters
 
 ENTRY = {"unit": "level", "meaning": "fall of quality <b>", "kind": "parameter", "tuned": False}
@@ -93,6 +93,7 @@ COMPARED = {  # found, expected, whether they differ, distance in standard error
     "in its interval": ((0.5, 0.4, 0.6), ExpectedValue(0.4), False, None),
     "in its interval and far": ((0.5, 0.4, 0.6), ExpectedValue(0.6, sd=0.05), True, 2.0),
     "without an interval": ((0.5, None, None), ExpectedValue(0.6, sd=0.1), False, 1.0),
+    "at the edge": ((BEYOND, None, None), ExpectedValue(0.0, sd=1.0), False, 2.0),
     "without any spread": ((0.5, None, None), ExpectedValue(0.6), False, None),
     "an equal number": ((5, None, None), ExpectedValue(5, sd=0.0), False, None),
     "another number": ((5, None, None), ExpectedValue(4, sd=0.0), True, None),
