@@ -146,6 +146,17 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(
     sentences.check(text(summary), 1)
 
 
+def test_a_value_that_the_truth_of_the_data_calls_tuned_is_noted_without_a_claim_that_does(
+    page, claim, recorded
+):
+    planted = [{"key": "alpha", "tuned": True}, {"key": "beta", "tuned": False}]
+    values = [recorded(), recorded("beta")]
+    html, warnings = page(BOX, DIRECTIVES, [claim()], values, truth={"planted": planted})
+    assert warnings == ""
+    (note,) = html.select(".sense7-tuned-note")
+    assert text(note).startswith("1 simulated value here was calibrated")
+
+
 def test_the_first_claim_is_shown_at_once_and_the_others_are_folded(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
     rows = [claim("beta", rule=DECIDED), claim(), claim("gamma", rule=DECIDED)]

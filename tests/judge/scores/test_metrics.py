@@ -190,6 +190,7 @@ def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
     truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
     found, known = missing_bounds(frame), np.isfinite(truth)
     assert (found["n"] == known.sum()).all()
+    assert found.index.name == "bound", "shown above the names of the rows"
     ends = {"accuracy": max}
     random = np.where(np.isnan(score), np.random.default_rng(1).uniform(1, 5, len(score)), score)
     for name, best in ends.items():
