@@ -43,7 +43,7 @@ from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
-from sense7.simulate.true_values.arrays import turn_means
+from sense7.simulate.true_values.arrays import Tables
 from sense7.simulate.true_values.population import population_values
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
@@ -238,7 +238,7 @@ def naive_icc(study: Study, estimate: float) -> list[float]:
 
 def turns_by_condition(numbers: Numbers) -> list[np.ndarray]:
     """Means of the turns with a rating, by condition."""
-    means = turn_means(numbers)
+    means = Tables(numbers).turn_mean
     condition = numbers.condition[numbers.conversation]
     return [
         means[(condition == place) & ~np.isnan(means)]

@@ -29,7 +29,7 @@ from sense7.simulate.judge import (
     reply_text,
 )
 from sense7.simulate.text import PHRASES, write_words
-from sense7.simulate.true_values.arrays import ground_truth
+from sense7.simulate.true_values.arrays import Tables
 from sense7.simulate.true_values.judge import judge_statistics, population_judge_values
 from sense7.simulate.true_values.population import BATCHES, population_values, statistics_of
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
@@ -160,7 +160,7 @@ def test_between_design_gives_each_participant_one_condition():
 
 def test_condition_differences_are_those_put_in():
     study = draw(CENTRED, np.random.default_rng(2), 30)
-    means = pd.Series(ground_truth(study)).groupby(study.condition).mean()
+    means = pd.Series(Tables(study).truth).groupby(study.condition).mean()
     # 20,160 conversations with sd of about 0.6: standard error of a difference about 0.01.
     assert (means[0] - means[1:]).tolist() == pytest.approx([0.3, 0.3, 0.6], abs=0.035)
 
@@ -518,7 +518,7 @@ def test_statistics_of_a_judge_are_those_of_a_small_table_by_hand():
         Parameters(participants=2, conversations=4, unrated_conversations=0),
         np.random.default_rng(8),
     )
-    truth = ground_truth(study)
+    truth = Tables(study).truth
     judge = JudgeParameters(judge_runs=2)
     scores = draw_judge(study, np.ones(4), judge, np.random.default_rng(1))
     label = np.rint(truth).astype(np.int8)

@@ -181,6 +181,18 @@ def under_keys(table: pd.DataFrame, keys: Mapping[str, str]) -> pd.DataFrame:
     return rows.assign(key=rows["key"].map(keys))
 
 
+def reversed_sign(table: pd.DataFrame) -> pd.DataFrame:
+    """Return differences the other way round, as where panels of a drawing shall point in one direction.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"estimate": [-0.5], "low": [-0.75], "high": [0.25]})
+    >>> reversed_sign(table).iloc[0].tolist()
+    [0.5, -0.25, 0.75]
+    """
+    return table.assign(estimate=-table["estimate"], low=-table["high"], high=-table["low"])
+
+
 def p_in_words(p: float) -> str:
     """A p value to four places.
 

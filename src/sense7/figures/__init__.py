@@ -1,8 +1,9 @@
 """Figures: one style, one function for each kind of drawing, alt text computed from what is drawn."""
 
+from sense7.estimators.estimates import reversed_sign
 from sense7.figures.diagrams import rated_conversation, study_flow, taxonomy_tree
 from sense7.figures.distributions import distributions, heat_map, level_distribution, stacked_shares
-from sense7.figures.estimates import forest, intervals, published_values, reversed_sign
+from sense7.figures.estimates import forest, intervals, published_values
 from sense7.figures.lines import ceiling_curves, lines_by_turn, reliability_diagram, scree
 from sense7.figures.maps import VERDICTS, confusion_matrix, verdict_map
 from sense7.figures.people import ratings_by_participant, score_pairs

@@ -5,10 +5,9 @@ import textwrap
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from sense7.figures.source import INK, Shown, Sources
+from sense7.figures.source import INK, Shown, main_color
 from sense7.figures.style import (
     WIDE,
     Figure,
@@ -17,7 +16,6 @@ from sense7.figures.style import (
     ink_on,
     legend_above,
     new_axes,
-    styled,
 )
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVEL_COLOURS, LEVELS
@@ -50,9 +48,11 @@ def _lines(text: str) -> int:
 
 
 def _box(axes, x: float, y: float, width: float, height: float, **look) -> None:
-    """A box with round corners."""
+    """A box with round corners, a thin line unless it looks otherwise."""
+    look = {"edgecolor": INK, "linewidth": 0.6, **look}
     style = "round,pad=0,rounding_size=0.06"
-    axes.add_patch(FancyBboxPatch((x, y), width, height, boxstyle=style, **look))
+    box = FancyBboxPatch((x, y), width, height, boxstyle=style, facecolor="none", **look)
+    axes.add_patch(box)
 
 
 def study_flow(
@@ -85,10 +85,9 @@ def study_flow(
     """
     if steps.empty:
         return Sentence("No flow of the study: there is nothing to show.")
-    color = Sources.of(source).of_all.colors[0]
+    color = main_color(source)
 
-    @styled()
-    def draw(width: float) -> MatplotlibFigure:
+    def draw(width: float):
         left_width = 0.5 * width
         right_start = left_width + 0.35
         right_width = width - right_start
@@ -105,16 +104,15 @@ def study_flow(
         y = 0.05
         for index, (text, beside, box_height) in enumerate(boxes):
             middle = y + box_height / 2
-            look = {"facecolor": "none", "edgecolor": color, "linewidth": 1.6}
-            _box(axes, 0.05, y, left_width, box_height, **look)
+            _box(axes, 0.05, y, left_width, box_height, edgecolor=color, linewidth=1.6)
             axes.text(0.05 + left_width / 2, middle, text, ha="center", va="center")
             if index:
                 arrow = {"arrowstyle": "-|>", "color": INK, "shrinkA": 0, "shrinkB": 0}
                 x = 0.05 + left_width / 2
                 axes.annotate("", (x, y), (x, y - gap), arrowprops=arrow)
             if beside:
-                look = {"facecolor": "none", "edgecolor": INK, "linewidth": 0.7}
-                _box(axes, right_start, y, right_width - 0.05, box_height, linestyle="--", **look)
+                look = {"linewidth": 0.7, "linestyle": "--"}
+                _box(axes, right_start, y, right_width - 0.05, box_height, **look)
                 axes.text(right_start + 0.08, middle, beside, va="center", fontsize=9)
                 axes.plot([0.05 + left_width, right_start], [middle] * 2, color=INK, linewidth=0.7)
             y += box_height + gap
@@ -162,8 +160,7 @@ def rated_conversation(
         return Sentence("No picture of a conversation: no short one has texts and ratings.")
     ratings = list(messages.columns[2:])
 
-    @styled()
-    def draw(width: float) -> MatplotlibFigure:
+    def draw(width: float):
         indent = 0.09 * width
         text_width = width - indent - 0.3
         rows = []
@@ -174,7 +171,6 @@ def rated_conversation(
             text = _wrapped(text, text_width)
             levels = [message[rating] for rating in ratings]
             rows.append((message["who"] == "assistant", text, levels))
-        names = ratings
         height_of_names = 0.22
         if width < WIDE:
             height_of_names = 0.95
@@ -191,15 +187,14 @@ def rated_conversation(
             if is_answer:
                 x += indent
             box_height = 0.14 + _LINE * _lines(text)
-            edge = {"edgecolor": INK, "linewidth": 0.6, "facecolor": "none"}
-            _box(axes, x, y, text_width + 0.2, box_height, **edge)
+            _box(axes, x, y, text_width + 0.2, box_height)
             axes.text(x + 0.1, y + box_height / 2, text, va="center")
             y += box_height + 0.04
             if is_answer:
                 tile = (text_width + 0.2) / len(ratings)
                 if is_first:
                     y += height_of_names
-                    _draw_names(axes, names, x, y, tile, is_upright=width < WIDE)
+                    _draw_names(axes, ratings, x, y, tile, is_upright=width < WIDE)
                     is_first = False
                 _draw_strip(axes, levels, x, y, tile)
                 y += 0.34
@@ -284,8 +279,7 @@ def taxonomy_tree(
     """
     groups = dict(list(dimensions.groupby("group", sort=False)))
 
-    @styled()
-    def draw(width: float) -> MatplotlibFigure:
+    def draw(width: float):
         number = 1
         if width == WIDE:
             number = len(groups)
@@ -313,8 +307,7 @@ def taxonomy_tree(
             axes.plot([x, x + column_width - 0.05], [top + 0.34] * 2, color=INK, linewidth=1)
             top += 0.42
             for title, definition, card_height in cards:
-                look = {"facecolor": "none", "edgecolor": INK, "linewidth": 0.6}
-                _box(axes, x + 0.02, top, column_width - 0.08, card_height, **look)
+                _box(axes, x + 0.02, top, column_width - 0.08, card_height)
                 axes.text(x + 0.1, top + 0.07, title, va="top", weight="bold")
                 below = top + 0.1 + _LINE * _lines(title)
                 axes.text(x + 0.1, below, definition, va="top", fontsize=9)

@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import ranges_in_words
-from sense7.figures.source import INK, Shown, Sources
+from sense7.figures.source import INK, Shown, Sources, main_color
 from sense7.figures.style import (
     Figure,
     drawn,
     figure_of,
+    has_estimate,
     ink_on,
     legend_above,
     name_parts,
+    name_rows,
     new_axes,
-    styled,
+    new_drawing,
 )
 from sense7.study import ABSENT, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
@@ -57,9 +58,8 @@ def level_distribution(
         if answer not in hatches or counts[answer].any():
             answers.append(answer)
 
-    @styled()
     @mpl.rc_context({"hatch.linewidth": 0.6})
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
         left_ends = np.zeros(len(counts))
         parts_of_first_bar = []
@@ -119,18 +119,17 @@ def stacked_shares(
     for bar, table in tables.items():
         require_estimates("stacked_shares", "tables", table)
         reasons += list(table["reason"])
-        if np.isfinite(table["estimate"]).any():
+        if has_estimate(table).any():
             estimated[bar] = table
     if not estimated:
         reason = "; ".join(dict.fromkeys(reasons)) or "there is nothing to show"
         return Sentence(f"No figure of shares of the variance: {reason}.")
     rows = list(next(iter(estimated.values())).index)
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         import seaborn
 
-        color_of_source = Sources.of(source).of_all.colors[0]
+        color_of_source = main_color(source)
         shades = seaborn.light_palette(color_of_source, n_colors=len(rows) + 1)[:0:-1]
         drawing, axes = new_axes(7, 1.5 + 0.45 * len(estimated))
         left_ends = np.zeros(len(estimated))
@@ -172,11 +171,8 @@ def stacked_shares(
 
 
 def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
-    axes.set_yticks(range(len(names)), [drawn(name) for name in names])
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(0, right)
-    axes.set_xlabel(label)
-    axes.grid(visible=False, axis="y")
+    name_rows(axes, [drawn(name) for name in names])
+    axes.set(xlim=(0, right), xlabel=label)
 
 
 def distributions(
@@ -218,10 +214,9 @@ def distributions(
         quartiles[axis] = description[["count", "25%", "50%", "75%"]]
     rows = max(len(table) for table in quartiles.values())
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         height = len(frames) * (0.8 + 0.36 * rows)
-        drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
+        drawing = new_drawing(7, height)
         grid = drawing.subplots(len(frames), squeeze=False)[:, 0]
         for axes, (axis, frame) in zip(grid, frames.items(), strict=True):
             conditions = list(quartiles[axis].index)
@@ -230,7 +225,7 @@ def distributions(
                 x="value",
                 y="condition",
                 order=conditions,
-                color=Sources.of(source).of_all.colors[0],
+                color=main_color(source),
                 width=0.7,
                 linecolor=INK,
                 linewidth=0.5,
@@ -314,8 +309,7 @@ def heat_map(
     if is_square:
         height = 5.4
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, height)
         draw_cells(axes, cells, texts, color_limits, Sources.of(source), is_square=is_square)
         axes.set_title(label, fontsize=10, loc="left")

@@ -7,12 +7,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import COLUMNS, require_estimates
 from sense7.figures.source import GRAY, INK, Shown, Sources
-from sense7.figures.style import MARKS, Figure, drawn, figure_of, legend_above, range_of, styled
+from sense7.figures.style import (
+    MARKS,
+    Figure,
+    drawn,
+    figure_of,
+    has_estimate,
+    legend_above,
+    name_rows,
+    new_drawing,
+    numbers_and_reach,
+    range_of,
+    reasons_of,
+)
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.terminal import plain
@@ -46,7 +57,7 @@ def series_in_words(series: str, table: pd.DataFrame) -> str:
 
 def with_sizes(caption: str, table: pd.DataFrame) -> str:
     """A caption with n and the kinds of intervals of the table that is drawn, where it does not say n itself."""
-    estimated = table[np.isfinite(table["estimate"].astype(float))]
+    estimated = table[has_estimate(table)]
     if "n = " not in caption and len(estimated):
         interval_kinds = []
         for method in estimated["method"]:
@@ -82,18 +93,6 @@ def published_values(values: Mapping[str, float], name: str, unit: str) -> pd.Da
         rows[row].update(estimate=value, low=np.nan, high=np.nan, unit=unit)
         rows[row].update(method="published", reason="published without an interval")
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(name)
-
-
-def reversed_sign(table: pd.DataFrame) -> pd.DataFrame:
-    """Differences the other way round, for a drawing whose panels shall point in one direction.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"estimate": [-0.5], "low": [-0.75], "high": [0.25]})
-    >>> reversed_sign(table).iloc[0].tolist()
-    [0.5, -0.25, 0.75]
-    """
-    return table.assign(estimate=-table["estimate"], low=-table["high"], high=-table["low"])
 
 
 def intervals(
@@ -150,7 +149,7 @@ def intervals(
     if zero or " minus " in label:
         panel = _Panel("", panel.tables, lines={"": 0.0})
 
-    def draw() -> MatplotlibFigure:
+    def draw():
         return _draw([panel], label, {"": limits}, sources)
 
     caption = with_sizes(caption, data)
@@ -191,9 +190,7 @@ class _Panel:
     @property
     def percent(self) -> str:
         """What the label of the axis says of the scale."""
-        if self.scale == 100:
-            return " (%)"
-        return ""
+        return " (%)" if self.scale == 100 else ""
 
     def in_words(self) -> list[str]:
         """The panel's lines and estimates in words, one text for each series."""
@@ -276,14 +273,14 @@ def forest(
     if not texts:
         return Sentence("No figure of the estimates: there is nothing to show.")
     data = _data_of(drawn_panels)
-    if not np.isfinite(data["estimate"].astype(float)).any():
-        reasons = "; ".join(dict.fromkeys(filter(None, data["reason"])))
+    if not has_estimate(data).any():
+        reasons = reasons_of(data)
         return Sentence(f"No figure of the estimates: {reasons or 'there is nothing to show'}.")
     limits_of = limits
     if not isinstance(limits, Mapping):
         limits_of = dict.fromkeys(panels, limits)
 
-    def draw() -> MatplotlibFigure:
+    def draw():
         if beside:
             return _draw_beside(drawn_panels, label, limits_of, sources)
         return _draw(drawn_panels, label, limits_of, sources)
@@ -309,10 +306,9 @@ def _room_for_rows(panel: _Panel) -> float:
     return len(panel.first_table) * max(1, 0.6 * len(panel.tables))
 
 
-@styled()
 def _draw(
     panels: Sequence[_Panel], label: str, limits: Mapping[str, tuple | None], sources: Sources
-) -> MatplotlibFigure:
+):
     """Panels of estimates below each other, with one axis label or one for each."""
     has_legend = any(len(panel.tables) > 1 for panel in panels)
     room_for_rows = [_room_for_rows(panel) for panel in panels]
@@ -327,7 +323,7 @@ def _draw(
         height -= 0.34 * (len(panels) - 1)
     if has_legend:
         height += 0.3
-    drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
+    drawing = new_drawing(7, height)
     grid = drawing.subplots(
         len(panels),
         sharex=bool(label),
@@ -351,13 +347,12 @@ def _draw(
     return drawing
 
 
-@styled()
 def _draw_beside(
     panels: Sequence[_Panel], label: str, limits: Mapping[str, tuple | None], sources: Sources
-) -> MatplotlibFigure:
+):
     """Panels of estimates beside each other, with the same rows."""
     height = 1 + 0.25 * max(_room_for_rows(panel) for panel in panels)
-    drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
+    drawing = new_drawing(7, height)
     grid = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     letters = 56 // len(panels)
     for axes, panel in zip(grid, panels, strict=True):
@@ -395,14 +390,12 @@ def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
         offsets = np.linspace(-0.2, 0.2, len(panel.tables))
     colors = sources.colors(list(panel.tables), panel.heading)
     for index, (series, table) in enumerate(panel.tables.items()):
-        columns = table.reindex(rows)[["estimate", "low", "high"]]
-        numbers = panel.scale * columns.to_numpy(dtype=float)
-        is_finite = np.isfinite(numbers[:, 0])
-        distances = np.abs(numbers[is_finite, 1:] - numbers[is_finite, :1])
+        estimates, reach = numbers_and_reach(table.reindex(rows), panel.scale)
+        drawn_rows = np.flatnonzero(np.isfinite(estimates))
         axes.errorbar(
-            numbers[is_finite, 0],
-            np.flatnonzero(is_finite) + offsets[index],
-            xerr=np.nan_to_num(distances).T,
+            estimates[drawn_rows],
+            drawn_rows + offsets[index],
+            xerr=reach[:, drawn_rows],
             label=drawn(series) or None,
             fmt=MARKS[index % len(MARKS)],
             markersize=5,
@@ -414,10 +407,10 @@ def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
 def _draw_rows(axes, panel: _Panel, longest: int) -> None:
     """The names of a panel's rows, and why there is nothing in those that no series has an estimate of."""
     rows = panel.first_table.index
-    has_estimate = np.zeros(len(rows), dtype=bool)
+    is_drawn = np.zeros(len(rows), dtype=bool)
     for table in panel.tables.values():
-        has_estimate |= np.isfinite(table.reindex(rows)["estimate"].to_numpy(dtype=float))
-    for row in np.flatnonzero(~has_estimate):
+        is_drawn |= has_estimate(table.reindex(rows)).to_numpy()
+    for row in np.flatnonzero(~is_drawn):
         axes.text(
             0.01,
             row,
@@ -427,9 +420,7 @@ def _draw_rows(axes, panel: _Panel, longest: int) -> None:
             style="italic",
             fontsize=8,
         )
-    axes.set_yticks(range(len(rows)), [drawn(row, longest) for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.grid(visible=False, axis="y")
+    name_rows(axes, [drawn(row, longest) for row in rows])
 
 
 def _title(panel: _Panel, unit: str = "") -> str:

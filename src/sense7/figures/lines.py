@@ -4,13 +4,22 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import Tables, by_series, ranges_in_words, series_in_words, with_sizes
-from sense7.figures.source import INK, Shown, Sources
-from sense7.figures.style import MARKS, Figure, drawn, figure_of, name_lines, new_axes, styled
+from sense7.figures.source import INK, Shown, Sources, main_color
+from sense7.figures.style import (
+    MARKS,
+    Figure,
+    drawn,
+    figure_of,
+    has_estimate,
+    name_lines,
+    new_axes,
+    numbers_and_reach,
+    reasons_of,
+)
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -52,10 +61,10 @@ def lines_by_turn(
     tables = by_series(tables)
     estimated = {}
     for series, table in tables.items():
-        estimated[series] = table[np.isfinite(table["estimate"].astype(float))]
+        estimated[series] = table[has_estimate(table)]
     everything = pd.concat(tables, names=["line"])
     if not any(len(table) for table in estimated.values()):
-        reasons = "; ".join(dict.fromkeys(filter(None, everything["reason"])))
+        reasons = reasons_of(everything)
         return Sentence(f"No figure of {label}: {reasons or 'there are no turns'}.")
     units = everything["unit"].str
     scale = 1
@@ -63,8 +72,7 @@ def lines_by_turn(
         scale = 100
     sources = Sources.of(source)
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, 4)
         if units.contains("difference").any() or " minus " in label:
             axes.axhline(0, linewidth=0.9, color=INK)
@@ -73,12 +81,11 @@ def lines_by_turn(
             offsets = np.linspace(-0.12, 0.12, len(estimated))
         colors = sources.colors(list(estimated))
         for index, (series, table) in enumerate(estimated.items()):
-            numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
-            distances = np.abs(numbers[:, 1:] - numbers[:, :1])
+            estimates, reach = numbers_and_reach(table, scale)
             axes.errorbar(
                 table.index.to_numpy(dtype=float) + offsets[index],
-                numbers[:, 0],
-                yerr=np.nan_to_num(distances).T,
+                estimates,
+                yerr=reach,
                 fmt=MARKS[index % len(MARKS)],
                 linestyle=("-", "--", ":", "-.")[index // 4 % 4],  # colors are four
                 color=colors[index],
@@ -127,13 +134,12 @@ def scree(
             "No figure of the eigenvalues: too few ratings vary, or too few units rate all of them."
         )
     lines = {
-        "components": ("ratings", "o-", Sources.of(source).of_all.colors[0]),
+        "components": ("ratings", "o-", main_color(source)),
         "components, noise": ("noise, as many rows as units", "s--", INK),
         "components, noise of participants": ("noise, as many rows as participants", "^:", INK),
     }
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, 3.4)
         for column, (label, marks, color) in lines.items():
             if table[column].notna().any():
@@ -178,15 +184,14 @@ def reliability_diagram(
     'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.50'
     """
     require_estimates("reliability_diagram", "table", table)
-    predicted = table[np.isfinite(table["estimate"].astype(float))]
+    predicted = table[has_estimate(table)]
     if predicted.empty:
-        reasons = "; ".join(dict.fromkeys(filter(None, table["reason"])))
+        reasons = reasons_of(table)
         return Sentence(f"No reliability diagram: {reasons or 'nothing was predicted'}.")
     levels = np.arange(1, len(LEVELS) + 1)
     ends = [1, len(LEVELS)]
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, 3.4)
         axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
         axes.text(
@@ -197,14 +202,13 @@ def reliability_diagram(
             rotation_mode="anchor",
             transform_rotates_text=True,
         )
-        numbers = predicted[["estimate", "low", "high"]].to_numpy(dtype=float)
-        spans = np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
+        estimates, reach = numbers_and_reach(predicted)
         axes.errorbar(
             predicted.index,
-            numbers[:, 0],
-            yerr=spans,
+            estimates,
+            yerr=reach,
             fmt="o-",
-            color=Sources.of(source).of_all.colors[0],
+            color=main_color(source),
             capsize=4,
             linewidth=1.5,
         )
@@ -282,8 +286,7 @@ def ceiling_curves(
         words = ranges_in_words(bound.to_frame().T.set_axis(["Upper bound of the content share"]))
         alt += f" {words}."
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, 4)
         axes.plot(curve.index, ceiling, color=INK, linewidth=2, label="ceiling")
         colors = Sources.of(source).colors(list(results))

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import Rectangle
 
 from sense7.figures.distributions import draw_cells
@@ -19,7 +18,6 @@ from sense7.figures.style import (
     ink_on,
     legend_above,
     new_axes,
-    styled,
 )
 from sense7.tables import VERDICT_MARKS, Sentence
 from sense7.taxonomy import LEVELS
@@ -74,8 +72,7 @@ def verdict_map(
     columns = list(dict.fromkeys(cells["column"]))
     verdicts_in_map = [verdict for verdict in looks if (cells["verdict"] == verdict).any()]
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         drawing, axes = new_axes(7, 1.7 + TILE * len(rows))
         for cell in cells.to_dict("records"):
             x = columns.index(cell["column"])
@@ -193,8 +190,7 @@ def confusion_matrix(
         if in_words:
             parts.append(f"rated {level} {LEVELS[level - 1]}: judged {', '.join(in_words)}")
 
-    @styled()
-    def draw(width: float) -> MatplotlibFigure:
+    def draw(width: float):
         drawing, axes = new_axes(width, 1.5 + 0.48 * len(counts))
         draw_cells(axes, 100 * shares, texts, (0, 100), Sources.of(source))
         names = {level: f"{level}\n{LEVELS[level - 1]}" for level in range(1, 6)}

@@ -4,10 +4,17 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as MatplotlibFigure
 
-from sense7.figures.source import INK, Shown, Sources
-from sense7.figures.style import MARKS, Figure, drawn, figure_of, legend_above, styled
+from sense7.figures.source import INK, Shown, Sources, main_color
+from sense7.figures.style import (
+    MARKS,
+    Figure,
+    drawn,
+    figure_of,
+    legend_above,
+    new_drawing,
+    with_gaps,
+)
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -64,21 +71,18 @@ def ratings_by_participant(
     dots = conversations.assign(column=column)[column.notna()]
     dots = dots.sort_values("column", kind="stable", ignore_index=True)
     people = count_of(len(means), "participant")
-    color = Sources.of(source).of_all.colors[0]
+    color = main_color(source)
     if number < len(means):
         caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
 
-    @styled()
-    def draw() -> MatplotlibFigure:
-        drawing = MatplotlibFigure(figsize=(7, 3.2), layout="constrained")
+    def draw():
+        drawing = new_drawing(7, 3.2)
         axes, beside = drawing.subplots(1, 2, sharey=True, width_ratios=(3, 1.15))
-        # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh more.
-        ranges = dots.groupby("column")["rating"].agg(["min", "max"]).to_numpy()
-        gaps = np.full(number, np.nan)
+        ratings_of_column = dots.groupby("column")["rating"]
         columns = np.arange(number)
         axes.plot(
-            np.column_stack([columns, columns, gaps]).ravel(),
-            np.column_stack([ranges, gaps]).ravel(),
+            with_gaps(columns, columns),
+            with_gaps(ratings_of_column.min(), ratings_of_column.max()),
             color=INK,
             alpha=0.5,
             linewidth=min(1.0, 80 / number),
@@ -86,10 +90,9 @@ def ratings_by_participant(
         )
         x = dots["column"]
         y = dots["rating"]
-        gaps_of_dots = np.full(len(dots), np.nan)
         axes.plot(
-            np.column_stack([x, x + 1e-3, gaps_of_dots]).ravel(),
-            np.column_stack([y, y, gaps_of_dots]).ravel(),
+            with_gaps(x, x + 1e-3),
+            with_gaps(y, y),
             color=color,
             alpha=0.8,
             linewidth=180 / max(number, 30),
@@ -97,8 +100,8 @@ def ratings_by_participant(
             label="conversation",
         )
         axes.plot(
-            np.column_stack([columns - 0.4, columns + 0.4, gaps]).ravel(),
-            np.column_stack([chosen, chosen, gaps]).ravel(),
+            with_gaps(columns - 0.4, columns + 0.4),
+            with_gaps(chosen, chosen),
             color=INK,
             linewidth=2.5,
             label="person's mean",
@@ -159,9 +162,8 @@ def score_pairs(
     """
     colors = Sources.of(source).of_all.colors
 
-    @styled()
-    def draw() -> MatplotlibFigure:
-        drawing = MatplotlibFigure(figsize=(7, 0.9 + 7 / max(len(panels), 2)), layout="constrained")
+    def draw():
+        drawing = new_drawing(7, 0.9 + 7 / max(len(panels), 2))
         grid = drawing.subplots(1, len(panels), squeeze=False)[0]
         for panel, (axes, (title, points)) in enumerate(zip(grid, panels.items(), strict=True)):
             across, upwards, *series_columns = points.columns

@@ -170,6 +170,11 @@ class Sources:
         return colors
 
 
+def main_color(shown: Shown) -> str:
+    """The color of what a figure of one source draws first."""
+    return Sources.of(shown).of_all.colors[0]
+
+
 def _source(data: Study | Source | None) -> Source:
     """The source of a study, a source itself, or the one that says that nothing was stated."""
     if data is None:

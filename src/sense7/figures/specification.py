@@ -16,16 +16,19 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from sense7.errors import UserError
-from sense7.figures.source import GRAY, INK, Shown, Sources
+from sense7.figures.source import GRAY, INK, Shown, main_color
 from sense7.figures.style import (
     WIDE,
     Figure,
     drawn,
     figure_for_widths,
     figure_of,
+    has_estimate,
+    name_rows,
+    new_drawing,
     range_of,
     rounded,
-    styled,
+    with_gaps,
 )
 from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
@@ -146,13 +149,13 @@ def specification_curve(
             f"specification_curve wants a headline as name, one of {', '.join(HEADLINES)}; got {name!r}."
         )
     headline = HEADLINES[name]
-    if not np.isfinite(table["estimate"]).any():
+    if not has_estimate(table).any():
         return Sentence(f"No curve of {headline.title}: {table['reason'].iloc[0]}.")
     data = table[[*headline.choices, "estimate", "low", "high", "n", "reason"]]
     data = data.sort_values("estimate", kind="stable", na_position="last")
     estimated = data[data["estimate"].notna()]
     reference, compared_with = _reference(headline, published)
-    color = Sources.of(source).of_all.colors[0]
+    color = main_color(source)
 
     # Rows below the curve: each choice, and its options.
     option_rows = []
@@ -160,29 +163,20 @@ def specification_curve(
         option_rows.append((choice, ""))
         option_rows += [(choice, option) for option in options]
 
-    @styled()
-    def draw() -> MatplotlibFigure:
+    def draw():
         height_of_options = 0.22 * len(option_rows)
-        drawing = MatplotlibFigure(figsize=(7, 3.6 + height_of_options), layout="constrained")
+        drawing = new_drawing(7, 3.6 + height_of_options)
         axes, below = drawing.subplots(2, sharex=True, height_ratios=(2.6, height_of_options))
         numbers = estimated[["estimate", "low", "high"]].to_numpy(dtype=float)
         positions = np.arange(len(estimated))
-        # One path for all intervals: elements of their own weigh more.
-        gaps = np.full(len(estimated), np.nan)
-        axes.plot(
-            np.column_stack([positions, positions, gaps]).ravel(),
-            np.column_stack([numbers[:, 1:], gaps]).ravel(),
-            color=color,
-            linewidth=1,
-        )
+        low_and_high = with_gaps(numbers[:, 1], numbers[:, 2])
+        axes.plot(with_gaps(positions, positions), low_and_high, color=color, linewidth=1)
         axes.plot(positions, numbers[:, 0], "o", color=color, markersize=4)
         if reference is not None:
+            axes.axhline(reference, **_look_of_line(headline))
             text = compared_with
-            look = {"color": INK, "linewidth": 0.9}
             if headline.claim:
                 text = f"published: {compared_with}"
-                look = {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
-            axes.axhline(reference, **look)
             # Where most estimates lie on the other side of the line.
             x = 0
             alignment = "left"
@@ -222,12 +216,11 @@ def specification_curve(
                 markeredgewidth=2,
             )
             names.append(drawn(option) or f"{_QUESTIONS.get(choice, choice)}:")
-        below.set_yticks(range(len(option_rows)), names)
+        name_rows(below, names)
         for tick, (_, option) in zip(below.yaxis.get_major_ticks(), option_rows, strict=True):
             if not option:
                 tick.label1.set_weight("bold")
                 tick.tick1line.set_visible(False)
-        below.set_ylim(len(option_rows) - 0.5, -0.5)
         below.set(xticks=[], xlabel="one column per analysis variant")
         axes.grid(visible=False, axis="x")
         below.grid(visible=False)
@@ -334,6 +327,13 @@ def _reference(headline: Headline, published: float | None) -> tuple[float | Non
     return reference, format_number(float(reference), headline.unit)
 
 
+def _look_of_line(headline: Headline) -> dict:
+    """How the line is drawn that the intervals of a headline are compared with: a published value is gray."""
+    if headline.claim:
+        return {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
+    return {"color": INK, "linewidth": 0.9}
+
+
 def _result(row: pd.Series, unit: str) -> str:
     """An estimate with interval and n in words, or why there is none."""
     if not np.isfinite(row["estimate"]):
@@ -376,18 +376,17 @@ def specification_ranges(
     """
     drawn_tables = {}
     for headline, table in tables.items():
-        estimated = table[np.isfinite(table["estimate"].astype(float))]
+        estimated = table[has_estimate(table)]
         if len(estimated):
             drawn_tables[headline] = estimated
     if not drawn_tables:
         return Sentence("No figure of the ranges: no specification could be computed.")
-    color = Sources.of(source).of_all.colors[0]
+    color = main_color(source)
     ranges = []
     for headline, table in drawn_tables.items():
         ranges.append(_range_in_words(HEADLINES[headline], table, published.get(headline)))
 
-    @styled()
-    def draw(width: float) -> MatplotlibFigure:
+    def draw(width: float):
         letters = 38
         ticks = 6
         height = 0.56
@@ -396,7 +395,7 @@ def specification_ranges(
             ticks = 3
             height = 0.72
         size = (width, 0.3 + height * len(ranges))
-        drawing = MatplotlibFigure(figsize=size, layout="constrained")
+        drawing = new_drawing(*size)
         grid = drawing.subplots(len(ranges), squeeze=False)[:, 0]
         for axes, (headline, table) in zip(grid, drawn_tables.items(), strict=True):
             scale = 1
@@ -408,10 +407,7 @@ def specification_ranges(
                 axes.plot(estimates[:1], [0], "o", color=INK, markersize=7)
             reference, _ = _reference(HEADLINES[headline], published.get(headline))
             if reference is not None:
-                look = {"color": INK, "linewidth": 0.9}
-                if HEADLINES[headline].claim:
-                    look = {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
-                axes.axvline(scale * reference, **look)
+                axes.axvline(scale * reference, **_look_of_line(HEADLINES[headline]))
             axes.set_yticks([0], [textwrap.fill(_title(HEADLINES[headline]), letters)])
             axes.set_ylim(-1, 1)
             axes.tick_params(axis="y", length=0)

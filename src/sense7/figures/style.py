@@ -108,10 +108,47 @@ def drawn(name: object, longest: int = 60) -> str:
     return text
 
 
+def new_drawing(width: float, height: float) -> MatplotlibFigure:
+    """An empty drawing, width by height in inches, without pyplot's state."""
+    return MatplotlibFigure(figsize=(width, height), layout="constrained")
+
+
 def new_axes(width: float, height: float):
-    """One drawing with one pair of axes, width by height in inches, without pyplot's state."""
-    drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
+    """One drawing with one pair of axes."""
+    drawing = new_drawing(width, height)
     return drawing, drawing.subplots()
+
+
+def has_estimate(table: pd.DataFrame) -> pd.Series:
+    """Which rows of a table of estimates have one."""
+    return np.isfinite(table["estimate"].astype(float))
+
+
+def reasons_of(table: pd.DataFrame) -> str:
+    """Why rows of a table have no estimate, each reason once."""
+    return "; ".join(dict.fromkeys(filter(None, table["reason"])))
+
+
+def numbers_and_reach(table: pd.DataFrame, scale: float = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Estimates as they are drawn, and how far their intervals reach down and up from them; 0 where there is none."""
+    numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
+    return numbers[:, 0], np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
+
+
+def with_gaps(starts: Sequence, ends: Sequence) -> np.ndarray:
+    """Coordinates of many strokes as one path, a gap after each: elements of their own weigh more.
+
+    >>> with_gaps([1, 2], [3, 4]).tolist()
+    [1.0, 3.0, nan, 2.0, 4.0, nan]
+    """
+    return np.column_stack([starts, ends, np.full(len(starts), np.nan)]).ravel()
+
+
+def name_rows(axes, names: Sequence[str]) -> None:
+    """Write names beside the rows of a panel, from the top to the bottom."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
 
 
 def ink_on(colours: np.ndarray) -> list[str]:
@@ -197,7 +234,6 @@ class Figure:
 
     def html(self, before: str = "", after: str = "", kind: str = "") -> str:
         """Figure, caption and link to the data as one HTML element, with what belongs before and after the drawing."""
-        table = base64.b64encode(self._csv.encode()).decode()
         # Outside the book, where no style sheet chooses, the first drawing alone is shown.
         hidden = '<svg style="display: none" class="sense7-narrow '
         narrow = self._pictures[1].replace('<svg class="', hidden, 1)
@@ -205,8 +241,7 @@ class Figure:
             f'<figure class="sense7-figure{kind}" data-name="{html.escape(self.name)}" '
             'style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
             f'{before}{self.svg()}{narrow}{after}<figcaption class="{NO_MATH}">'
-            f'{html.escape(self.caption)} <a download="{html.escape(self.file_name)}.csv" '
-            f'href="data:text/csv;base64,{table}">Data (CSV)</a></figcaption></figure>'
+            f"{html.escape(self.caption)} {_link(self._csv, self.file_name, 'Data (CSV)')}</figcaption></figure>"
         )
 
     def save(self, path: str | Path) -> Path:
@@ -313,9 +348,9 @@ def figure_of(
     """
     sources = Sources.of(source)
     for_phones = draw_for_phones is not None
-    drawing = draw()
-    again = draw_for_phones() if for_phones else draw()
     with styled():
+        drawing = draw()
+        again = draw_for_phones() if for_phones else draw()
         # On a phone letters are larger. What is laid out again for one gets them there.
         for picture, size in ((drawing, 8), (again, 10 if for_phones else 8)):
             letters = int(120 / size * picture.get_figwidth())
@@ -383,15 +418,18 @@ class Download:
         table = ""
         if columns:
             table = frame_as_csv(self.data.set_index(columns[0]))
-        encoded = base64.b64encode(("\ufeff" + table).encode()).decode()
-        file_name = html.escape(f"{self.name}-{Sources.of(self.source).word}.csv")
-        return (
-            f'<p class="{NO_MATH}"><a download="{file_name}" '
-            f'href="data:text/csv;base64,{encoded}">{html.escape(repr(self))}</a></p>'
-        )
+        link = _link(f"\ufeff{table}", f"{self.name}-{Sources.of(self.source).word}", repr(self))
+        return f'<p class="{NO_MATH}">{link}</p>'
 
     def __repr__(self) -> str:
         return plain_lines(f"{self.text} (CSV, {count_of(len(self.data), 'row')})")
+
+
+def _link(table: str, name: str, text: str) -> str:
+    """A link by which a reader downloads a table as CSV, which stands in the link itself."""
+    encoded = base64.b64encode(table.encode()).decode()
+    address = f"data:text/csv;base64,{encoded}"
+    return f'<a download="{html.escape(name)}.csv" href="{address}">{html.escape(text)}</a>'
 
 
 def rounded(cell: object) -> object:

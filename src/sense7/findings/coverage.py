@@ -9,7 +9,7 @@ from scipy import optimize, stats
 from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, read_json
-from sense7.findings.core import finding
+from sense7.findings.core import finding, frame_of
 
 __all__ = [
     "KEPT",
@@ -159,7 +159,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
             "interval above the truth": entry["too_high"],
             "mean width, by the right one": entry["mean_width"] / right_width,
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
+    return frame_of(rows, "statistic")
 
 
 def coverage_truths(design: str) -> pd.DataFrame:
@@ -178,7 +178,7 @@ def coverage_truths(design: str) -> pd.DataFrame:
         }
         for entry in _entries(design, "participants")
     }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
+    return frame_of(rows, "statistic")
 
 
 @finding

@@ -11,7 +11,7 @@ from scipy import sparse
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
+from sense7.findings.core import Number, finding, frame_of, mean_of_rows, need, tabulate, value_row
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -156,20 +156,13 @@ class Characteristics:
     reason: str
 
 
-def _truth(study: Study, truth: pd.Series | None) -> pd.Series:
-    if truth is None:
-        return ground_truth(study.turns, study.conversations["conversation"])
-    return truth
+def _truth(study: Study) -> pd.Series:
+    return ground_truth(study.turns, study.conversations["conversation"])
 
 
 @finding
-def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
+def counts(study: Study) -> pd.DataFrame:
     """Return counts of the study, as a table of estimates without intervals.
-
-    Parameters
-    ----------
-    truth : Series, optional
-        Ground truth of the conversations in their order, if it is available.
 
     Returns
     -------
@@ -190,7 +183,7 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         "levels": len(np.unique(levels[np.isfinite(levels)])),
         "turns": len(study.turns),
         "turns_put_to_rating": len(study.turns_put_to_rating),
-        "conversations_with_ground_truth": int(_truth(study, truth).notna().sum()),
+        "conversations_with_ground_truth": int(_truth(study).notna().sum()),
         "rescaled_columns": len(study.rescaled),
         "unreadable_answers": int(study.columns["unreadable"].sum()),
     }
@@ -214,13 +207,8 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     return estimate_table(rows, "count")
 
 
-def flow(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
+def flow(study: Study) -> pd.DataFrame:
     """Return how many there are at each step of the study, and what was left out on the way, for a figure.
-
-    Parameters
-    ----------
-    truth : Series, optional
-        Ground truth of the conversations in their order, if it is available.
 
     Returns
     -------
@@ -240,7 +228,7 @@ def flow(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     cells = shown_for_rating[[f"{name}_state" for name in study.asked]]
     number_of = {state: int((cells == state).to_numpy().sum()) for state in WITHOUT_LEVEL}
     with_level = int((cells == RATED).to_numpy().sum())
-    has_truth = _truth(study, truth).notna()
+    has_truth = _truth(study).notna()
     without_truth = int((~has_truth).sum())
 
     turns_left_out = ""
@@ -266,8 +254,7 @@ def flow(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         ),
         "conversations with a mean rating": (int(has_truth.sum()), conversations_left_out),
     }
-    steps = pd.DataFrame.from_dict(rows, orient="index", columns=["n", "left_out"])
-    return steps.rename_axis("step")
+    return frame_of(rows, "step", ["n", "left_out"])
 
 
 WITHOUT_LEVEL = {
@@ -317,14 +304,14 @@ def described_parts(study: Study) -> dict:
     if absent:
         answer = "no"
         reason = f"not in this data set: {', '.join(absent)}"
-    return {
-        "key": "described_parts_are_held",
-        "estimate": answer,
-        "n": len(has_answers),
-        "unit": "answer",
-        "method": "columns of the workbook with at least one answer",
-        "reason": reason,
-    }
+    return value_row(
+        "described_parts_are_held",
+        answer,
+        n=len(has_answers),
+        unit="answer",
+        method="columns of the workbook with at least one answer",
+        reason=reason,
+    )
 
 
 def scales(study: Study) -> pd.DataFrame:
@@ -361,7 +348,7 @@ def scales(study: Study) -> pd.DataFrame:
             "mean as given": mean_as_given,
             "mean on the official scale": mean_on_official,
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("column")
+    return frame_of(rows, "column")
 
 
 def turns_per_conversation(study: Study) -> pd.Series:
@@ -371,14 +358,12 @@ def turns_per_conversation(study: Study) -> pd.Series:
 
 
 @finding
-def ground_truth_mean(
-    study: Study, bootstrap: ParticipantBootstrap, truth: pd.Series | None = None
-) -> dict:
+def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     """Return the mean ground truth over conversations, as a row of estimates, with its interval.
 
-    Conversations without ground truth are left out. Levels 1..5. ``truth`` as for :func:`counts`.
+    Conversations without ground truth are left out. Levels 1..5.
     """
-    truth = _truth(study, truth).to_numpy()
+    truth = _truth(study).to_numpy()
     has_truth = np.isfinite(truth)
     participants = study.conversations.loc[has_truth, "participant"]
 
@@ -391,20 +376,19 @@ def ground_truth_mean(
         unit="level, 1 to 5",
         method="mean ground truth over conversations",
         rows=participants,
+        key="ground_truth_mean",
         undefined="no conversation has a rated turn",
     )
-    row = number.row(bootstrap)
-    row["key"] = "ground_truth_mean"
-    return row
+    return number.row(bootstrap)
 
 
 @finding
-def ground_truth_sd(study: Study, truth: pd.Series | None = None) -> dict:
+def ground_truth_sd(study: Study) -> dict:
     """Return the standard deviation (n - 1) of the ground truth over conversations, as a row of estimates.
 
-    ``truth`` as for :func:`counts`; it takes two conversations that have one.
+    It takes two conversations that have one.
     """
-    truth = _truth(study, truth)
+    truth = _truth(study)
     reason = ""
     if truth.count() < 2:
         reason = "it takes two conversations with ground truth"
@@ -418,8 +402,8 @@ def ground_truth_sd(study: Study, truth: pd.Series | None = None) -> dict:
     )
 
 
-def by_condition(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
-    """Return the participants, conversations and turns of each condition. ``truth`` as for :func:`counts`.
+def by_condition(study: Study) -> pd.DataFrame:
+    """Return the participants, conversations and turns of each condition.
 
     Returns
     -------
@@ -428,7 +412,7 @@ def by_condition(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     """
     frame = _with_condition(study.conversations)
     frame["turns"] = turns_per_conversation(study).to_numpy()
-    frame["truth"] = _truth(study, truth).to_numpy()
+    frame["truth"] = _truth(study).to_numpy()
     groups = frame.groupby("condition")
     return pd.DataFrame(
         {
@@ -479,7 +463,7 @@ def lengths(study: Study) -> list[Quantity]:
         reason = f"no message of the {role} has a text in this data set"
         quantities.append(_quantity(f"{role}_words", messages[of_role], words[of_role], reason))
     conversations = _with_condition(study.conversations)
-    turns = pd.Series(turns_per_conversation(study).to_numpy(), index=conversations.index)
+    turns = conversations["conversation"].map(turns_per_conversation(study))
     quantities.append(_quantity("turns", conversations, turns, "there is no conversation"))
     return quantities
 
@@ -491,23 +475,10 @@ def _number_of_words(text: object) -> float:
     return np.nan
 
 
-def _backwards(messages: pd.DataFrame) -> pd.Index:
-    """Conversations in which a message has an earlier time than one before it."""
-    timed = messages[messages["seconds"].notna()]
-    falls = timed.groupby("conversation", sort=False)["seconds"].diff() < 0
-    return pd.Index(timed.loc[falls, "conversation"].unique())
-
-
-def _durations(study: Study, messages: pd.DataFrame) -> pd.Series:
-    """Seconds from the first to the last message, by conversation; NaN if either time is missing or times fall."""
-    times = messages.groupby("conversation", sort=False)["seconds"]
-    # Not first() and last(): those skip missing times.
-    duration = times.agg(_last_minus_first).where(times.size() > 1)
-    duration = duration.drop(_backwards(messages))
-    return duration.reindex(study.conversations["conversation"])
-
-
 def _last_minus_first(times: pd.Series) -> float:
+    """Seconds from the first to the last of some times; NaN if either is missing or times fall."""
+    if len(times) < 2 or not times.dropna().is_monotonic_increasing:
+        return np.nan
     return times.iloc[-1] - times.iloc[0]
 
 
@@ -519,7 +490,8 @@ def durations(study: Study) -> Quantity:
     """
     messages = _of_messages(study)
     conversations = _with_condition(study.conversations)
-    duration = pd.Series(_durations(study, messages).to_numpy(), index=conversations.index)
+    times = messages.groupby("conversation", sort=False)["seconds"]
+    duration = conversations["conversation"].map(times.agg(_last_minus_first))
     reason = NO_TIMES
     if messages["seconds"].notna().any():
         reason = "no conversation has usable times of its first and its last message"
@@ -583,29 +555,26 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     DataFrame
         A table of estimates, one row per quantity by its name; n counts messages, turns or conversations.
     """
-    rows = {quantity.name: _median_row(quantity, bootstrap) for quantity in quantities}
-    return estimate_table(rows, "quantity")
 
+    def number(quantity: Quantity) -> Number:
+        values = quantity.frame["value"].to_numpy()
+        participants = quantity.frame["participant"]
 
-def _median_row(quantity: Quantity, bootstrap: ParticipantBootstrap) -> dict:
-    values = quantity.frame["value"].to_numpy()
-    participants = quantity.frame["participant"]
+        def median() -> np.ndarray:
+            need(not quantity.reason, quantity.reason)
+            in_draws = median_in_draws(values, participants, bootstrap)
+            return np.append(np.median(values), in_draws)
 
-    def median() -> np.ndarray:
-        need(not quantity.reason, quantity.reason)
-        in_draws = median_in_draws(values, participants, bootstrap)
-        return np.concatenate([[np.median(values)], in_draws])
+        return Number(
+            label=quantity.name,
+            statistic=median,
+            unit=quantity.unit,
+            method=f"median over {quantity.units}",
+            rows=participants,
+            key=quantity.key,
+        )
 
-    number = Number(
-        label=quantity.name,
-        statistic=median,
-        unit=quantity.unit,
-        method=f"median over {quantity.units}",
-        rows=participants,
-    )
-    row = number.row(bootstrap)
-    row["key"] = quantity.key
-    return row
+    return tabulate("quantity", [number(quantity) for quantity in quantities], bootstrap)
 
 
 def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
@@ -618,21 +587,15 @@ def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     [2.0, 9.0, 3.0]
     """
     values = quantity.frame
-    groups = {}
-    for name, of_condition in values.groupby("condition"):
-        groups[name] = of_condition["value"]
-    conditions = sorted(name for name in groups if name != NO_CONDITION)
-    if conditions and NO_CONDITION in groups:
-        conditions.append(NO_CONDITION)
-    groups = {name: groups[name] for name in conditions}
+    conditions = sorted(values["condition"].unique(), key=lambda name: (name == NO_CONDITION, name))
+    groups = {name: values.loc[values["condition"] == name, "value"] for name in conditions}
     if len(values):
         groups[ALL] = values["value"]
     rows = {}
     for name, group in groups.items():
         low, median, high = np.quantile(group, [0.25, 0.5, 0.75])
         rows[name] = (len(group), low, median, high)
-    columns = ["n", "lower quartile", "median", "upper quartile"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("condition")
+    return frame_of(rows, "condition", ["n", "lower quartile", "median", "upper quartile"])
 
 
 def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
@@ -742,15 +705,6 @@ def _is_retry(cell) -> bool:
     return name is not None and name.casefold() not in NO_RETRY
 
 
-def _disturbed(study: Study) -> tuple[pd.DataFrame, bool]:
-    """Messages with ``retry`` and ``error``, and whether retries were recorded at all."""
-    messages = _of_messages(study)
-    has_cell = messages["retry"].map(as_name).notna()
-    messages["retry"] = messages["retry"].map(_is_retry).astype(bool)
-    messages["error"] = messages["role"] == "error"
-    return messages, bool(has_cell.any())
-
-
 @finding
 def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the shares of conversations with a retry and with an error.
@@ -763,13 +717,17 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     DataFrame
         A table of estimates: the share of conversations with each disturbance.
     """
-    messages, recorded = _disturbed(study)
+    messages = study.messages
     conversations = study.conversations
+    is_disturbed = {
+        "retry": messages["retry"].map(_is_retry).astype(bool),
+        "error": messages["role"] == "error",
+    }
 
     def share_with(disturbance: str) -> np.ndarray:
-        need(recorded or disturbance != "retry", NO_RETRIES)
-        is_disturbed = messages[disturbance]
-        disturbed = messages.loc[is_disturbed, "conversation"]
+        was_recorded = messages["retry"].map(as_name).notna().any()
+        need(was_recorded or disturbance != "retry", NO_RETRIES)
+        disturbed = messages.loc[is_disturbed[disturbance], "conversation"]
         has_one = conversations["conversation"].isin(disturbed)
         return mean_of_rows(bootstrap, has_one, conversations["participant"])
 
@@ -829,9 +787,9 @@ def characteristics(study: Study) -> Characteristics:
             others[name] = (len(answers), different)
     of_numbers = ["n", "lowest", "lower quartile", "median", "upper quartile", "highest"]
     return Characteristics(
-        numbers=_rows(numbers, of_numbers),
-        groups=_rows(groups, ["participants", "share of answers (%)"]),
-        others=_rows(others, ["n", "different answers"]),
+        numbers=frame_of(numbers, "characteristic", of_numbers),
+        groups=frame_of(groups, "characteristic", ["participants", "share of answers (%)"]),
+        others=frame_of(others, "characteristic", ["n", "different answers"]),
         reason=reason,
     )
 
@@ -843,11 +801,6 @@ def _names_people(numbers: pd.Series, reason: str) -> bool:
     are_whole = (numbers == np.round(numbers)).all()
     are_long = numbers.abs().min() >= LONG_NUMBER
     return are_whole and are_long and len(numbers) > 1 and numbers.is_unique
-
-
-def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return table.rename_axis("characteristic")
 
 
 def diagnostics_table(study: Study) -> pd.DataFrame:

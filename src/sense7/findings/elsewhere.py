@@ -34,9 +34,19 @@ from sense7.estimators.bootstrap import (
     ratio,
 )
 from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.least_squares import cross_products, indicators
 from sense7.files import parse_yaml, reading
 from sense7.findings.context import context_shares
-from sense7.findings.core import Number, Resamples, finding, mean_of_rows, resampled, tabulate
+from sense7.findings.core import (
+    Number,
+    Resamples,
+    finding,
+    frame_of,
+    mean_of_rows,
+    resampled,
+    tabulate,
+    value_row,
+)
 from sense7.findings.individualized import (
     participant_icc,
     relations,
@@ -350,10 +360,9 @@ def felt_heard_tables(
         by_name[words] = tabulate("label", means, bootstrap)
 
     # Of each person the rating and 1 in the column of their group: shape (people, 4, 2).
-    is_in_group = [table.index.isin(group.index) for group in groups.values()]
-    in_groups = np.column_stack(is_in_group).astype(float)
-    rating_and_one = np.column_stack([table["mean of six"], np.ones(len(table))])
-    values = in_groups[:, :, None] * rating_and_one[:, None, :]
+    group_names = [f"{source} {label}" for source, label in groups]
+    in_groups = indicators(table["response"] + " " + table["label"], group_names)
+    values = cross_products(in_groups, np.column_stack([table["mean of six"], np.ones(len(table))]))
     group_means = resampled(bootstrap, ratio, values, table["participant"])
 
     def effect(label: str, key: str, weights: np.ndarray) -> Number:
@@ -401,14 +410,13 @@ def felt_heard_verdict(effects: pd.DataFrame) -> dict:
         words = "seen: the intervals of source and label both lie above zero"
     elif (pair["high"] < 0).all():
         words = "the opposite: the intervals of source and label both lie below zero"
-    return {
-        "unit": "verdict",
-        "method": "rule on the intervals of source and label",
-        "reason": "",
-        "key": "felt_heard_verdict",
-        "estimate": words,
-        "n": int(pair["n"].max()),
-    }
+    return value_row(
+        "felt_heard_verdict",
+        words,
+        n=int(pair["n"].max()),
+        unit="verdict",
+        method="rule on the intervals of source and label",
+    )
 
 
 def acknowledgements() -> pd.DataFrame:
@@ -693,7 +701,7 @@ def rules() -> pd.DataFrame:
                 title += f" ({', '.join(data_sets)})"
             rows[title] = (*rule.words, rule.reason)
     columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("finding")
+    return frame_of(rows, "finding", columns)
 
 
 def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:

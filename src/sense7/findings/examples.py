@@ -5,7 +5,7 @@ import pandas as pd
 
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
-from sense7.findings.core import finding
+from sense7.findings.core import finding, frame_of
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
@@ -100,7 +100,7 @@ def taxonomy() -> pd.DataFrame:
         }
         for dimension in DIMENSIONS
     }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dimension")
+    return frame_of(rows, "dimension")
 
 
 def plain_examples() -> pd.DataFrame:
@@ -115,7 +115,7 @@ def plain_examples() -> pd.DataFrame:
     for dimension in DIMENSIONS:
         shows_it, misses_it = PLAIN[dimension.name]
         rows[dimension.title] = {"shows it": shows_it, "misses it": misses_it}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dimension")
+    return frame_of(rows, "dimension")
 
 
 def rated_examples(study: Study) -> pd.DataFrame:
@@ -309,7 +309,7 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
                 "assistant's turn": _cut(row["assistant"], length),
                 "conversation in full": row["conversation"],
             }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("rated")
+    return frame_of(rows, "rated")
 
 
 def _cut(text: str, length: int) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
+from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate, value_row
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -244,14 +244,14 @@ def fits_total(shares: Mapping[str, float], total: int) -> dict:
     if impossible:
         answer = "no"
         reason = f"not possible: {', '.join(impossible)}"
-    return {
-        "key": "importance_shares_fit_participants",
-        "estimate": answer,
-        "n": len(shares),
-        "unit": "answer",
-        "method": f"every published share is a whole number of {total:,} people, rounded",
-        "reason": reason,
-    }
+    return value_row(
+        "importance_shares_fit_participants",
+        answer,
+        n=len(shares),
+        unit="answer",
+        method=f"every published share is a whole number of {total:,} people, rounded",
+        reason=reason,
+    )
 
 
 def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int]) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying
-from sense7.findings.core import Number, finding, need, resampled, tabulate
+from sense7.findings.core import Number, finding, frame_of, need, resampled, tabulate
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -813,7 +813,7 @@ class Relations:
                 "q": p_in_words(test["q"]),
                 "related": "yes" if test["related"] else "no",
             }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("characteristic")
+        return frame_of(rows, "characteristic")
 
 
 def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) -> pd.DataFrame:
@@ -829,8 +829,7 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
             reason = _why_left_out(str(name), answers)
             kind = "number" if _are_numbers(answers) else "group"
             columns[name] = ["" if reason else kind, reason, len(answers)]
-    frame = pd.DataFrame.from_dict(columns, orient="index", columns=["kind", "reason", "answers"])
-    return frame.rename_axis("characteristic")
+    return frame_of(columns, "characteristic", ["kind", "reason", "answers"])
 
 
 def _are_numbers(answers: pd.Series) -> bool:

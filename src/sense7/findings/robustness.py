@@ -8,7 +8,7 @@ choices. It is no p value: all specifications rest on the same data.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d, group_moments
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
+from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, reversed_sign
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
@@ -274,10 +274,9 @@ def multiverse(
     choices = specifications(headline)
     if first_only:
         choices = choices.iloc[:1]
-    compute = COMPUTE[headline](study)
     rows = {}
     for number, choice in zip(choices.index, choices.to_dict("records"), strict=True):
-        row = compute(choice, bootstrap)
+        row = COMPUTE[headline](study, choice, bootstrap)
         rows[number] = {name: row[name] for name in COLUMNS}
     return choices.join(estimate_table(rows, "specification"))
 
@@ -360,9 +359,7 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
     return estimate_table(rows, "of the specifications")
 
 
-# How each headline is computed: a function of a study returns a function of a choice and a bootstrap.
-
-Compute = Callable[[dict, ParticipantBootstrap], dict]
+# How each headline is computed, by a choice of options.
 
 
 def kept(study: Study, turns: pd.DataFrame, exclusions: str) -> pd.DataFrame:
@@ -385,11 +382,11 @@ def coded(levels: pd.DataFrame, coding: str) -> np.ndarray:
 def row_means(values: np.ndarray, missing: str) -> np.ndarray:
     """Mean over the given values of a row, or over complete rows only; NaN where there is none."""
     counts = np.isfinite(values).sum(axis=1)
-    is_enough = counts > 0
+    fewest = 1
     if missing != MISSING[0]:
-        is_enough = is_enough & (counts == values.shape[1])
+        fewest = max(1, values.shape[1])
     means = np.nansum(values, axis=1) / np.maximum(counts, 1)
-    return np.where(is_enough, means, np.nan)
+    return np.where(counts >= fewest, means, np.nan)
 
 
 def rated_conversations(study: Study, choice: dict) -> pd.DataFrame:
@@ -412,187 +409,161 @@ def rated_conversations(study: Study, choice: dict) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def participants_share(study: Study) -> Compute:
+def _draws_of_model(headline: str, choice: dict) -> int:
+    """Resamples in which a mixed model is fitted: for the first specification as many as on its own page."""
+    if choice == specifications(headline).loc[1].to_dict():
+        return MODEL_DRAWS
+    return 200
+
+
+def participants_share(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Participants' share minus that of condition and topic."""
-    first = specifications("participants_share").loc[1].to_dict()
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        draws = MODEL_DRAWS if choice == first else 200
-        shares = variance_shares(study, bootstrap, draws, rated_conversations(study, choice))
-        return shares.comparison.iloc[-1].to_dict()
-
-    return compute
+    draws = _draws_of_model("participants_share", choice)
+    shares = variance_shares(study, bootstrap, draws, rated_conversations(study, choice))
+    return shares.comparison.iloc[-1].to_dict()
 
 
-def context_share(study: Study) -> Compute:
+def context_share(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Share of the context, of some of its variables if so chosen."""
-    first = specifications("context_share").loc[1].to_dict()
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        frame = rated_conversations(study, choice)
-        for name in CONTEXT:
-            if name not in CONTEXTS[choice["context"]]:
-                frame[name] = None
-        draws = MODEL_DRAWS if choice == first else 200
-        return variance_shares(study, bootstrap, draws, frame).shares.loc["context"].to_dict()
-
-    return compute
+    frame = rated_conversations(study, choice)
+    for name in CONTEXT:
+        if name not in CONTEXTS[choice["context"]]:
+            frame[name] = None
+    draws = _draws_of_model("context_share", choice)
+    return variance_shares(study, bootstrap, draws, frame).shares.loc["context"].to_dict()
 
 
-def condition_difference(study: Study) -> Compute:
+def condition_difference(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """The prompted condition minus the best of the others."""
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        frame = rated_conversations(study, choice)
-        if choice["one row per"] == UNITS[1]:
-            turns = kept(study, study.turns, choice["exclusions"])
-            scores = turns["overall"].astype(float)
-            if choice["rating"] == RATINGS[0]:
-                ratings = turns[study.rated_dimensions].to_numpy(dtype=float)
-                scores = row_means(ratings, choice["missing"])
-            frame = turns[["participant", "condition", "conversation"]].assign(y=scores)
-        frame = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
-        return prompted_minus_best_other(study, bootstrap, frame)
-
-    return compute
+    frame = rated_conversations(study, choice)
+    if choice["one row per"] == UNITS[1]:
+        turns = kept(study, study.turns, choice["exclusions"])
+        scores = turns["overall"].astype(float)
+        if choice["rating"] == RATINGS[0]:
+            ratings = turns[study.rated_dimensions].to_numpy(dtype=float)
+            scores = row_means(ratings, choice["missing"])
+        frame = turns[["participant", "condition", "conversation"]].assign(y=scores)
+    frame = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
+    return prompted_minus_best_other(study, bootstrap, frame)
 
 
-def continuity_loss(study: Study) -> Compute:
+def continuity_loss(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Loss in the turn after a failure of Relational."""
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
-        poor = POOR + FAILURES.index(choice["failure"])
-        first_turn = 2 if choice["exclusions"] == EXCLUSIONS[2] else 1
-        losses = continuity_losses(study, bootstrap, rating, poor, first_turn)
-        return losses.loc[PLAIN_LOSS].to_dict()
-
-    return compute
+    rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
+    poor = POOR + FAILURES.index(choice["failure"])
+    first_turn = 2 if choice["exclusions"] == EXCLUSIONS[2] else 1
+    losses = continuity_losses(study, bootstrap, rating, poor, first_turn)
+    return losses.loc[PLAIN_LOSS].to_dict()
 
 
-def expectation_loss(study: Study) -> Compute:
+def expectation_loss(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Loss when high desired empathy met low ratings, beyond both by themselves."""
     conversations = study.conversations
     empathy = OUTCOMES["empathy"]
     answered = _answered(study, empathy)
     is_complete = conversations[answered].notna().all(axis=1)
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        turns = kept(study, study.turns, choice["exclusions"])
-        rating = "dimensions" if choice["turns rated by"] == RATINGS[0] else "overall"
-        post_task = conversations.copy()
-        if choice["missing"] == COMPLETE[1]:
-            post_task.loc[~is_complete, empathy] = np.nan
-        other = replace(study, turns=turns, conversations=post_task)
-        low_below = CUTS[choice["low is below"]]
-        frame = expectation_conversations(other, low_below, rating)
-        return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
-
-    return compute
+    turns = kept(study, study.turns, choice["exclusions"])
+    rating = "dimensions" if choice["turns rated by"] == RATINGS[0] else "overall"
+    post_task = conversations.copy()
+    if choice["missing"] == COMPLETE[1]:
+        post_task.loc[~is_complete, empathy] = np.nan
+    other = replace(study, turns=turns, conversations=post_task)
+    low_below = CUTS[choice["low is below"]]
+    frame = expectation_conversations(other, low_below, rating)
+    return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
 
 
-def alpha(study: Study) -> Compute:
+def alpha(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Alpha of the ratings of turns."""
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        names = list(DIMENSION_NAMES)
-        if choice["dimensions"] != DIMENSIONS[0]:
-            names.remove("Relational")
-        turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
-        values = coded(turns[names], choice["coding"])
-        ratings = pd.DataFrame(values, columns=names, index=turns["participant"].to_numpy())
-        missing = "pairwise" if choice["missing"] == MISSING[0] else "listwise"
-        return alpha_row(ratings, bootstrap, missing=missing)
-
-    return compute
+    names = list(DIMENSION_NAMES)
+    if choice["dimensions"] != DIMENSIONS[0]:
+        names.remove("Relational")
+    turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+    values = coded(turns[names], choice["coding"])
+    ratings = pd.DataFrame(values, columns=names, index=turns["participant"].to_numpy())
+    missing = "pairwise" if choice["missing"] == MISSING[0] else "listwise"
+    return alpha_row(ratings, bootstrap, missing=missing)
 
 
-def poor_turn_d(study: Study) -> Compute:
+def poor_turn_d(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Cohen's d of conversations without and with a poor turn."""
     columns = _answered(study, OUTCOMES["empathy"])
     repeated = why_no_judgment_of_the_whole(study)
     post = study.conversations[["participant", "conversation", *columns]]
+    turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+    dimensions = turns[study.rated_dimensions].to_numpy(dtype=float)
+    means = row_means(dimensions, choice["missing"])
+    if choice["poor turn"] == POOR_TURNS[0]:
+        overall = turns["overall"].to_numpy(dtype=float)
+        can_tell = np.isfinite(overall)
+        is_poor_turn = is_poor(overall)
+    elif choice["poor turn"] == POOR_TURNS[1]:
+        can_tell = np.isfinite(means)
+        is_poor_turn = rounded(means) <= POOR + 0.5
+    else:
+        can_tell = np.isfinite(means)
+        is_poor_turn = is_poor(dimensions).any(axis=1)
+    conversations = turns.loc[can_tell, "conversation"].to_numpy()
+    has_poor_turn = pd.Series(is_poor_turn[can_tell]).groupby(conversations).any()
+    outcome = row_means(coded(post[columns], choice["coding"]), choice["missing"])
+    frame = post.assign(outcome=outcome, poor=post["conversation"].map(has_poor_turn))
+    frame = frame[frame["poor"].notna() & np.isfinite(frame["outcome"])]
+    if not columns:
+        frame = frame.iloc[:0]
 
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
-        dimensions = turns[study.rated_dimensions].to_numpy(dtype=float)
-        means = row_means(dimensions, choice["missing"])
-        if choice["poor turn"] == POOR_TURNS[0]:
-            overall = turns["overall"].to_numpy(dtype=float)
-            can_tell = np.isfinite(overall)
-            is_poor_turn = is_poor(overall)
-        elif choice["poor turn"] == POOR_TURNS[1]:
-            can_tell = np.isfinite(means)
-            is_poor_turn = rounded(means) <= POOR + 0.5
-        else:
-            can_tell = np.isfinite(means)
-            is_poor_turn = is_poor(dimensions).any(axis=1)
-        conversations = turns.loc[can_tell, "conversation"].to_numpy()
-        has_poor_turn = pd.Series(is_poor_turn[can_tell]).groupby(conversations).any()
-        outcome = row_means(coded(post[columns], choice["coding"]), choice["missing"])
-        frame = post.assign(outcome=outcome, poor=post["conversation"].map(has_poor_turn))
-        frame = frame[frame["poor"].notna() & np.isfinite(frame["outcome"])]
-        if not columns:
-            frame = frame.iloc[:0]
-
-        def d():
-            need(columns, "post-task empathy was never rated in this data set")
-            need(not repeated, repeated)
-            reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
-            need(can_tell.any(), reason)
-            moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
-            without, with_poor = moments[:, :, 0].sum(axis=0).astype(int)
-            few = f"{count_of(with_poor, 'conversation')} with such a turn and {without} without: too few"
-            need(min(without, with_poor) >= 2, few)
-            return resampled(bootstrap, cohens_d, moments, frame["participant"])
-
-        number = Number(
-            label="poor turn",
-            statistic=d,
-            unit="Cohen's d",
-            method="without minus with a poor turn, between conversations",
-            rows=frame,
-            undefined="the outcome does not vary",
-            groups=frame["poor"],
-            contrast="Cohen's d",
+    def d():
+        need(columns, "post-task empathy was never rated in this data set")
+        need(not repeated, repeated)
+        reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
+        need(can_tell.any(), reason)
+        moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
+        without, with_poor = moments[:, :, 0].sum(axis=0).astype(int)
+        few = (
+            f"{count_of(with_poor, 'conversation')} with such a turn and {without} without: too few"
         )
-        return number.row(bootstrap)
+        need(min(without, with_poor) >= 2, few)
+        return resampled(bootstrap, cohens_d, moments, frame["participant"])
 
-    return compute
+    number = Number(
+        label="poor turn",
+        statistic=d,
+        unit="Cohen's d",
+        method="without minus with a poor turn, between conversations",
+        rows=frame,
+        undefined="the outcome does not vary",
+        groups=frame["poor"],
+        contrast="Cohen's d",
+    )
+    return number.row(bootstrap)
 
 
-def relational_applicability(study: Study) -> Compute:
+def relational_applicability(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Share of turns in which Relational has a level."""
-    turns_put = study.turns_put_to_rating
+    turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+    if choice["share of"] == DENOMINATORS[1]:
+        turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
+    if choice["share of"] == DENOMINATORS[2]:
+        turns = turns[turns["overall"].notna()]
 
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        turns = kept(study, turns_put, choice["exclusions"])
-        if choice["share of"] == DENOMINATORS[1]:
-            turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
-        if choice["share of"] == DENOMINATORS[2]:
-            turns = turns[turns["overall"].notna()]
+    def applied():
+        need("Relational" in study.asked, "Relational was never asked in this data set")
+        need(len(turns), f"there are no {choice['share of']}")
+        groups = turns["Relational"].notna().groupby(turns["conversation"], sort=False)
+        applied_turns = groups.sum().to_numpy(dtype=float)
+        all_turns = groups.size().to_numpy(dtype=float)
+        people = turns.groupby("conversation", sort=False)["participant"].first()
+        if choice["averaging"] == AVERAGING[1]:
+            return mean_of_rows(bootstrap, applied_turns / all_turns, people)
+        return share(bootstrap, applied_turns, all_turns, people)
 
-        def applied():
-            need("Relational" in study.asked, "Relational was never asked in this data set")
-            need(len(turns), f"there are no {choice['share of']}")
-            groups = turns["Relational"].notna().groupby(turns["conversation"], sort=False)
-            applied_turns = groups.sum().to_numpy(dtype=float)
-            all_turns = groups.size().to_numpy(dtype=float)
-            people = turns.groupby("conversation", sort=False)["participant"].first()
-            if choice["averaging"] == AVERAGING[1]:
-                return mean_of_rows(bootstrap, applied_turns / all_turns, people)
-            return share(bootstrap, applied_turns, all_turns, people)
-
-        number = Number(
-            label="Relational",
-            statistic=applied,
-            unit="share of turns",
-            method="turns with a level of Relational by turns",
-            rows=turns if "Relational" in study.asked else turns.iloc[:0],
-        )
-        return number.row(bootstrap)
-
-    return compute
+    number = Number(
+        label="Relational",
+        statistic=applied,
+        unit="share of turns",
+        method="turns with a level of Relational by turns",
+        rows=turns if "Relational" in study.asked else turns.iloc[:0],
+    )
+    return number.row(bootstrap)
 
 
 def first_conversations(study: Study, conversations: str) -> np.ndarray:
@@ -601,53 +572,45 @@ def first_conversations(study: Study, conversations: str) -> np.ndarray:
     return first | (conversations == CONVERSATIONS[0])
 
 
-def kappa_affective(study: Study) -> Compute:
+def kappa_affective(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Weighted kappa of Affective with the overall rating."""
     turns_put = study.turns_put_to_rating
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        turns = kept(study, turns_put, choice["exclusions"])
-        if choice["turns"] == TURNS[1]:
-            turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
-        counts = first_conversations(study, choice["conversations"])
-        conversations = study.conversations.loc[counts, "conversation"]
-        turns = turns[turns["conversation"].isin(conversations)]
-        number = kappa_of(
-            turns_put,
-            turns,
-            "Affective",
-            bootstrap,
-            choice["weights"],
-            f"turns {choice['turns']}",
-        )
-        return number.row(bootstrap)
-
-    return compute
+    turns = kept(study, turns_put, choice["exclusions"])
+    if choice["turns"] == TURNS[1]:
+        turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
+    counts = first_conversations(study, choice["conversations"])
+    conversations = study.conversations.loc[counts, "conversation"]
+    turns = turns[turns["conversation"].isin(conversations)]
+    number = kappa_of(
+        turns_put,
+        turns,
+        "Affective",
+        bootstrap,
+        choice["weights"],
+        f"turns {choice['turns']}",
+    )
+    return number.row(bootstrap)
 
 
-def empathy_satisfaction(study: Study) -> Compute:
+def empathy_satisfaction(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Correlation over conversations of empathy with the experience."""
-
-    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        skip_missing = choice["missing"] == COMPLETE[0]
-        empathy = _mean_of_asked(study, OUTCOMES["empathy"], skip_missing)
-        experience = _mean_of_asked(study, EXPERIENCES[choice["experience"]], skip_missing)
-        counts = first_conversations(study, choice["conversations"])
-        has_both = np.isfinite(empathy) & np.isfinite(experience) & counts
-        correlation = choice["correlation"].partition(",")[0]
-        method = f"{correlation} correlation of post-task empathy with the experience"
-        if not has_both.any():
-            reason = "under this specification no conversation has both ratings"
-            return estimate_row(n=0, unit="correlation", method=method, reason=reason)
-        empathy = empathy[has_both]
-        experience = experience[has_both]
-        who = study.conversations.loc[has_both, "participant"]
-        if choice["correlation"] == CORRELATIONS[1]:
-            pairs = np.column_stack([empathy, experience])
-            return within_correlation(pairs, who, who, bootstrap, f"{method}, within participants")
-        return spearman_row(empathy, experience, who, bootstrap, method)
-
-    return compute
+    skip_missing = choice["missing"] == COMPLETE[0]
+    empathy = _mean_of_asked(study, OUTCOMES["empathy"], skip_missing)
+    experience = _mean_of_asked(study, EXPERIENCES[choice["experience"]], skip_missing)
+    counts = first_conversations(study, choice["conversations"])
+    has_both = np.isfinite(empathy) & np.isfinite(experience) & counts
+    correlation = choice["correlation"].partition(",")[0]
+    method = f"{correlation} correlation of post-task empathy with the experience"
+    if not has_both.any():
+        reason = "under this specification no conversation has both ratings"
+        return estimate_row(n=0, unit="correlation", method=method, reason=reason)
+    empathy = empathy[has_both]
+    experience = experience[has_both]
+    who = study.conversations.loc[has_both, "participant"]
+    if choice["correlation"] == CORRELATIONS[1]:
+        pairs = np.column_stack([empathy, experience])
+        return within_correlation(pairs, who, who, bootstrap, f"{method}, within participants")
+    return spearman_row(empathy, experience, who, bootstrap, method)
 
 
 def _answered(study: Study, names: Sequence[str]) -> list[str]:
@@ -703,22 +666,14 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         if f"{best} minus {worst}" in differences.index:
             of_conditions = differences.loc[f"{best} minus {worst}"].to_dict()
         elif f"{worst} minus {best}" in differences.index:
-            of_conditions = _turned_round(differences.loc[f"{worst} minus {best}"].to_dict())
+            turned_round = reversed_sign(differences)
+            of_conditions = turned_round.loc[f"{worst} minus {best}"].to_dict()
     specification = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
     rows = {
         "best minus worst condition": of_conditions,
         "poor turn, Cohen's d": specification[list(COLUMNS)].to_dict(),
     }
     return estimate_table(rows, "statistic")
-
-
-def _turned_round(row: dict) -> dict:
-    """The row of the second minus the first, of that of the first minus the second."""
-    turned = dict(row)
-    turned["estimate"] = -row["estimate"]
-    turned["low"] = -row["high"]
-    turned["high"] = -row["low"]
-    return turned
 
 
 @finding

@@ -36,7 +36,7 @@ from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import estimate_table
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, Resamples, finding, tabulate
+from sense7.findings.core import Number, Resamples, finding, tabulate, value_row
 from sense7.sources.released import (
     CROWD,
     EXPERTS,
@@ -263,13 +263,13 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
         ),
     ]
     bootstrap = resamples.bootstrap
-    alpha_of_person = alpha_row(ratings_of_person, bootstrap)
-    alpha_of_person["key"] = "whose_reliability_person"
-    alpha_of_experts = alpha_row(scores_by_expert, bootstrap)
-    alpha_of_experts["key"] = "whose_reliability_experts"
     alphas = {
-        "The person's mean of six questions: alpha": alpha_of_person,
-        "The mean of three experts: alpha over experts": alpha_of_experts,
+        "The person's mean of six questions: alpha": alpha_row(
+            ratings_of_person, bootstrap, key="whose_reliability_person"
+        ),
+        "The mean of three experts: alpha over experts": alpha_row(
+            scores_by_expert, bootstrap, key="whose_reliability_experts"
+        ),
     }
     return {
         "observers": tabulate("who with whom", numbers_of_observers, bootstrap),
@@ -320,13 +320,7 @@ def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
     labeled_ai = int((people.answers["label"] == "ai").sum())
 
     def row(key: str, estimate: object, n: int, unit: str, method: str) -> dict:
-        return {
-            "key": f"whose_{key}",
-            "estimate": estimate,
-            "n": n,
-            "unit": unit,
-            "method": method,
-        }
+        return value_row(f"whose_{key}", estimate, n=n, unit=unit, method=method)
 
     def verdict_row(key: str, difference: pd.Series) -> dict:
         method = "whether the interval of the difference lies above zero"

@@ -12,10 +12,10 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import within_correlation
+from sense7.estimators.least_squares import cross_products, indicators, within_correlation
 from sense7.estimators.order import rounded
 from sense7.files import digest_of
-from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
+from sense7.findings.core import Number, finding, frame_of, mean_of_rows, need, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -87,22 +87,17 @@ def comment_counts(study: Study) -> pd.DataFrame:
     """Return the number of comments on assistant turns, and of participants who wrote them; counted, so no interval."""
     frame = commented_turns(study)
     written = frame[frame["comment"].notna()]
-    rows = {
-        "comments": estimate_row(
-            len(written),
-            n=len(frame),
-            unit="comments",
-            method="counted",
-            key="comments",
-        ),
-        "commenting_participants": estimate_row(
+    counts = {
+        "comments": (len(written), len(frame)),
+        "commenting_participants": (
             written["participant"].nunique(),
-            n=frame["participant"].nunique(),
-            unit="participants",
-            method="counted",
-            key="commenting_participants",
+            frame["participant"].nunique(),
         ),
     }
+    rows = {}
+    for key, (count, n) in counts.items():
+        unit = key.removeprefix("commenting_")
+        rows[key] = estimate_row(count, n=n, unit=unit, method="counted", key=key)
     return estimate_table(rows, "count")
 
 
@@ -263,7 +258,7 @@ def _row_of_term(
     bootstrap: ParticipantBootstrap,
 ) -> dict:
     """The log-odds ratio of a term with its interval, from the words about poor and good turns."""
-    of_quality = np.column_stack([words["kind"] == quality for quality in _MARKED]).astype(float)
+    of_quality = indicators(words["kind"], _MARKED)
     is_term = (words["term"] == term).to_numpy()
     uses = of_quality * is_term[:, None]
 
@@ -401,7 +396,7 @@ def codebook() -> pd.DataFrame:
     'says that the answer would fit anybody'
     """
     columns = ["applies where the comment", "example (made up)", "not where it is"]
-    return pd.DataFrame.from_dict(CODEBOOK, orient="index", columns=columns).rename_axis("code")
+    return frame_of(CODEBOOK, "code", columns)
 
 
 def coding_sheet(study: Study, seed: int = 0) -> pd.DataFrame:
@@ -498,9 +493,7 @@ def coder_agreement(
     def kappa(x: np.ndarray, y: np.ndarray) -> Estimate:
         need(len(comments), NO_COMMENTS)
         need(len(coded), "no comment was coded by both")
-        categories_of_first = np.stack([x, 1 - x], axis=1)
-        categories_of_second = np.stack([y, 1 - y], axis=1)
-        tables = categories_of_first[:, :, None] * categories_of_second[:, None, :]
+        tables = cross_products(np.column_stack([x, 1 - x]), np.column_stack([y, 1 - y]))
         return bootstrap.estimate(cohens_kappa, tables, coded["participant"])
 
     def number(code: str) -> Number:
@@ -623,6 +616,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         unit="share of words",
         method="mean over turns of the echo",
         rows=with_echo,
+        key="echo_share",
     )
     rows = {
         number.label: number.row(bootstrap),
@@ -638,7 +632,6 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         ),
     }
     keys = {
-        "echo, mean share of the answer's words": "echo_share",
         "echo and overall rating, length held equal": "echo_with_overall_rating_equal_length",
         "warmer than fitting and overall rating": "warmer_than_fitting_with_overall_rating",
     }

@@ -5,14 +5,14 @@ True values are those of the population, see :mod:`sense7.simulate.true_values`,
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sense7.simulate.model import Numbers
 from sense7.simulate.parameters import JudgeParameters, Parameters
-from sense7.simulate.true_values.arrays import ground_truth
+from sense7.simulate.true_values.arrays import Tables
 from sense7.simulate.true_values.judge import population_judge_values
 from sense7.simulate.true_values.population import population_values
 from sense7.simulate.true_values.table import TABLES, TWINS, described
@@ -74,14 +74,13 @@ def entry(
     kind: str,
     how: str,
     error: float | None = None,
-    rests_on: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Make the entry of a planted value; numbers are rounded to six significant digits, errors to two.
 
-    ``kind`` is count, parameter, or implied: a true value that follows from the parameters, of which ``rests_on`` are
-    those without which it would be another one. A value counts as tuned where the defaults set it near a published
-    figure and it still lies within a tenth of that, also where other parameters were changed: which of them move which
-    value is not known in general.
+    ``kind`` is count, parameter, or implied: a true value that follows from the parameters, of which ``rests_on``,
+    empty at first, are those without which it would be another one. A value counts as tuned where the defaults set
+    it near a published figure and it still lies within a tenth of that, also where other parameters were changed:
+    which of them move which value is not known in general.
     """
     near = NEAR.get(key)
     published = PUBLISHED.get(near)
@@ -101,7 +100,7 @@ def entry(
         "published": published,
         "how": how,
         "monte_carlo_error": _significant(error, 2),
-        "rests_on": list(rests_on),
+        "rests_on": [],
     }
 
 
@@ -115,15 +114,11 @@ def count_entries(p: Parameters) -> list[dict[str, Any]]:
         "dimensions": (len(DIMENSION_NAMES), "dimensions of empathy"),
         "levels": (len(LEVELS), "levels of a rating"),
     }
-    entries = []
-    for key, (value, units) in counts.items():
-        meaning = f"number of {units}"
-        entries.append(
-            entry(
-                key, value, unit="count", meaning=meaning, kind="count", how="counted in the design"
-            )
-        )
-    return entries
+    common = {"unit": "count", "kind": "count", "how": "counted in the design"}
+    return [
+        entry(key, value, meaning=f"number of {units}", **common)
+        for key, (value, units) in counts.items()
+    ]
 
 
 def parameter_entries(p: Parameters) -> list[dict[str, Any]]:
@@ -167,19 +162,11 @@ def planted_entries(
 
     def add(key: str, value: Any, how: str = _BY_SIMULATION, error: float | None = None) -> None:
         unit, meaning, patterns = described(key, p.conditions)
-        rests_on = parameters_behind(patterns, planted)
-        entries.append(
-            entry(
-                key,
-                value,
-                unit=unit,
-                meaning=meaning,
-                kind="implied",
-                how=how,
-                error=error,
-                rests_on=rests_on,
-            )
+        implied = entry(
+            key, value, unit=unit, meaning=meaning, kind="implied", how=how, error=error
         )
+        implied["rests_on"] = parameters_behind(patterns, planted)
+        entries.append(implied)
 
     mean_of_condition = {name: values[f"condition_mean_{name}"][0] for name in p.conditions}
     add("best_condition", max(p.conditions, key=mean_of_condition.__getitem__))
@@ -206,17 +193,8 @@ def judge_entries(parameters: Parameters, judge: JudgeParameters) -> list[dict[s
         entries.append(entry(key, value, unit=unit, meaning=meaning, kind=kind, how=_PLACED))
     for key, (value, error) in population_judge_values(parameters, judge).items():
         unit, meaning, _ = described(key)
-        entries.append(
-            entry(
-                key,
-                value,
-                unit=unit,
-                meaning=meaning,
-                kind="implied",
-                how=_BY_SIMULATION_OF_JUDGE,
-                error=error,
-            )
-        )
+        about = {"unit": unit, "meaning": meaning, "kind": "implied"}
+        entries.append(entry(key, value, **about, how=_BY_SIMULATION_OF_JUDGE, error=error))
     return entries
 
 
@@ -239,7 +217,7 @@ def truth_of(
     p = study.parameters
     people = len(pids)
     qualities = zip(DIMENSION_NAMES, study.quality.T.tolist(), strict=True)
-    truths = [None if np.isnan(value) else value for value in ground_truth(study).tolist()]
+    truths = [None if np.isnan(value) else value for value in Tables(study).truth.tolist()]
     units = {
         "participants": _table(
             {"PID": pids, "participant_effect": study.participant_effect.tolist()}

@@ -3,34 +3,18 @@
 None of them is the library's: an error of an estimator must not hide in the value that it is compared with.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from sense7.simulate.model import NOT_PUT, Numbers
+from sense7.taxonomy import DIMENSION_NAMES
 
 OVERALL = 7
 POOR = 2
 """A rating is poor up to this level."""
-
-
-def turn_means(study: Numbers) -> np.ndarray:
-    """Mean over the rated dimensions of each turn; NaN where none is rated. Shape (T,)."""
-    ratings = study.ratings[:, :7]
-    rated = ratings > 0
-    return divided(np.where(rated, ratings, 0).sum(axis=1), rated.sum(axis=1))
-
-
-def ground_truth(study: Numbers) -> np.ndarray:
-    """Ground truth of each conversation: mean over its rated turns of the mean over rated dimensions.
-
-    Returns
-    -------
-    ndarray, (C,)
-        NaN where no turn has a rating.
-    """
-    return mean_by(turn_means(study), study.conversation, len(study.turns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +58,31 @@ class Tables:
     @cached_property
     def turn_mean(self) -> np.ndarray:
         """Mean over the rated dimensions, NaN where none is: (T,)."""
-        return turn_means(self.study)
+        return divided(self.seven.sum(axis=1), (self.seven > 0).sum(axis=1))
+
+    def mean_by_conversation(self, values: np.ndarray) -> np.ndarray:
+        """Mean over the turns of each conversation whose value is not NaN: (C,)."""
+        return mean_by(values, self.study.conversation, len(self.study.turns))
 
     @cached_property
     def truth(self) -> np.ndarray:
-        """Ground truth, NaN where no turn is rated: (C,)."""
-        return mean_by(self.turn_mean, self.study.conversation, len(self.study.turns))
+        """Ground truth, the mean over rated turns of their means; NaN where no turn is rated: (C,)."""
+        return self.mean_by_conversation(self.turn_mean)
 
     @cached_property
     def has_truth(self) -> np.ndarray:
         """Whether a conversation has a ground truth: (C,)."""
         return ~np.isnan(self.truth)
+
+    @cached_property
+    def rated_truth(self) -> np.ndarray:
+        """Ground truth of the conversations that have one."""
+        return self.truth[self.has_truth]
+
+    @cached_property
+    def rated_condition(self) -> np.ndarray:
+        """Condition of the conversations that have a ground truth."""
+        return self.study.condition[self.has_truth]
 
     @cached_property
     def person(self) -> np.ndarray:
@@ -94,20 +92,17 @@ class Tables:
     @cached_property
     def truth_within(self) -> np.ndarray:
         """Ground truth minus the participant's mean, of the conversations that have one."""
-        return centered(self.truth[self.has_truth], self.person)
+        return centered(self.rated_truth, self.person)
 
     @cached_property
     def overall_mean(self) -> np.ndarray:
         """Mean overall rating, NaN where there is none: (C,)."""
-        return mean_by(missing(self.overall), self.study.conversation, len(self.study.turns))
+        return self.mean_by_conversation(missing(self.overall))
 
     @cached_property
     def dimension_means(self) -> np.ndarray:
         """Mean rating of each dimension over the turns of each conversation, NaN where it was never rated: (C, 7)."""
-        number = len(self.study.turns)
-        means = []
-        for ratings in self.seven.T:
-            means.append(mean_by(missing(ratings), self.study.conversation, number))
+        means = [self.mean_by_conversation(missing(ratings)) for ratings in self.seven.T]
         return np.column_stack(means)
 
     @cached_property
@@ -134,6 +129,12 @@ class Tables:
 
 
 # Means --------------------------------------------------------------------------------------------
+
+
+def by_dimension(beginning: str, values: Iterable[float]) -> dict[str, float]:
+    """One value per dimension, by a key that begins so and ends with its name."""
+    keys = [f"{beginning}_{name}" for name in DIMENSION_NAMES]
+    return dict(zip(keys, values, strict=True))
 
 
 def missing(ratings: np.ndarray) -> np.ndarray:
@@ -196,13 +197,6 @@ def correlation(x: np.ndarray, y: np.ndarray) -> float:
         return np.nan
     x, y = x - x.mean(), y - y.mean()
     return (x * y).sum() / np.sqrt((x**2).sum() * (y**2).sum())
-
-
-def ranks(x: np.ndarray) -> np.ndarray:
-    """Ranks with ties at their mean."""
-    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return ((last - counts + 1 + last) / 2)[inverse]
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:

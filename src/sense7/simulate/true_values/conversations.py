@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from sense7.simulate.judge import offered_quality
 from sense7.simulate.parameters import EXPERIENCE_ITEMS, Parameters
@@ -34,8 +35,8 @@ def conditions(tables: Tables) -> dict[str, float]:
     """Mean and sd of the ground truth, means of the conditions, and differences of any two."""
     study = tables.study
     names = study.parameters.conditions
-    truth = tables.truth[tables.has_truth]
-    condition = study.condition[tables.has_truth]
+    truth = tables.rated_truth
+    condition = tables.rated_condition
     sd = truth.std(ddof=1) if len(truth) > 1 else np.nan
     values = {"ground_truth_mean": arrays.mean(truth), "ground_truth_sd": sd}
     groups = [truth[condition == number] for number in range(len(names))]
@@ -118,8 +119,8 @@ def cumulative_logit(counts: np.ndarray) -> np.ndarray:
 
 def _parts_of_conversations(tables: Tables) -> list[float]:
     """Variance of participants, participants by conditions, and conversations; conditions fixed."""
-    condition = tables.study.condition[tables.has_truth]
-    deviations = arrays.centered(tables.truth[tables.has_truth], condition)
+    condition = tables.rated_condition
+    deviations = arrays.centered(tables.rated_truth, condition)
     levels = [tables.person, arrays.compact(tables.person, condition)]
     return arrays.variance_parts(deviations, levels)
 
@@ -127,7 +128,7 @@ def _parts_of_conversations(tables: Tables) -> list[float]:
 def variance_parts(tables: Tables) -> dict[str, float]:
     """Variance parts of the ground truth, the participants' share, and what that leaves of it to the content."""
     study = tables.study
-    truth = tables.truth[tables.has_truth]
+    truth = tables.rated_truth
     parts = _parts_of_conversations(tables)
     total = _variance_of_conditions(tables) + sum(parts)
     offered = offered_quality(study)
@@ -144,8 +145,8 @@ def variance_parts(tables: Tables) -> dict[str, float]:
 
 def distances_in_a_condition(tables: Tables) -> dict[str, float]:
     """Mean distances of the ground truth of two conversations in one condition, of two people and of one."""
-    truth = tables.truth[tables.has_truth]
-    condition = tables.study.condition[tables.has_truth]
+    truth = tables.rated_truth
+    condition = tables.rated_condition
     cell = arrays.compact(tables.person, condition)
     total, pairs = arrays.distances(truth, condition)
     total_within, pairs_within = arrays.distances(truth, cell)
@@ -162,7 +163,7 @@ def distances_in_a_condition(tables: Tables) -> dict[str, float]:
 
 def _variance_of_conditions(tables: Tables) -> float:
     """Variance of the conditions' means over the conversations that have a ground truth."""
-    condition = tables.study.condition[tables.has_truth]
+    condition = tables.rated_condition
     means = _means_by_condition(tables.truth, tables)
     share = np.bincount(condition, minlength=len(means)) / max(len(condition), 1)
     center = np.nansum(share * means)
@@ -225,7 +226,7 @@ def shares_with_context(tables: Tables) -> dict[str, float]:
     has_truth = tables.has_truth
     person = tables.person
     deviations = tables.truth_within
-    indicators_of_condition = _indicators(study.condition[has_truth])
+    indicators_of_condition = _indicators(tables.rated_condition)
     context = {
         "topic": _indicators(study.topic[has_truth]),
         "importance": study.importance[has_truth, None].astype(float),
@@ -283,18 +284,17 @@ def ground_truth_conventions(tables: Tables) -> dict[str, float]:
     study = tables.study
     conversation = study.conversation
     number = len(study.turns)
-    is_rated = tables.seven > 0
     sums = np.bincount(conversation, weights=tables.seven.sum(axis=1), minlength=number)
-    counts = np.bincount(conversation, weights=is_rated.sum(axis=1), minlength=number)
+    counts = np.bincount(conversation, weights=(tables.seven > 0).sum(axis=1), minlength=number)
     has_mean = ~np.isnan(tables.dimension_means)
-    of_complete_turns = np.where(is_rated.all(axis=1), tables.turn_mean, np.nan)
+    of_complete_turns = np.where(tables.complete, tables.turn_mean, np.nan)
     median, last_turn = _median_and_last(tables)
     conventions = {
         "pooled": arrays.divided(sums, counts),
         "by_dimension": arrays.divided(
             np.nansum(tables.dimension_means, axis=1), has_mean.sum(axis=1)
         ),
-        "complete_turns": arrays.mean_by(of_complete_turns, conversation, number),
+        "complete_turns": tables.mean_by_conversation(of_complete_turns),
         "median": median,
         "last_turn": last_turn,
         "overall": tables.overall_mean,
@@ -315,20 +315,11 @@ def ground_truth_conventions(tables: Tables) -> dict[str, float]:
 
 def _median_and_last(tables: Tables) -> tuple[np.ndarray, np.ndarray]:
     """Median and last of the turns' means of each conversation; NaN where no turn is rated: (C,), (C,)."""
-    rows = np.flatnonzero(~np.isnan(tables.turn_mean))
-    conversation = tables.study.conversation[rows]
-    means = tables.turn_mean[rows]
-    number = len(tables.study.turns)
-    counts = np.bincount(conversation, minlength=number)
-    has_turns = counts > 0
-    first = (np.cumsum(counts) - counts)[has_turns]
-    counts = counts[has_turns]
-    ordered = means[np.lexsort((means, conversation))]
-    median = np.full(number, np.nan)
-    median[has_turns] = (ordered[first + (counts - 1) // 2] + ordered[first + counts // 2]) / 2
-    last = np.full(number, np.nan)
-    last[has_turns] = means[first + counts - 1]
-    return median, last
+    turn_means = pd.Series(tables.turn_mean).groupby(tables.study.conversation)
+    conversations = range(len(tables.study.turns))
+    median = turn_means.median().reindex(conversations)
+    last = turn_means.last().reindex(conversations)
+    return median.to_numpy(), last.to_numpy()
 
 
 # Characteristics ----------------------------------------------------------------------------------
@@ -339,13 +330,13 @@ def characteristics(tables: Tables) -> dict[str, float]:
     study = tables.study
     p = study.parameters
     people = np.unique(study.participant[tables.has_truth])
-    means = arrays.mean_by(tables.truth[tables.has_truth], tables.person, len(people))
+    means = arrays.mean_by(tables.rated_truth, tables.person, len(people))
     scores = study.scores[people]
-    rank_of_mean = arrays.ranks(means)
+    rank_of_mean = rankdata(means)
     values = {}
     for position, name in enumerate(p.characteristics):
         if p.characteristic_effects[position]:
-            correlation = arrays.correlation(arrays.ranks(scores[:, position]), rank_of_mean)
+            correlation = arrays.correlation(rankdata(scores[:, position]), rank_of_mean)
             values[f"characteristic_correlation_{name}"] = correlation
     if not p.characteristics or len(people) < 2:
         return values
@@ -459,16 +450,14 @@ def prompt_fading(tables: Tables) -> dict[str, float]:
 def outcomes(tables: Tables) -> dict[str, float]:
     """Correlations of post-task empathy with the ratings of the experience."""
     person = arrays.compact(tables.study.participant)
-    rank_of_empathy = arrays.ranks(tables.post)
+    rank_of_empathy = rankdata(tables.post)
     values = {
-        "empathy_satisfaction": arrays.correlation(
-            rank_of_empathy, arrays.ranks(tables.experience)
-        ),
+        "empathy_satisfaction": arrays.correlation(rank_of_empathy, rankdata(tables.experience)),
         "empathy_satisfaction_within": arrays.correlation(
             arrays.centered(tables.post, person), arrays.centered(tables.experience, person)
         ),
     }
     for position, name in enumerate(EXPERIENCE_ITEMS):
-        rank_of_item = arrays.ranks(tables.study.experience[:, position])
+        rank_of_item = rankdata(tables.study.experience[:, position])
         values[f"empathy_{name}"] = arrays.correlation(rank_of_empathy, rank_of_item)
     return values

@@ -3,12 +3,13 @@
 import functools
 
 import numpy as np
+from scipy.stats import rankdata
 
 from sense7.simulate.judge import KINDS, USABLE, JudgeScores, assistant_words, draw_judge
 from sense7.simulate.model import Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import write_words
-from sense7.simulate.true_values.arrays import correlation, ground_truth, over_draws, ranks
+from sense7.simulate.true_values.arrays import Tables, correlation, over_draws
 
 BATCHES = 20
 """Independent draws of numbers alone; their spread gives most of the Monte Carlo error."""
@@ -36,7 +37,7 @@ def judge_statistics(study: Numbers, scores: JudgeScores, words: np.ndarray) -> 
     They are of usable replies to conversations with ground truth, where the key says nothing else. Macro F1 over the
     classes that are seen is left out: which are seen depends on the study's size.
     """
-    truth = ground_truth(study)
+    truth = Tables(study).truth
     has_truth = ~np.isnan(truth)
     truth = truth[has_truth]
     words = words[has_truth]
@@ -107,7 +108,7 @@ def _labels(truth: np.ndarray) -> np.ndarray:
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
-    return correlation(ranks(x), ranks(y))
+    return correlation(rankdata(x), rankdata(y))
 
 
 @functools.lru_cache(maxsize=8)

@@ -55,7 +55,7 @@ def poor_turn_effects(tables: Tables) -> dict[str, float]:
 def _mean_of_other_turns(tables: Tables) -> np.ndarray:
     """Mean overall rating of the turns that are not poor: (C,)."""
     good = np.where(tables.overall > POOR, tables.overall, 0)
-    return arrays.mean_by(arrays.missing(good), tables.study.conversation, len(tables.study.turns))
+    return tables.mean_by_conversation(arrays.missing(good))
 
 
 def poor_turn_ladder(tables: Tables) -> dict[str, float]:
@@ -263,7 +263,7 @@ def _contrast(failed: np.ndarray, loss: np.ndarray) -> tuple[float, float, float
 
 def unmet_expectations(tables: Tables) -> dict[str, float]:
     """How much lower the judgment is where the mean rating is low and high empathy was wished for."""
-    mean = tables.truth[tables.has_truth]
+    mean = tables.rated_truth
     outcome = tables.post[tables.has_truth]
     desired = tables.study.desired[tables.has_truth]
     low = np.round(mean, 9) < _LOW_BELOW

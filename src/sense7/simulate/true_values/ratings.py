@@ -91,9 +91,11 @@ def reliability(tables: Tables) -> dict[str, float]:
     for name, covariance in tables.covariances.items():
         values[f"alpha_{name}"] = arrays.alpha(covariance)
         if name in {"turn", "post"}:
-            for position, left_out in enumerate(DIMENSION_NAMES):
+            alphas = []
+            for position in range(7):
                 remaining = np.delete(np.delete(covariance, position, axis=0), position, axis=1)
-                values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(remaining)
+                alphas.append(arrays.alpha(remaining))
+            values.update(arrays.by_dimension(f"alpha_{name}_without_only", alphas))
     return values
 
 
@@ -109,16 +111,14 @@ def structure(tables: Tables) -> dict[str, float]:
     rows = covariance.sum(axis=1)
     variances_of_sums = covariance.sum() - 2 * rows + variances
     item_rest = (rows - variances) / np.sqrt(variances * variances_of_sums)
-    for item, correlation in zip(DIMENSION_NAMES, item_rest, strict=True):
-        values[f"item_rest_turn_{item}"] = correlation
+    values.update(arrays.by_dimension("item_rest_turn", item_rest))
     values["average_correlation_turn"] = _average_correlation(covariance)
 
     listwise = arrays.correlations(tables.covariances["turn_listwise"])
     loadings = one_factor(listwise)
     common = loadings.sum() ** 2
     values["omega_turn_listwise"] = common / (common + (1 - loadings**2).sum())
-    for item, loading in zip(DIMENSION_NAMES, loadings, strict=True):
-        values[f"one_factor_loading_turn_{item}"] = loading
+    values.update(arrays.by_dimension("one_factor_loading_turn", loadings))
     eigenvalues = np.full(7, np.nan)
     if np.isfinite(listwise).all():
         eigenvalues = np.linalg.eigvalsh(listwise)[::-1]
@@ -151,14 +151,12 @@ def importance(tables: Tables) -> dict[str, float]:
     conversation = arrays.compact(tables.study.conversation[is_complete])
     shares = shapley_shares(rows)
     values = {"relative_importance_r2": shares.sum()}
-    for item, share in zip(DIMENSION_NAMES, shares, strict=True):
-        values[f"relative_importance_{item}"] = share  # what the coverage of intervals is of
-    for item, share in zip(DIMENSION_NAMES, shares, strict=True):
-        values[f"relative_importance_share_{item}"] = share / shares.sum()
+    # What the coverage of intervals is of.
+    values.update(arrays.by_dimension("relative_importance", shares))
+    values.update(arrays.by_dimension("relative_importance_share", shares / shares.sum()))
     shares = shapley_shares(arrays.centered(rows, conversation))
     values["relative_importance_within_r2"] = shares.sum()
-    for item, share in zip(DIMENSION_NAMES, shares, strict=True):
-        values[f"relative_importance_within_share_{item}"] = share / shares.sum()
+    values.update(arrays.by_dimension("relative_importance_within_share", shares / shares.sum()))
     return values
 
 
