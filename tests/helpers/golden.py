@@ -193,7 +193,9 @@ def of_agreement():
     rated = turns.dropna(subset=["overall"])
     yield (
         "icc1_anova_participant",
-        rater_agreement.icc_1(rated["overall"].to_numpy(), rated["participant"]),
+        rater_agreement.icc_of_sums(
+            rater_agreement.icc_sums(rated["overall"], rated["participant"])[0].sum(axis=0)
+        ),
         CLOSED_FORM,
     )
     post = study().conversations.filter(like="post_").dropna().to_numpy()

@@ -227,6 +227,9 @@ class ParticipantBootstrap:
     seed: int = 0
     confidence: float = 0.95
 
+    unit: ClassVar[str] = "participant"
+    """What is resampled, in words."""
+
     may_be_empty: ClassVar[bool] = False
     """Whether there may be none to resample."""
 
@@ -481,16 +484,16 @@ class ParticipantBootstrap:
         shift_to = estimate if shifted else None
         return Estimate(estimate, *self.interval(values[1:], participants, shift_to=shift_to))
 
-    @staticmethod
-    def too_few(participants: pd.Series) -> str:
+    @classmethod
+    def too_few(cls, participants: pd.Series) -> str:
         """Why there are too few participants for an interval; "" if there are enough."""
         present = pd.Series(participants).nunique()
         if present >= FEWEST_PARTICIPANTS:
             return ""
-        return f"no interval: only {count_of(present, 'participant')} to resample"
+        return f"no interval: only {count_of(present, cls.unit)} to resample"
 
-    @staticmethod
-    def too_few_in_a_group(participants: pd.Series, groups: pd.Series, contrast: str) -> str:
+    @classmethod
+    def too_few_in_a_group(cls, participants: pd.Series, groups: pd.Series, contrast: str) -> str:
         """Why a group of a contrast has too few participants for an interval; "" if all groups have enough.
 
         Rows without a group belong to none. What a contrast is called is a key of ``FEWEST_IN_A_GROUP``.
@@ -507,7 +510,7 @@ class ParticipantBootstrap:
         smallest = int(rows.groupby("group")["participant"].nunique().min())
         if smallest >= fewest:
             return ""
-        of_group = count_of(smallest, "participant")
+        of_group = count_of(smallest, cls.unit)
         return f"no interval: {of_group} in one group of the contrast; this needs {fewest} in each"
 
     def interval(
@@ -574,9 +577,9 @@ class ParticipantBootstrap:
         '95% t interval, standard error by leaving out each participant in turn'
         """
         if scale is None:
-            return f"{self.confidence:.0%} percentile interval, {count_of(self.draws, 'resampling')} of participants"
+            return f"{self.confidence:.0%} percentile interval, {count_of(self.draws, 'resampling')} of {self.unit}s"
         on = f" on the scale {scale.words}" if scale.words else ""
-        return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each participant in turn"
+        return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each {self.unit} in turn"
 
 
 class ConversationBootstrap(ParticipantBootstrap):
@@ -591,22 +594,8 @@ class ConversationBootstrap(ParticipantBootstrap):
     '95% percentile interval, 1,000 resamplings of conversations'
     """
 
+    unit = "conversation"
     may_be_empty = True
-
-    def describe(self, scale: Scale | None = None) -> str:
-        """Kind of interval, in words; see :meth:`ParticipantBootstrap.describe`."""
-        return super().describe(scale).replace("participant", "conversation")
-
-    @staticmethod
-    def too_few(participants: pd.Series) -> str:
-        """Why there are too few conversations for an interval; "" if there are enough."""
-        return ParticipantBootstrap.too_few(participants).replace("participant", "conversation")
-
-    @staticmethod
-    def too_few_in_a_group(participants: pd.Series, groups: pd.Series, contrast: str) -> str:
-        """The same of the conversations of a group."""
-        reason = ParticipantBootstrap.too_few_in_a_group(participants, groups, contrast)
-        return reason.replace("participant", "conversation")
 
 
 @checked()

@@ -270,7 +270,7 @@ def reduced_correlations(correlations: np.ndarray) -> np.ndarray:
 
 
 def noise_eigenvalues(
-    rows: int, items: int, *, seed: int, simulations: int = SIMULATIONS, quantile: float = QUANTILE
+    rows: int, items: int, *, seed: int, simulations: int = SIMULATIONS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Quantiles of the eigenvalues of unrelated normal data, by rank.
 
@@ -288,4 +288,4 @@ def noise_eigenvalues(
     correlations = correlations_from_covariances(covariances)
     components = descending_eigenvalues(correlations)
     factors = descending_eigenvalues(reduced_correlations(correlations))
-    return np.quantile(components, quantile, axis=0), np.quantile(factors, quantile, axis=0)
+    return np.quantile(components, QUANTILE, axis=0), np.quantile(factors, QUANTILE, axis=0)

@@ -74,6 +74,19 @@ def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
     return np.where(expected_times_n > 0, kappa, np.nan)
 
 
+def pair_tables(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return a table for each unit as :func:`weighted_kappa` takes them summed, 1 at its two levels, counted from 0.
+
+    Examples
+    --------
+    >>> pair_tables(np.array([0, 4]), np.array([1, 4]))[:, 0, 1].tolist()
+    [1.0, 0.0]
+    """
+    tables = np.zeros((len(first), LEVELS, LEVELS))
+    tables[np.arange(len(first)), np.asarray(first, int), np.asarray(second, int)] = 1
+    return tables
+
+
 def quadratic_kappa(
     first: np.ndarray,
     second: np.ndarray,
@@ -156,8 +169,17 @@ def _concordance(x: np.ndarray, y: np.ndarray, weights: np.ndarray, steps: str) 
         return np.where(rounded(expected) > 0, 2 * covariance / expected, np.nan)
 
 
-def icc_1(y: np.ndarray, groups: pd.Series) -> float:
-    r"""Return the intraclass correlation ICC(1) by the one-way analysis of variance.
+def icc_sums(y: np.ndarray, groups: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """Return sums per group, number, n, n², y², the total of y, and its square by n; and the groups."""
+    codes, names = pd.factorize(groups)
+    n = np.bincount(codes).astype(float)
+    total = np.bincount(codes, weights=y)
+    squares = np.bincount(codes, weights=y**2)
+    return np.column_stack([np.ones(len(n)), n, n**2, squares, total, total**2 / n]), names
+
+
+def icc_of_sums(sums: np.ndarray) -> np.ndarray:
+    r"""Return the intraclass correlation ICC(1) by the one-way analysis of variance, from sums of :func:`icc_sums`.
 
     .. math:: \frac{B - W}{B + (n_0 - 1) W}, \quad n_0 = \frac{1}{m - 1}\left(n - \frac{\sum_i n_i^2}{n}\right)
 
@@ -165,24 +187,10 @@ def icc_1(y: np.ndarray, groups: pd.Series) -> float:
 
     Examples
     --------
-    >>> round(icc_1(np.array([1.0, 2, 5, 6, 9, 9]), pd.Series(list("aabbcc"))), 4)
+    >>> sums, _ = icc_sums(np.array([1.0, 2, 5, 6, 9, 9]), pd.Series(list("aabbcc")))
+    >>> round(float(icc_of_sums(sums.sum(axis=0))), 4)
     0.9766
     """
-    codes, names = pd.factorize(pd.Series(groups).to_numpy())
-    sums = icc_sums(np.asarray(y, dtype=float), codes, len(names))
-    return float(icc_of_sums(sums.sum(axis=0)))
-
-
-def icc_sums(y: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
-    """Return sums per participant: number, n, n², y², the total of y, and its square by n."""
-    n = np.bincount(codes, minlength=count).astype(float)
-    total = np.bincount(codes, weights=y, minlength=count)
-    squares = np.bincount(codes, weights=y**2, minlength=count)
-    return np.column_stack([np.ones(count), n, n**2, squares, total, total**2 / n])
-
-
-def icc_of_sums(sums: np.ndarray) -> np.ndarray:
-    """Return ICC(1) from sums of the columns of :func:`icc_sums`."""
     m, n, squares_of_n, squares, total, squares_of_totals = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / n

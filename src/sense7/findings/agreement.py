@@ -17,7 +17,7 @@ from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackkni
 from sense7.estimators.estimates import Estimate, under_keys
 from sense7.estimators.least_squares import cross_products, lmg_from_covariances, within
 from sense7.estimators.order import rounded
-from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
+from sense7.estimators.rater_agreement import pair_tables, weighted_kappa
 from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
@@ -95,7 +95,7 @@ def kappa_of(
     """Return weighted kappa of a dimension with the overall rating over some of all turns."""
     rated = turns[turns[name].notna() & turns["overall"].notna()]
 
-    def kappa() -> np.ndarray:
+    def kappa():
         _require_rated(all_turns, ("overall", name))
         ratings = "both" if turns is all_turns else "all"
         need(len(rated), f"no turn has {ratings} ratings")
@@ -117,11 +117,7 @@ def kappa_of(
 
 def _tables_of_levels(turns: pd.DataFrame, name: str) -> np.ndarray:
     """Table of counts of each turn, a 1 at its levels of the dimension and of the overall rating."""
-    dimension = labels(turns[name]).astype(int) - 1
-    overall = labels(turns["overall"]).astype(int) - 1
-    tables = np.zeros((len(turns), LEVELS, LEVELS))
-    tables[np.arange(len(turns)), dimension, overall] = 1
-    return tables
+    return pair_tables(labels(turns[name]) - 1, labels(turns["overall"]) - 1)
 
 
 def _require_rated(turns: pd.DataFrame, names: tuple[str, ...]) -> None:
@@ -186,7 +182,7 @@ def kappa_differences(
     )
 
     def number(label: str, name: str, key: str) -> Number:
-        def difference() -> Estimate:
+        def difference():
             _require_rated(study.turns, ("overall", PAIRED, name))
             need(name in differences, "no turn has all three ratings")
             return _simultaneous(differences[name], quantile, bootstrap.confidence)
@@ -346,7 +342,7 @@ def parts_and_shares(
     described = f"{level}listwise, {count_of(len(items), 'dimension')}{units.note}"
 
     def number(name: str, values: np.ndarray | None, key: str, **declared: str) -> Number:
-        def estimate() -> np.ndarray:
+        def estimate():
             if name != TOTAL:
                 need(ratings[name].notna().any(), "never rated in this data set")
             need(not reason, reason)

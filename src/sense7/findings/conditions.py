@@ -17,7 +17,7 @@ from sense7.estimators.alpha import (
     usable,
 )
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
-from sense7.estimators.cumulative_logit import CumulativeLogit, fit_cumulative_logit, separated
+from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
 from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
 from sense7.estimators.estimates import (
     Estimate,
@@ -212,7 +212,7 @@ def condition_means(
     def number(name: str) -> Number:
         rows = frame[frame["condition"] == name]
 
-        def mean() -> np.ndarray:
+        def mean():
             need(study.conditions, NO_CONDITION)
             need(len(frame), f"no conversation with a condition has a {words} in this data set")
             need(len(rows), f"no conversation of this condition has a {words}")
@@ -258,7 +258,7 @@ def condition_differences(
         first, second, in_key = pair
         rows = frame[frame["condition"].isin([first, second])]
 
-        def difference() -> np.ndarray:
+        def difference():
             empty = [
                 condition
                 for condition in (first, second)
@@ -288,7 +288,7 @@ def condition_differences(
 def _no_pair(study: Study, rows: pd.DataFrame, unit: str, method: str) -> Number:
     """The only row of a table of pairs where no pair is compared: it says why."""
 
-    def nothing() -> np.ndarray:
+    def nothing():
         need(False, no_pairs(study))
 
     return Number("no pair", nothing, unit, method, rows)
@@ -307,7 +307,7 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
         means = ratio(sums)
         return means[..., 0] - means[..., 1:].mean(axis=-1)
 
-    def difference() -> np.ndarray:
+    def difference():
         need(study.conditions, NO_CONDITION)
         need(len(frame), NEVER_RATED)
         need_prompted(study, present)
@@ -487,7 +487,7 @@ def mixed_contrasts(
     def number(name: str) -> Number:
         first, second, in_key = all_pairs[name]
 
-        def difference() -> Estimate:
+        def difference():
             need(not reason, reason)
             if not no_error:
                 pair = pairs.loc[name]
@@ -726,7 +726,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     levels = turns[rating].to_numpy(dtype=float)
 
     @cache
-    def model() -> CumulativeLogit:
+    def model():
         need(not no_pairs(study), no_pairs(study))
         need(present, "never rated in this data set")
         need(len(present) > 1, "only one condition has rated turns")
@@ -750,7 +750,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     def number(pair: Pair) -> Number:
         first, second, in_key = pair
 
-        def odds_ratio() -> Estimate:
+        def odds_ratio():
             fit = model()
             absent = [name for name in (first, second) if name not in present]
             need(not absent, f"no rated turn in {' and '.join(absent)}")
@@ -1072,7 +1072,7 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
     def number(turn: int, of_condition: pd.DataFrame) -> Number:
         rows = of_condition[of_condition["turn"] == turn]
 
-        def mean() -> np.ndarray:
+        def mean():
             need(len(turns), f"{MEAN} of a turn was never given in this data set")
             need(len(rows), "no such turn was rated")
             return mean_of_rows(bootstrap, rows["y"], rows["participant"])
@@ -1120,7 +1120,7 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     def number(label: str, key: str, chosen: pd.Series) -> Number:
         rows = turns[chosen]
 
-        def difference_of_slopes() -> np.ndarray:
+        def difference_of_slopes():
             need(len(rated), f"{MEAN} of a turn was never given in this data set")
             need_prompt(study, prompted)
             need(len(rows), "no participant met both")

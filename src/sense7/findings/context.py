@@ -112,7 +112,7 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     def number(topic: str, key: str) -> Number:
         rows = frame[frame["topic"] == topic]
 
-        def mean_departure() -> np.ndarray:
+        def mean_departure():
             need(not no_topics, no_topics)
             need(anybody_has_two, "no participant has two conversations to compare")
             return mean_of_rows(bootstrap, rows["departure"], rows["participant"])
@@ -161,7 +161,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     participants = frame["participant"]
     fewer_draws = bootstrap.first(MOST_DRAWS)
 
-    def explained() -> np.ndarray:
+    def explained():
         need(varying, "nothing of the context varies in this data set")
         columns = np.column_stack([context_design(frame, varying), frame["y"]])
         products = cross_products(within(columns, participants))
@@ -242,7 +242,7 @@ def _slope(
         words = ", ".join(CONTEXT[regressor] for regressor in names)
         method = f"least squares on {words}; within participants"
 
-    def slope() -> np.ndarray:
+    def slope():
         need(name in varying, not_varying(frame, name))
         columns = np.column_stack([context_design(rows, names), rows["y"]])
         z = within(columns, rows["participant"])
@@ -267,7 +267,7 @@ def _difference_of_slopes(
     rows = frame.dropna(subset=["desired_empathy", *covariates])
     prompted = (rows["condition"] == study.prompted_condition).to_numpy()
 
-    def difference() -> np.ndarray:
+    def difference():
         need("desired_empathy" in varying, not_varying(frame, "desired_empathy"))
         need(len(rows), "conditions were not given in this data set")
         need_prompt(study, prompted)
@@ -334,7 +334,7 @@ def _mean_gap(
 ) -> Number:
     """The mean gap of some conversations."""
 
-    def mean_gap() -> np.ndarray:
+    def mean_gap():
         reason = no_gap(study, expected_and_experienced(study))
         need(not reason, reason)
         need(len(frame), "topic was not given in this data set")

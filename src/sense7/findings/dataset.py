@@ -367,7 +367,7 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     has_truth = np.isfinite(truth)
     participants = study.conversations.loc[has_truth, "participant"]
 
-    def mean() -> np.ndarray:
+    def mean():
         return mean_of_rows(bootstrap, truth[has_truth], participants)
 
     number = Number(
@@ -560,7 +560,7 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
         values = quantity.frame["value"].to_numpy()
         participants = quantity.frame["participant"]
 
-        def median() -> np.ndarray:
+        def median():
             need(not quantity.reason, quantity.reason)
             in_draws = median_in_draws(values, participants, bootstrap)
             return np.append(np.median(values), in_draws)

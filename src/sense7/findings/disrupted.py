@@ -7,7 +7,7 @@ too. What an arbitrary order shows is known exactly: the mean over all orders of
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -279,7 +279,7 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
             side = "before" if time < 0 else "after"
             key = f"recovery_{side}_{abs(time)}"
 
-        def level() -> np.ndarray:
+        def level():
             need(not event.reason, event.reason)
             need(sums[:, 1].any(), NOT_THERE)
             need(name == "as rated" or not event.no_order, event.no_order)
@@ -314,7 +314,7 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     within = f"{OVER_ALL_ORDERS} within each conversation"
 
     def number(name: str, method: str, key: str) -> Number:
-        def drop() -> np.ndarray:
+        def drop():
             need(not event.no_lasting, event.no_lasting)
             return in_resamples(bootstrap, drop_of(WAYS[name].statistic), event, sums)
 
@@ -436,22 +436,16 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     products_expected = -squares / (conversations["n"] - 1)
     values = np.column_stack([conversations["products"], products_expected, squares])
 
-    def observed(sums: np.ndarray) -> np.ndarray:
-        products, _, squares = np.moveaxis(sums, -1, 0)
-        return products / squares
+    as_rated_and_permuted = resampled(
+        bootstrap, lambda sums: sums[..., :2] / sums[..., 2:], values, conversations["participant"]
+    )
+    as_rated, permuted_order = as_rated_and_permuted.T
 
-    def expected(sums: np.ndarray) -> np.ndarray:
-        _, products_expected, squares = np.moveaxis(sums, -1, 0)
-        return products_expected / squares
-
-    def difference(sums: np.ndarray) -> np.ndarray:
-        return observed(sums) - expected(sums)
-
-    def number(name: str, statistic: Callable, key: str = "") -> Number:
-        def correlation() -> np.ndarray:
+    def number(name: str, correlations: np.ndarray, key: str = "") -> Number:
+        def correlation():
             need(len(conversations), "no conversation has two rated turns after each other")
             need(rounded(squares.sum()) > 0, "the turns of each conversation are rated alike")
-            return resampled(bootstrap, statistic, values, conversations["participant"])
+            return correlations
 
         return Number(
             label=name,
@@ -462,9 +456,10 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
             key=key,
         )
 
+    difference = as_rated - permuted_order
     numbers = [
-        number("as rated", observed),
-        number("permuted order", expected),
+        number("as rated", as_rated),
+        number("permuted order", permuted_order),
         number("as rated minus permuted order", difference, "lag_1_minus_permuted_order"),
     ]
     return tabulate("order of the turns", numbers, bootstrap)
@@ -520,7 +515,7 @@ def losses_in(study: Study, moment: str, rating: str, poor: int, first_turn: int
     number_of_others = groups.transform("count") - level.notna() - next_level.notna()
     sum_of_others = groups.transform("sum") - level.fillna(0) - next_level.fillna(0)
     mean_of_others = sum_of_others / number_of_others.where(number_of_others > 0)
-    losses = {"same": mean_of_others - level, "next": mean_of_others - next_level}
+    losses = {"same turn": mean_of_others - level, "next turn": mean_of_others - next_level}
     loss = losses[moment]
     is_compared = loss.notna() & (turns["turn"] >= first_turn)
     compared = turns[is_compared]
@@ -584,105 +579,74 @@ def continuity_losses(
         high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without a next
         turn (for the next turn), or without another rated turn is left out.
     """
-    next_turn = losses_in(study, "next", rating or "dimensions", poor, first_turn)
-    same_turn = losses_in(study, "same", rating or "overall", poor, first_turn)
+    rating_of = {"next turn": rating or "dimensions", "same turn": rating or "overall"}
+    losses_of = {}
+    for moment, rating_of_moment in rating_of.items():
+        losses_of[moment] = losses_in(study, moment, rating_of_moment, poor, first_turn)
 
-    def need_failures(losses: Losses, rating: str) -> None:
+    @cache
+    def losses_with(moment: str, *, others_held_equal: bool) -> np.ndarray:
+        """Loss with a failure of Relational and, where they are held equal, of the others: (1 + draws, dimensions)."""
+        losses = losses_of[moment]
         never = "the overall rating was never given in this data set"
-        need(rating != "overall" or study.turns["overall"].notna().any(), never)
+        need(rating_of[moment] != "overall" or study.turns["overall"].notna().any(), never)
         ever_rated = study.turns[CONTINUITY].notna().any()
         need(ever_rated, f"{CONTINUITY} was never rated in this data set")
         number_of_failures = count_of(len(losses.failures), "failure")
         few = f"{number_of_failures} of {CONTINUITY} with what it can be compared with: too few"
         need(len(losses.failures) >= FEWEST, few)
+        dimensions = [CONTINUITY]
+        if others_held_equal:
+            need(losses.others, "no other dimension failed often enough")
+            dimensions += losses.others
+        products = losses.cross_products(dimensions)
+        return resampled(bootstrap, _coefficients, products, losses.turns["participant"])
 
-    def plain_loss() -> np.ndarray:
-        need_failures(next_turn, rating or "dimensions")
-        cross = next_turn.cross_products([CONTINUITY])
-        return resampled(bootstrap, coefficient(0), cross, next_turn.turns["participant"])
+    def plain_loss(moment: str) -> np.ndarray:
+        return losses_with(moment, others_held_equal=False)[:, 0]
 
-    def coefficients(sums: np.ndarray) -> np.ndarray:
-        with_constant, _, _ = least_squares(sums)
-        return with_constant[..., :-1]
+    def of_relational(moment: str) -> np.ndarray:
+        return losses_with(moment, others_held_equal=True)[:, 0]
 
-    def together(losses: Losses, rating: str) -> np.ndarray:
-        """Coefficients of Relational and of the others that failed: (1 + draws, dimensions)."""
-        need_failures(losses, rating)
-        need(losses.others, "no other dimension failed often enough")
-        cross = losses.cross_products([CONTINUITY, *losses.others])
-        return resampled(bootstrap, coefficients, cross, losses.turns["participant"])
+    def mean_of_others(moment: str) -> np.ndarray:
+        return losses_with(moment, others_held_equal=True)[:, 1:].mean(axis=1)
 
-    @cache
-    def in_next_turn() -> np.ndarray:
-        return together(next_turn, rating or "dimensions")
+    def contrast(moment: str) -> np.ndarray:
+        return of_relational(moment) - mean_of_others(moment)
 
-    def of_relational() -> np.ndarray:
-        return in_next_turn()[:, 0]
-
-    def mean_of_others() -> np.ndarray:
-        return in_next_turn()[:, 1:].mean(axis=1)
-
-    def contrast_of_next_turn() -> np.ndarray:
-        return of_relational() - mean_of_others()
-
-    def contrast_of_same_turn() -> np.ndarray:
-        in_same_turn = together(same_turn, rating or "overall")
-        return in_same_turn[:, 0] - in_same_turn[:, 1:].mean(axis=1)
-
-    def number(
-        label: str, statistic: Callable, rows: pd.DataFrame, key: str, regressors: str
-    ) -> Number:
+    def number(label: str, statistic: Callable, key: str) -> Number:
         moment = label.partition(",")[0]
+        failures = losses_of[moment].failures
+        regressors = "the failures of all dimensions"
+        if statistic is plain_loss:
+            regressors = f"a failure of {CONTINUITY}"
+        if statistic is mean_of_others:
+            failures = losses_of[moment].other_failures
         return Number(
             label=label,
-            statistic=statistic,
+            statistic=partial(statistic, moment),
             unit=DIFFERENCE,
             method=f"least squares of the loss in the {moment} on {regressors} in the turn",
-            rows=rows,
+            rows=failures,
             key=key,
             undefined="the failures of the dimensions cannot be distinguished",
         )
 
-    of_relational_alone = f"a failure of {CONTINUITY}"
-    of_all = "the failures of all dimensions"
+    held_equal = "next turn, Relational with the others held equal"
     numbers = [
-        number(
-            PLAIN_LOSS,
-            plain_loss,
-            next_turn.failures,
-            "continuity_loss_after_failure",
-            of_relational_alone,
-        ),
-        number(
-            CONTRAST,
-            contrast_of_next_turn,
-            next_turn.failures,
-            "continuity_contrast_next_turn",
-            of_all,
-        ),
-        number(
-            "next turn, Relational with the others held equal",
-            of_relational,
-            next_turn.failures,
-            "continuity_failure_next_turn",
-            of_all,
-        ),
-        number(
-            "next turn, mean of the others",
-            mean_of_others,
-            next_turn.other_failures,
-            "other_failures_next_turn",
-            of_all,
-        ),
-        number(
-            "same turn, Relational minus the others",
-            contrast_of_same_turn,
-            same_turn.failures,
-            "continuity_contrast_same_turn",
-            of_all,
-        ),
+        number(PLAIN_LOSS, plain_loss, "continuity_loss_after_failure"),
+        number(CONTRAST, contrast, "continuity_contrast_next_turn"),
+        number(held_equal, of_relational, "continuity_failure_next_turn"),
+        number("next turn, mean of the others", mean_of_others, "other_failures_next_turn"),
+        number("same turn, Relational minus the others", contrast, "continuity_contrast_same_turn"),
     ]
     return tabulate("loss", numbers, bootstrap)
+
+
+def _coefficients(sums: np.ndarray) -> np.ndarray:
+    """Coefficients of failures, from their cross products with a constant and the loss."""
+    with_constant, _, _ = least_squares(sums)
+    return with_constant[..., :-1]
 
 
 PLAIN_LOSS = "next turn, after a failure of Relational"
@@ -776,7 +740,7 @@ def unmet_expectations(
     met = len(frame) - unmet
 
     def number(label: str, held_equal: list[str], key: str) -> Number:
-        def loss() -> Estimate:
+        def loss():
             need_expectations(study, frame)
             few = (
                 f"{count_of(unmet, 'conversation')} with an unmet expectation and "
@@ -862,7 +826,7 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     constant = np.ones(len(frame))
     columns = np.column_stack([constant, m, w, m**2, m * w, w**2, frame["outcome"]])
 
-    def steeper() -> np.ndarray:
+    def steeper():
         need_expectations(study, frame)
         need(np.ptp(w) > 0, "all participants wished for the same level of empathy")
         products = cross_products(columns)

@@ -342,7 +342,7 @@ def felt_heard_tables(
     def mean_of_group(source: str, label: str) -> Number:
         group = groups[source, label]
 
-        def mean() -> np.ndarray:
+        def mean():
             return mean_of_rows(bootstrap, group["mean of six"], group["participant"])
 
         return Number(

@@ -189,7 +189,7 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         has_both = np.isfinite(truth) & np.isfinite(values)
         rows = study.conversations[has_both]
 
-        def share_changed() -> np.ndarray:
+        def share_changed():
             if name == "ratings after the conversation":
                 need(not repeated, repeated)
                 was_rated = np.isfinite(values).any()

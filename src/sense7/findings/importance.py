@@ -95,7 +95,7 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         resampled_people = replace(bootstrap, participants=choices["participant"])
 
     def number(name: str) -> Number:
-        def share_that_names_it() -> np.ndarray:
+        def share_that_names_it():
             need(study.participants is not None, NO_SHEET)
             need(column is not None, NO_CHOICES)
             names_it = choices["dimension"] == name

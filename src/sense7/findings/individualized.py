@@ -172,7 +172,7 @@ def _part(
 ) -> Number:
     """A part of the variance: its value in all rows and in every resample, or the reason why it has none."""
 
-    def part() -> np.ndarray:
+    def part():
         need(not reason, reason)
         return values
 
@@ -609,16 +609,15 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return ICC(1) of participants over conversations' ground truth, by analysis of variance; n conversations."""
     frame = rated_conversations(study)
-    codes, names = pd.factorize(frame["participant"].to_numpy())
 
-    def icc() -> np.ndarray:
+    def icc():
         need(len(frame), NEVER_RATED)
         need(frame["participant"].duplicated().any(), ONE_EACH)
-        sums = icc_sums(frame["y"].to_numpy(), codes, len(names))
-        return resampled(bootstrap, icc_of_sums, sums, pd.Series(names))
+        sums, names = icc_sums(frame["y"], frame["participant"])
+        return resampled(bootstrap, icc_of_sums, sums, names)
 
     undefined = "the ratings do not vary"
-    if len(names) < 2:
+    if frame["participant"].nunique() < 2:
         undefined = "there is one participant only"
     number = Number(
         label="as rated",
@@ -653,7 +652,7 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
     pairs_of = _pairs_in_a_condition(frame, bootstrap)
 
     def number(label: str, key: str, pairs: _Pairs, few: str, rows: object) -> Number:
-        def mean_distance() -> np.ndarray:
+        def mean_distance():
             need(len(frame), NEVER_RATED)
             need(pairs.count >= FEWEST_PAIRS, few)
             return pairs.distance
@@ -930,7 +929,7 @@ def relations_of(
         if varies:
             estimate, p_values[name] = relation_of(answers, y, bootstrap, permutations, generator)
 
-        def relation() -> Estimate:
+        def relation():
             need(varies, "the ratings do not vary")
             return estimate
 

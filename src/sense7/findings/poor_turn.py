@@ -253,7 +253,7 @@ def poor_turn_measures(
     def number(name: str, measure: str) -> Number:
         effect = effects[name]
 
-        def estimate() -> np.ndarray:
+        def estimate():
             need(not effect.reason, effect.reason)
             return effect.by_measure[:, list(MEASURES).index(measure)]
 
@@ -494,17 +494,25 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     frame = conversations.assign(poor=has_poor, others=mean_of_others)
     frame = frame[mean_of_others.notna()]
 
-    columns = frame[["poor", "rated", "others", "outcome"]].astype(float)
-    demeaned = within(columns.to_numpy(), frame["participant"])
-    columns["intercept"] = 1.0
+    frame["intercept"] = 1.0
     of_turns = "the number of turns and the mean of the other turns"
 
     reason = _why_not_compared(study, frame, "empathy")
 
-    def step(label: str, key: str, held_equal: str, z: np.ndarray) -> Number:
-        """One regression; the first column of z is having a poor turn, the last one the outcome."""
+    def step(
+        label: str,
+        key: str,
+        words: str,
+        held_equal: list[str],
+        *,
+        within_participants: bool = False,
+    ) -> Number:
+        """One regression of the outcome on having a poor turn and on what is held equal."""
+        z = frame[["poor", *held_equal, "outcome"]].to_numpy(dtype=float)
+        if within_participants:
+            z = within(z, frame["participant"])
 
-        def lower() -> np.ndarray:
+        def lower():
             need(not reason, reason)
             products = cross_products(z)
             return -resampled(bootstrap, coefficient(0), products, frame["participant"])
@@ -513,7 +521,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
             label=label,
             statistic=lower,
             unit=POINTS,
-            method=f"least squares on having a poor turn{held_equal}",
+            method=f"least squares on having a poor turn{words}",
             rows=frame,
             key=f"poor_turn_ladder_{key}",
             undefined="conversations with a poor turn differ from the others "
@@ -523,29 +531,25 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
         )
 
     numbers = [
-        step(
-            "as they are",
-            "as_they_are",
-            "",
-            columns[["poor", "intercept", "outcome"]].to_numpy(),
-        ),
+        step("as they are", "as_they_are", "", ["intercept"]),
         step(
             "at the same number of turns",
             "same_length",
             ", the number of turns",
-            columns[["poor", "rated", "intercept", "outcome"]].to_numpy(),
+            ["rated", "intercept"],
         ),
         step(
             "and the same mean of the other turns",
             "same_other_turns",
             f", {of_turns}",
-            columns[["poor", "rated", "others", "intercept", "outcome"]].to_numpy(),
+            ["rated", "others", "intercept"],
         ),
         step(
             "and within the same participant",
             "same_participant",
             f", {of_turns}, with an intercept of each participant",
-            demeaned,
+            ["rated", "others"],
+            within_participants=True,
         ),
     ]
     return tabulate("what is held equal", numbers, bootstrap)
@@ -622,7 +626,7 @@ def cross_validated_r2(
         shares = resampled(bootstrap, _predicted_shares, products, frame["participant"])
 
     def number(model: int, label: str, key: str) -> Number:
-        def predicted_share() -> np.ndarray:
+        def predicted_share():
             need(not reason, reason)
             return shares[:, model]
 

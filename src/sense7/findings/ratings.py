@@ -104,7 +104,7 @@ def _share_rated(
     is_asked = name in study.asked
     readable = _readable(turns, name, is_asked)
 
-    def rated_share() -> np.ndarray:
+    def rated_share():
         need(is_asked, NEVER_ASKED)
         is_rated = readable[f"{name}_state"] == RATED
         return mean_of_rows(bootstrap, is_rated, readable["participant"])
@@ -147,7 +147,7 @@ def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap) -
         need(is_asked, NEVER_ASKED)
         return share(bootstrap, is_rated & chosen, chosen, readable["participant"])
 
-    def later_minus_first() -> np.ndarray:
+    def later_minus_first():
         return share_among(~is_first) - share_among(is_first)
 
     def number(
@@ -216,7 +216,7 @@ def _share_very_poor(
 ) -> Number:
     """The share of these turns whose level of a rating is 1, very poor."""
 
-    def very_poor_share() -> np.ndarray:
+    def very_poor_share():
         _require_rated(study, name)
         return mean_of_rows(bootstrap, labels(turns[name]) == 1, turns["participant"])
 
@@ -254,7 +254,7 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     turns = study.turns_put_to_rating
     rivals = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
 
-    def require_rivals() -> None:
+    def require_rivals():
         ever_rated = CLAIMED_DIMENSION in study.rated_dimensions
         need(ever_rated, f"{CLAIMED_DIMENSION} was never rated in this data set")
         need(rivals, "no other dimension was rated in this data set")
@@ -271,7 +271,7 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         is_readable = turns[f"{name}_state"] != UNREADABLE
         return share(bootstrap, labels(turns[name]) == 1, is_readable, turns["participant"])
 
-    def below_nearest() -> np.ndarray:
+    def below_nearest():
         require_rivals()
         lowest = np.nanmin([rated_share(name) for name in rivals], axis=0)
         return lowest - rated_share(CLAIMED_DIMENSION)
@@ -281,32 +281,35 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         highest = np.nanmax([very_poor_share(name) for name in rivals], axis=0)
         return very_poor_share(CLAIMED_DIMENSION) - highest
 
-    shared = {
-        "method": "difference to the nearest other dimension, found again in each resample",
-        "rows": turns,
-        "undefined": UNDEFINED,
-    }
+    def number(label: str, statistic: Callable, unit: str, key: str) -> Number:
+        return Number(
+            label=label,
+            statistic=statistic,
+            unit=unit,
+            method="difference to the nearest other dimension, found again in each resample",
+            rows=turns,
+            key=key,
+            undefined=UNDEFINED,
+        )
+
     numbers = [
-        Number(
-            label="applicability: nearest other minus Relational",
-            statistic=below_nearest,
-            unit="share of turns",
-            key="relational_applicability_below_nearest",
-            **shared,
+        number(
+            "applicability: nearest other minus Relational",
+            below_nearest,
+            "share of turns",
+            "relational_applicability_below_nearest",
         ),
-        Number(
-            label="very poor, of rated turns: Relational minus nearest other",
-            statistic=lambda: above_nearest(very_poor_of_rated),
-            unit="share of rated turns",
-            key="relational_very_poor_above_nearest",
-            **shared,
+        number(
+            "very poor, of rated turns: Relational minus nearest other",
+            partial(above_nearest, very_poor_of_rated),
+            "share of rated turns",
+            "relational_very_poor_above_nearest",
         ),
-        Number(
-            label="very poor, of all turns shown for rating: Relational minus nearest other",
-            statistic=lambda: above_nearest(very_poor_of_all),
-            unit="share of turns shown for rating",
-            key="relational_very_poor_of_all_above_nearest",
-            **shared,
+        number(
+            "very poor, of all turns shown for rating: Relational minus nearest other",
+            partial(above_nearest, very_poor_of_all),
+            "share of turns shown for rating",
+            "relational_very_poor_of_all_above_nearest",
         ),
     ]
     return tabulate("distance", numbers, bootstrap)
@@ -335,7 +338,7 @@ def _mean_level(study: Study, bootstrap: ParticipantBootstrap, name: str) -> Num
         mean = scale.original(study.turns[name].mean(), len(LEVELS))
         method += f"; the answers, from {scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
 
-    def mean_level() -> np.ndarray:
+    def mean_level():
         _require_rated(study, name)
         return mean_of_rows(bootstrap, rated[name], rated["participant"])
 

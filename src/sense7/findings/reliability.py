@@ -50,7 +50,7 @@ from sense7.estimators.alpha import (
     within_covariances,
 )
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.factor import (
     ITEMS_FOR_A_FACTOR,
     QUANTILE,
@@ -114,7 +114,7 @@ class Items:
     def number(self, name: str, of_items: Callable[[], np.ndarray], **declared) -> Number:
         """The number of one item, from a statistic with a column for each item used."""
 
-        def statistic() -> np.ndarray:
+        def statistic():
             need(self.ratings[name].notna().any(), "never rated in this data set")
             values = of_items()
             need(name in self.used, "does not vary in the units used")
@@ -236,7 +236,7 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
         def of_sums(sums: np.ndarray) -> np.ndarray:
             return of_covariances(varying_covariances(sums, level))
 
-        def statistic() -> Estimate:
+        def statistic():
             need(not items.reason, items.reason)
             return bootstrap.estimate(of_sums, moments, participants, scale)
 
@@ -289,7 +289,7 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     is_below_top = highest[is_line] < len(LEVELS)
 
     def number(label: str, key: str, unit: str, is_counted: pd.Series) -> Number:
-        def statistic() -> np.ndarray:
+        def statistic():
             need(len(complete), f"no turn has {RATINGS_OF_A_LINE} ratings")
             need(len(is_counted), "no turn has one level throughout")
             return mean_of_rows(bootstrap, is_counted, is_counted.index)
@@ -336,7 +336,7 @@ def correlations(
     def number(a: str, b: str) -> Number:
         rows = ratings[[a, b]].dropna()
 
-        def statistic() -> np.ndarray:
+        def statistic():
             never = [name for name in (a, b) if not ratings[name].notna().any()]
             need(not never, f"never rated: {', '.join(never)}")
             need(len(rows) >= FEWEST_UNITS, "fewer than three units rate both")
@@ -380,7 +380,7 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Data
     items = Items(ratings, "pairwise", fewest=2)
 
     @cache
-    def of_items() -> np.ndarray:
+    def of_items():
         return items.statistic(bootstrap, item_rest_from_covariances)
 
     numbers = []
@@ -437,7 +437,7 @@ def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.Da
         ranks = range(1, items.used.shape[1] + 1)
 
     @cache
-    def of_ranks() -> np.ndarray:
+    def of_ranks():
         return items.statistic(bootstrap, eigenvalues_of)
 
     def number(rank: int) -> Number:
@@ -562,7 +562,7 @@ def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
         return np.concatenate([omega[..., None], fit.loadings], axis=-1)
 
     @cache
-    def omega_then_loadings() -> np.ndarray:
+    def omega_then_loadings():
         return items.statistic(bootstrap, of_covariances)
 
     omega = Number(

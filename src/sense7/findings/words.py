@@ -12,10 +12,11 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import cross_products, indicators, within_correlation
+from sense7.estimators.least_squares import indicators, within_correlation
 from sense7.estimators.order import rounded
+from sense7.estimators.rater_agreement import pair_tables, weighted_kappa
 from sense7.files import digest_of
-from sense7.findings.core import Number, finding, frame_of, mean_of_rows, need, tabulate
+from sense7.findings.core import Number, finding, frame_of, mean_of_rows, need, resampled, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -219,11 +220,8 @@ def distinctive_terms(
             leading = candidates[:count] if quality == "poor" else candidates[-count:]
             for term, of_term in leading.iterrows():
                 row = _row_of_term(marked, term, of_term["prior"], prior_total, bootstrap)
-                row["term"] = term
-                row["kind"] = quality
-                row["z"] = of_term["z"]
-                row["poor"] = int(of_term["poor"])
-                row["good"] = int(of_term["good"])
+                row.update(term=term, kind=quality, z=of_term["z"])
+                row.update(poor=int(of_term["poor"]), good=int(of_term["good"]))
                 row["participants"] = int(of_term[f"people_{quality}"])
                 rows.append(row)
     return pd.DataFrame(rows, columns=columns).set_index("term")
@@ -429,33 +427,6 @@ def _digest(text: str) -> str:
     return digest_of(text.encode())[:10]
 
 
-def cohens_kappa(tables: np.ndarray) -> np.ndarray:
-    r"""Return Cohen's kappa of two coders from tables of counts, for many tables at once.
-
-    .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \quad p_o = \sum_i p_{ii}, \quad p_e = \sum_i p_{i\cdot} p_{\cdot i}
-
-    Counts of shape (..., k, k): rows the first coder's category, columns the second's. NaN where both use one and the
-    same category only, or nothing was coded.
-
-    References
-    ----------
-    Cohen, J. (1960). Educational and Psychological Measurement 20, 37-46.
-
-    Examples
-    --------
-    >>> round(float(cohens_kappa(np.array([[20, 5], [10, 15]]))), 3)
-    0.4
-    """
-    tables = np.asarray(tables, dtype=float)
-    n = tables.sum(axis=(-2, -1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_o = np.trace(tables, axis1=-2, axis2=-1) / n
-        by_first = tables.sum(axis=-1)
-        by_second = tables.sum(axis=-2)
-        p_e = (by_first * by_second).sum(axis=-1) / n**2
-        return np.where(rounded(1 - p_e) > 0, (p_o - p_e) / (1 - p_e), np.nan)
-
-
 @finding
 def coder_agreement(
     study: Study, first: pd.DataFrame, second: pd.DataFrame, bootstrap: ParticipantBootstrap
@@ -490,11 +461,11 @@ def coder_agreement(
     in_both = comments.index.isin(first.index) & comments.index.isin(second.index)
     coded = comments[in_both]
 
-    def kappa(x: np.ndarray, y: np.ndarray) -> Estimate:
+    def kappa(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         need(len(comments), NO_COMMENTS)
         need(len(coded), "no comment was coded by both")
-        tables = cross_products(np.column_stack([x, 1 - x]), np.column_stack([y, 1 - y]))
-        return bootstrap.estimate(cohens_kappa, tables, coded["participant"])
+        # With two categories, weighted kappa is Cohen's.
+        return resampled(bootstrap, weighted_kappa, pair_tables(x, y), coded["participant"])
 
     def number(code: str) -> Number:
         x = first.loc[coded.index, code].to_numpy()
@@ -592,7 +563,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         warmer_than_fitting=affective - response, mean=(affective + response) / 2
     )
 
-    def mean_echo() -> np.ndarray:
+    def mean_echo():
         need(len(with_echo), "no turn has a text and a user's message before it")
         return mean_of_rows(bootstrap, with_echo["echo"], with_echo["participant"])
 
