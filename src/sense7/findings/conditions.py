@@ -43,7 +43,7 @@ from sense7.findings.core import (
     Number,
     finding,
     frame_of,
-    mean_of_rows,
+    mean_number,
     need,
     resampled,
     tabulate,
@@ -211,19 +211,18 @@ def condition_means(
 
     def number(name: str) -> Number:
         rows = frame[frame["condition"] == name]
-
-        def mean():
-            need(study.conditions, NO_CONDITION)
-            need(len(frame), f"no conversation with a condition has a {words} in this data set")
-            need(len(rows), f"no conversation of this condition has a {words}")
-            return mean_of_rows(bootstrap, rows["y"], rows["participant"])
-
-        return Number(
+        return mean_number(
+            bootstrap,
+            rows["y"],
+            rows,
+            [
+                (study.conditions, NO_CONDITION),
+                (len(frame), f"no conversation with a condition has a {words} in this data set"),
+                (len(rows), f"no conversation of this condition has a {words}"),
+            ],
             label=name,
-            statistic=mean,
             unit=LEVEL,
             method=f"mean over conversations of the {words}",
-            rows=rows,
             key=f"{key}_{in_keys[name]}" if name in in_keys else "",
         )
 
@@ -1071,19 +1070,13 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
 
     def number(turn: int, of_condition: pd.DataFrame) -> Number:
         rows = of_condition[of_condition["turn"] == turn]
-
-        def mean():
-            need(len(turns), f"{MEAN} of a turn was never given in this data set")
-            need(len(rows), "no such turn was rated")
-            return mean_of_rows(bootstrap, rows["y"], rows["participant"])
-
-        return Number(
-            label=turn,
-            statistic=mean,
-            unit="level, 1 to 5",
-            method=f"mean over turns of {MEAN}",
-            rows=rows,
-        )
+        needs = [
+            (len(turns), f"{MEAN} of a turn was never given in this data set"),
+            (len(rows), "no such turn was rated"),
+        ]
+        unit = "level, 1 to 5"
+        method = f"mean over turns of {MEAN}"
+        return mean_number(bootstrap, rows["y"], rows, needs, label=turn, unit=unit, method=method)
 
     tables = {}
     for condition in study.conditions or ["all conversations"]:

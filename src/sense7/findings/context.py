@@ -22,7 +22,7 @@ from sense7.estimators.least_squares import (
     within,
 )
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
+from sense7.findings.core import Number, finding, mean_number, need, resampled, tabulate
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, need_prompt
 from sense7.study import Study
@@ -111,18 +111,17 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
 
     def number(topic: str, key: str) -> Number:
         rows = frame[frame["topic"] == topic]
-
-        def mean_departure():
-            need(not no_topics, no_topics)
-            need(anybody_has_two, "no participant has two conversations to compare")
-            return mean_of_rows(bootstrap, rows["departure"], rows["participant"])
-
-        return Number(
+        return mean_number(
+            bootstrap,
+            rows["departure"],
+            rows,
+            [
+                (not no_topics, no_topics),
+                (anybody_has_two, "no participant has two conversations to compare"),
+            ],
             label=topic,
-            statistic=mean_departure,
             unit="points",
             method="mean ground truth over conversations, minus the participant's own mean",
-            rows=rows,
             key=key,
         )
 
@@ -333,15 +332,10 @@ def _mean_gap(
     study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame, **declared: str
 ) -> Number:
     """The mean gap of some conversations."""
-
-    def mean_gap():
-        reason = no_gap(study, expected_and_experienced(study))
-        need(not reason, reason)
-        need(len(frame), "topic was not given in this data set")
-        return mean_of_rows(bootstrap, frame["gap"], frame["participant"])
-
+    reason = no_gap(study, expected_and_experienced(study))
+    needs = [(not reason, reason), (len(frame), "topic was not given in this data set")]
     unit = "points on a scale from 0 to 1"
-    return Number(statistic=mean_gap, unit=unit, rows=frame, **declared)
+    return mean_number(bootstrap, frame["gap"], frame, needs, unit=unit, **declared)
 
 
 @finding

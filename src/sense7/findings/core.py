@@ -239,6 +239,26 @@ def mean_of_rows(bootstrap: ParticipantBootstrap, values, participants) -> np.nd
     return share(bootstrap, values, np.ones(len(values)), participants)
 
 
+def mean_number(
+    bootstrap: ParticipantBootstrap,
+    values,
+    rows: pd.DataFrame,
+    needs: Iterable[tuple[object, str]] = (),
+    **declared: str,
+) -> Number:
+    """Return the number that is the mean of one value per row, or the share of rows that are true.
+
+    ``needs`` are what :func:`need` is given, one after the other.
+    """
+
+    def mean():
+        for met, reason in needs:
+            need(met, reason)
+        return mean_of_rows(bootstrap, values, rows["participant"])
+
+    return Number(statistic=mean, rows=rows, **declared)
+
+
 def widened(bootstrap: ParticipantBootstrap, comparisons: int) -> ParticipantBootstrap:
     """Return the same resamples with intervals for so many comparisons together (Bonferroni)."""
     return replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / max(1, comparisons))

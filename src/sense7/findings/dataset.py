@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ from scipy import sparse
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, frame_of, mean_of_rows, need, tabulate, value_row
+from sense7.findings.core import Number, finding, frame_of, mean_number, need, tabulate, value_row
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -365,17 +364,13 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     """
     truth = _truth(study).to_numpy()
     has_truth = np.isfinite(truth)
-    participants = study.conversations.loc[has_truth, "participant"]
-
-    def mean():
-        return mean_of_rows(bootstrap, truth[has_truth], participants)
-
-    number = Number(
+    number = mean_number(
+        bootstrap,
+        truth[has_truth],
+        study.conversations[has_truth],
         label="ground truth",
-        statistic=mean,
         unit="level, 1 to 5",
         method="mean ground truth over conversations",
-        rows=participants,
         key="ground_truth_mean",
         undefined="no conversation has a rated turn",
     )
@@ -724,25 +719,21 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         "error": messages["role"] == "error",
     }
 
-    def share_with(disturbance: str) -> np.ndarray:
-        was_recorded = messages["retry"].map(as_name).notna().any()
-        need(was_recorded or disturbance != "retry", NO_RETRIES)
-        disturbed = messages.loc[is_disturbed[disturbance], "conversation"]
-        has_one = conversations["conversation"].isin(disturbed)
-        return mean_of_rows(bootstrap, has_one, conversations["participant"])
-
+    was_recorded = messages["retry"].map(as_name).notna().any()
     numbers = []
     for disturbance, (key, label) in _DISTURBED.items():
-        numbers.append(
-            Number(
-                label=label,
-                statistic=partial(share_with, disturbance),
-                unit="share of conversations",
-                method=f"conversations with at least one {disturbance} by all",
-                rows=conversations,
-                key=key,
-            )
+        disturbed = messages.loc[is_disturbed[disturbance], "conversation"]
+        number = mean_number(
+            bootstrap,
+            conversations["conversation"].isin(disturbed),
+            conversations,
+            [(was_recorded or disturbance != "retry", NO_RETRIES)],
+            label=label,
+            unit="share of conversations",
+            method=f"conversations with at least one {disturbance} by all",
+            key=key,
         )
+        numbers.append(number)
     return tabulate("disturbance", numbers, bootstrap)
 
 

@@ -42,7 +42,7 @@ from sense7.findings.core import (
     Resamples,
     finding,
     frame_of,
-    mean_of_rows,
+    mean_number,
     resampled,
     tabulate,
     value_row,
@@ -341,16 +341,13 @@ def felt_heard_tables(
 
     def mean_of_group(source: str, label: str) -> Number:
         group = groups[source, label]
-
-        def mean():
-            return mean_of_rows(bootstrap, group["mean of six"], group["participant"])
-
-        return Number(
+        return mean_number(
+            bootstrap,
+            group["mean of six"],
+            group,
             label=LABELS[label],
-            statistic=mean,
             unit=POINTS,
             method="mean over people, mean of six",
-            rows=group,
             key=f"felt_heard_mean_{source}_{label}",
         )
 
@@ -382,12 +379,13 @@ def felt_heard_tables(
 
     feelings = table.set_index("participant")[list(FEELINGS)]
     is_highest = (feelings == 7).all(axis=1).to_numpy()
-    ceiling = Number(
+    ceiling = mean_number(
+        bootstrap,
+        is_highest,
+        table,
         label="highest rating to all six",
-        statistic=lambda: mean_of_rows(bootstrap, is_highest, table["participant"]),
         unit="share of people",
         method="share of people who gave the highest rating to all six feelings",
-        rows=table,
     )
     by_name["feelings"] = named(
         "measure",

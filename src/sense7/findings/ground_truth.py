@@ -1,14 +1,12 @@
 """Ground truth of a conversation, to the letter of the authors' convention, and what other conventions would give."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
 from sense7.arguments import checked, is_frame, is_names
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate
+from sense7.findings.core import Number, finding, mean_number, tabulate
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -114,18 +112,16 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     rated = study.conversations[np.isfinite(truth)]
     label = labels(truth[np.isfinite(truth)])
 
-    def share_with(level: int) -> np.ndarray:
-        need(len(rated), NEVER_RATED)
-        return mean_of_rows(bootstrap, label == level, rated["participant"])
-
     numbers = []
     for level in range(1, len(LEVELS) + 1):
-        number = Number(
+        number = mean_number(
+            bootstrap,
+            label == level,
+            rated,
+            [(len(rated), NEVER_RATED)],
             label=level,
-            statistic=partial(share_with, level),
             unit="share of conversations",
             method="conversations with the label by conversations with ground truth",
-            rows=rated,
             key=f"ground_truth_label_{level}",
         )
         numbers.append(number)
@@ -189,27 +185,26 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         has_both = np.isfinite(truth) & np.isfinite(values)
         rows = study.conversations[has_both]
 
-        def share_changed():
-            if name == "ratings after the conversation":
-                need(not repeated, repeated)
-                was_rated = np.isfinite(values).any()
-                need(was_rated, "post-task empathy was never rated in this data set")
-            if name == "overall ratings":
-                was_rated = study.turns["overall"].notna().any()
-                need(was_rated, "the overall rating was never given in this data set")
-            need(np.isfinite(truth).any(), NEVER_RATED)
-            if name == "complete turns only":
-                need(len(rows), "no turn rates every dimension")
-            need(len(rows), "no conversation has both")
-            is_changed = labels(truth[has_both]) != labels(values[has_both])
-            return mean_of_rows(bootstrap, is_changed, rows["participant"])
-
-        return Number(
+        needs = []
+        if name == "ratings after the conversation":
+            was_rated = np.isfinite(values).any()
+            needs.append((not repeated, repeated))
+            needs.append((was_rated, "post-task empathy was never rated in this data set"))
+        if name == "overall ratings":
+            was_rated = study.turns["overall"].notna().any()
+            needs.append((was_rated, "the overall rating was never given in this data set"))
+        needs.append((np.isfinite(truth).any(), NEVER_RATED))
+        if name == "complete turns only":
+            needs.append((len(rows), "no turn rates every dimension"))
+        needs.append((len(rows), "no conversation has both"))
+        return mean_number(
+            bootstrap,
+            labels(truth[has_both]) != labels(values[has_both]),
+            rows,
+            needs,
             label=name,
-            statistic=share_changed,
             unit="share of conversations",
             method=f"conversations whose label differs under: {name}",
-            rows=rows,
             key=f"ground_truth_changed_{ending}",
         )
 

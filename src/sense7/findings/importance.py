@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, mean_of_rows, need, tabulate, value_row
+from sense7.findings.core import Number, finding, mean_number, tabulate, value_row
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -95,18 +95,15 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         resampled_people = replace(bootstrap, participants=choices["participant"])
 
     def number(name: str) -> Number:
-        def share_that_names_it():
-            need(study.participants is not None, NO_SHEET)
-            need(column is not None, NO_CHOICES)
-            names_it = choices["dimension"] == name
-            return mean_of_rows(resampled_people, names_it, choices["participant"])
-
-        return Number(
+        needs = [(study.participants is not None, NO_SHEET), (column is not None, NO_CHOICES)]
+        return mean_number(
+            resampled_people,
+            choices["dimension"] == name,
+            choices,
+            needs,
             label=name,
-            statistic=share_that_names_it,
             unit="share of participants",
             method=method,
-            rows=choices,
             key=f"importance_{name.lower()}",
         )
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import under_keys
-from sense7.findings.core import Number, finding, mean_of_rows, need, share, tabulate
+from sense7.findings.core import Number, finding, mean_number, mean_of_rows, need, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -48,10 +48,12 @@ NEVER_RATED = "asked, and never rated in this data set"
 UNDEFINED = "no answer can be read"
 
 
-def _require_rated(study: Study, name: str) -> None:
-    """Refuse to compute a number of a rating that nobody gave, and say whether it was asked."""
-    need(name in study.asked, NEVER_ASKED)
-    need(study.turns[name].notna().any(), NEVER_RATED)
+def _was_rated(study: Study, name: str) -> list[tuple[bool, str]]:
+    """What a number of a rating needs: that it was asked, and that somebody gave it."""
+    return [
+        (name in study.asked, NEVER_ASKED),
+        (study.turns[name].notna().any(), NEVER_RATED),
+    ]
 
 
 @finding
@@ -215,17 +217,14 @@ def _share_very_poor(
     key: str,
 ) -> Number:
     """The share of these turns whose level of a rating is 1, very poor."""
-
-    def very_poor_share():
-        _require_rated(study, name)
-        return mean_of_rows(bootstrap, labels(turns[name]) == 1, turns["participant"])
-
-    return Number(
+    return mean_number(
+        bootstrap,
+        labels(turns[name]) == 1,
+        turns,
+        _was_rated(study, name),
         label=name,
-        statistic=very_poor_share,
         unit=f"share of {among}",
         method=f"turns at level 1 by {among}",
-        rows=turns,
         key=key,
         undefined=UNDEFINED,
     )
@@ -338,16 +337,14 @@ def _mean_level(study: Study, bootstrap: ParticipantBootstrap, name: str) -> Num
         mean = scale.original(study.turns[name].mean(), len(LEVELS))
         method += f"; the answers, from {scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
 
-    def mean_level():
-        _require_rated(study, name)
-        return mean_of_rows(bootstrap, rated[name], rated["participant"])
-
-    return Number(
+    return mean_number(
+        bootstrap,
+        rated[name],
+        rated,
+        _was_rated(study, name),
         label=name,
-        statistic=mean_level,
         unit="level, 1 to 5",
         method=method,
-        rows=rated,
         key=f"mean_{name}",
         undefined=UNDEFINED,
     )

@@ -16,7 +16,7 @@ from sense7.estimators.least_squares import indicators, within_correlation
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import pair_tables, weighted_kappa
 from sense7.files import digest_of
-from sense7.findings.core import Number, finding, frame_of, mean_of_rows, need, resampled, tabulate
+from sense7.findings.core import Number, finding, frame_of, mean_number, need, resampled, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -108,19 +108,19 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     frame = commented_turns(study)
     rated = frame[frame["level"].notna()]
 
-    def share_with_comment(turns: pd.DataFrame) -> np.ndarray:
-        need(frame["comment"].notna().any(), NO_COMMENTS)
-        need(len(turns), "no turn was rated so")
-        has_comment = turns["comment"].notna()
-        return mean_of_rows(bootstrap, has_comment, turns["participant"])
-
     def number(label: str, turns: pd.DataFrame, key: str) -> Number:
-        return Number(
+        needs = [
+            (frame["comment"].notna().any(), NO_COMMENTS),
+            (len(turns), "no turn was rated so"),
+        ]
+        return mean_number(
+            bootstrap,
+            turns["comment"].notna(),
+            turns,
+            needs,
             label=label,
-            statistic=lambda: share_with_comment(turns),
             unit="share of turns",
             method="rated turns with a comment by rated turns",
-            rows=turns,
             key=key,
         )
 
@@ -563,10 +563,6 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         warmer_than_fitting=affective - response, mean=(affective + response) / 2
     )
 
-    def mean_echo():
-        need(len(with_echo), "no turn has a text and a user's message before it")
-        return mean_of_rows(bootstrap, with_echo["echo"], with_echo["participant"])
-
     def within_conversations(frame: pd.DataFrame, columns: list[str], words: str) -> dict:
         complete = frame[frame[columns].notna().all(axis=1)]
         method = f"correlation within conversations of {words}"
@@ -581,12 +577,14 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
             method,
         )
 
-    number = Number(
+    number = mean_number(
+        bootstrap,
+        with_echo["echo"],
+        with_echo,
+        [(len(with_echo), "no turn has a text and a user's message before it")],
         label="echo, mean share of the answer's words",
-        statistic=mean_echo,
         unit="share of words",
         method="mean over turns of the echo",
-        rows=with_echo,
         key="echo_share",
     )
     rows = {
