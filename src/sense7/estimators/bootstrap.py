@@ -481,7 +481,9 @@ class ParticipantBootstrap:
         Those of the draws may be ``shifted`` so that their mean is the value in the data.
         """
         estimate = float(values[0])
-        shift_to = estimate if shifted else None
+        shift_to = None
+        if shifted:
+            shift_to = estimate
         return Estimate(estimate, *self.interval(values[1:], participants, shift_to=shift_to))
 
     @classmethod

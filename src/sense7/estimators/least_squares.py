@@ -19,16 +19,17 @@ _IDENTIFIED = 1e-6
 """A coefficient is identified if it lies in the space of the other eigenvalues but for this."""
 
 
-def cross_products(columns: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """Return the products of every two columns, or of each with every other one, for each row: (rows, columns, others).
+def cross_products(first: np.ndarray, second: np.ndarray | None = None) -> np.ndarray:
+    """Return the products of every two columns, or of each with every second one, for each row: (rows, first, second).
 
     Examples
     --------
     >>> cross_products(np.array([[1.0, 2.0]])).tolist()
     [[[1.0, 2.0], [2.0, 4.0]]]
     """
-    others = columns if others is None else others
-    return columns[:, :, None] * others[:, None, :]
+    if second is None:
+        second = first
+    return first[:, :, None] * second[:, None, :]
 
 
 def indicators(values: pd.Series, levels: Sequence) -> np.ndarray:

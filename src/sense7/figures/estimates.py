@@ -190,7 +190,9 @@ class _Panel:
     @property
     def percent(self) -> str:
         """What the label of the axis says of the scale."""
-        return " (%)" if self.scale == 100 else ""
+        if self.scale == 100:
+            return " (%)"
+        return ""
 
     def in_words(self) -> list[str]:
         """The panel's lines and estimates in words, one text for each series."""

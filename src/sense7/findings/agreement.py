@@ -354,32 +354,25 @@ def parts_and_shares(
             statistic=estimate,
             rows=units.ratings.index,
             key=key if recorded_as else "",
-            note=lacking_items(units.ratings, units.note) if name == TOTAL else "",
             **declared,
         )
 
-    parts = []
-    for name in [*ratings, TOTAL]:
-        part = number(
-            name,
-            lmg,
-            f"{recorded_as}_r2" if name == TOTAL else "",
-            unit="share of variance",
-            method=f"LMG, {described}",
-            undefined="the outcome does not vary",
-        )
-        parts.append(part)
-    shares = []
-    for name in ratings:
-        share = number(
-            name,
-            divided,
-            f"{recorded_as}_share_{name}",
-            unit="share of explained variance",
-            method=f"LMG divided by R squared, {described}",
-            undefined="nothing is explained",
-        )
-        shares.append(share)
+    of_lmg = {
+        "unit": "share of variance",
+        "method": f"LMG, {described}",
+        "undefined": "the outcome does not vary",
+    }
+    parts = [number(name, lmg, "", **of_lmg) for name in ratings]
+    lacking = lacking_items(units.ratings, units.note)
+    parts.append(number(TOTAL, lmg, f"{recorded_as}_r2", note=lacking, **of_lmg))
+    of_divided = {
+        "unit": "share of explained variance",
+        "method": f"LMG divided by R squared, {described}",
+        "undefined": "nothing is explained",
+    }
+    shares = [
+        number(name, divided, f"{recorded_as}_share_{name}", **of_divided) for name in ratings
+    ]
     return PartsAndShares(
         parts=tabulate("dimension", parts, bootstrap),
         shares=tabulate("dimension", shares, bootstrap),

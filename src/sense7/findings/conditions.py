@@ -247,7 +247,11 @@ def condition_differences(
     statistic = mean_difference
     undefined = "no rated conversation"
     method = "difference of means over conversations"
+    in_units = ""
+    key_of = ""
     if standardized:
+        in_units = ", in standard deviations"
+        key_of = "condition_d_{}"
         unit = "Cohen's d"
         contrast = "Cohen's d"
         statistic = cohens_d
@@ -271,9 +275,9 @@ def condition_differences(
             label=name,
             statistic=difference,
             unit=unit,
-            method=f"{method}, in standard deviations" if standardized else method,
+            method=f"{method}{in_units}",
             rows=rows,
-            key=f"condition_d_{in_key}" if standardized else "",
+            key=key_of.format(in_key),
             undefined=undefined,
             groups=rows["condition"],
             contrast=contrast,
@@ -464,11 +468,13 @@ def mixed_contrasts(
             conditions = count_of(len(present), "condition")
             reason = f"{conversations} in {conditions}: none is left to estimate noise from"
 
-    no_error = "" if reason else _why_no_error(frame, fit)
+    no_error = ""
+    no_test = reason
+    if not reason:
+        no_error = _why_no_error(frame, fit)
+        no_test = f"no test: {no_error}"
     of_tests = {"n": len(frame), "unit": "p value"}
-    overall = estimate_row(
-        **of_tests, method=MODEL, reason=f"no test: {no_error}" if no_error else reason
-    )
+    overall = estimate_row(**of_tests, method=MODEL, reason=no_test)
     tests = dict.fromkeys(all_pairs, overall)
     shown_pairs = list(all_pairs)
     pairs = pd.DataFrame(columns=_CONTRAST_COLUMNS)

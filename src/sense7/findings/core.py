@@ -73,7 +73,9 @@ class Number:
             result = self.statistic()
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
-        participants = self.rows if self.participants is None else self.participants
+        participants = self.participants
+        if participants is None:
+            participants = self.rows
         if isinstance(participants, pd.DataFrame):
             participants = participants["participant"]
         if not isinstance(result, Estimate):

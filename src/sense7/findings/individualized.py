@@ -906,7 +906,7 @@ def relations_of(
     generator = np.random.default_rng(bootstrap.seed)
     p_values = {}
 
-    def number(name: str, kind: str) -> Number:
+    def number(name: str) -> Number:
         answers = sheet.set_index("participant")[name].reindex(means.index).dropna()
         y = means[answers.index]
         varies = np.ptp(rounded(y)) > 0
@@ -916,7 +916,7 @@ def relations_of(
             "key": f"characteristic_correlation_{in_keys[name]}",
         }
         relation_of = _correlation
-        if kind == "group":
+        if examined.loc[name, "kind"] == "group":
             groups = count_of(answers.astype(str).nunique(), "group")
             declared = {
                 "unit": "share of the variance of participants' means (omega squared)",
@@ -935,7 +935,7 @@ def relations_of(
 
         return Number(name, relation, rows=answers.index, **declared)
 
-    numbers = [number(name, kind) for name, kind in examined["kind"].items()]
+    numbers = [number(name) for name in examined.index]
     estimates = estimate_table({}, "characteristic", {})
     if numbers:
         estimates = tabulate("characteristic", numbers, bootstrap)

@@ -179,10 +179,10 @@ def alpha_if_dropped(
     """
     rows = {}
     for name in ratings:
-        others = ratings.drop(columns=name)
+        remaining = ratings.drop(columns=name)
         key = f"alpha_{recorded_as}_without_only_{name}"
         if ratings[name].notna().any():
-            rows[name] = alpha_row(others, bootstrap, refused=repeated, key=key)
+            rows[name] = alpha_row(remaining, bootstrap, refused=repeated, key=key)
         else:
             method = "alpha of the others"
             rows[name] = estimate_row(
@@ -312,8 +312,8 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     upper_quartile = share_of_participant.quantile(0.75)
     is_left_out = rounded(share_of_participant) > rounded(upper_quartile)
     left_out = share_of_participant.index[is_left_out]
-    others = turns[~turns.index.isin(left_out)]
-    alpha = alpha_row(others, bootstrap, key="alpha_turn_without_straight_liners")
+    remaining = turns[~turns.index.isin(left_out)]
+    alpha = alpha_row(remaining, bootstrap, key="alpha_turn_without_straight_liners")
     participants = count_of(turns.index.nunique(), "participant")
     alpha["method"] += f"; without {len(left_out)} of {participants}"
     label = "alpha without the quarter that does so most"
