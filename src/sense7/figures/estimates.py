@@ -48,6 +48,13 @@ def ranges_in_words(table: pd.DataFrame) -> str:
     return "; ".join(parts)
 
 
+def scale_of(table: pd.DataFrame) -> int:
+    """Factor of what is drawn: shares are drawn in percent."""
+    if table["unit"].str.startswith("share").all():
+        return 100
+    return 1
+
+
 def series_in_words(series: str, table: pd.DataFrame) -> str:
     """The rows of a series in words, after its name where it has one."""
     if series:
@@ -182,10 +189,8 @@ class _Panel:
 
     @property
     def scale(self) -> int:
-        """Factor of what is drawn: shares are drawn in percent."""
-        if self.first_table["unit"].str.startswith("share").all():
-            return 100
-        return 1
+        """Factor of what is drawn."""
+        return scale_of(self.first_table)
 
     @property
     def percent(self) -> str:

@@ -7,7 +7,14 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import require_estimates
-from sense7.figures.estimates import Tables, by_series, ranges_in_words, series_in_words, with_sizes
+from sense7.figures.estimates import (
+    Tables,
+    by_series,
+    ranges_in_words,
+    scale_of,
+    series_in_words,
+    with_sizes,
+)
 from sense7.figures.source import INK, Shown, Sources, main_color
 from sense7.figures.style import (
     MARKS,
@@ -67,9 +74,7 @@ def lines_by_turn(
         reasons = reasons_of(everything)
         return Sentence(f"No figure of {label}: {reasons or 'there are no turns'}.")
     units = everything["unit"].str
-    scale = 1
-    if units.startswith("share").all():
-        scale = 100
+    scale = scale_of(everything)
     sources = Sources.of(source)
 
     def draw():
@@ -138,12 +143,12 @@ def scree(
         "components, noise": ("noise, as many rows as units", "s--", INK),
         "components, noise of participants": ("noise, as many rows as participants", "^:", INK),
     }
+    lines = {column: line for column, line in lines.items() if table[column].notna().any()}
 
     def draw():
         drawing, axes = new_axes(7, 3.4)
         for column, (label, marks, color) in lines.items():
-            if table[column].notna().any():
-                axes.plot(table.index, table[column], marks, color=color, label=label)
+            axes.plot(table.index, table[column], marks, color=color, label=label)
         axes.set(xlabel="rank", ylabel="eigenvalue of the correlations")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         name_lines(axes)
@@ -151,9 +156,8 @@ def scree(
 
     parts = []
     for column, (label, _, _) in lines.items():
-        if table[column].notna().any():
-            values = ", ".join(f"{value:z.2f}" for value in table[column])
-            parts.append(f"{label}: {values}")
+        values = ", ".join(f"{value:z.2f}" for value in table[column])
+        parts.append(f"{label}: {values}")
     alt = f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}."
     return figure_of(draw, name, alt, caption, table, source)
 

@@ -267,8 +267,7 @@ def specification_curve(
     sentence += f". {html.escape(agreed)}"
 
     estimates = estimated["estimate"]
-    lowest = format_number(float(estimates.min()), headline.unit)
-    highest = format_number(float(estimates.max()), headline.unit)
+    lowest, highest = _ends(estimates, headline)
     median = format_number(float(estimates.median()), headline.unit)
     alt = f"Specification curve of {headline.title}. {len(estimated)} of {count_of(len(table), 'analysis variant')} "
     alt += f"could be computed: from {lowest} to {highest}, median {median}"
@@ -325,6 +324,12 @@ def _reference(headline: Headline, published: float | None) -> tuple[float | Non
     if reference == 0:
         return reference, "zero"
     return reference, format_number(float(reference), headline.unit)
+
+
+def _ends(estimates: pd.Series, headline: Headline) -> tuple[str, str]:
+    """The lowest and the highest estimate, in words."""
+    lowest = format_number(float(estimates.min()), headline.unit)
+    return lowest, format_number(float(estimates.max()), headline.unit)
 
 
 def _look_of_line(headline: Headline) -> dict:
@@ -424,8 +429,7 @@ def specification_ranges(
 
 def _range_in_words(headline: Headline, table: pd.DataFrame, published: float | None) -> str:
     """A headline with its smallest and largest estimate, and with what they are compared with."""
-    lowest = format_number(float(table["estimate"].min()), headline.unit)
-    highest = format_number(float(table["estimate"].max()), headline.unit)
+    lowest, highest = _ends(table["estimate"], headline)
     words = f"{_title(headline)}: {lowest} to {highest} ({count_of(len(table), 'analysis', 'analyses')})"
     _, compared_with = _reference(headline, published)
     if headline.claim and compared_with:
@@ -463,8 +467,7 @@ def specification_table(
         estimates = table["estimate"].dropna()
         if estimates.empty:
             continue
-        row["lowest"] = format_number(estimates.min(), headline.unit)
-        row["highest"] = format_number(estimates.max(), headline.unit)
+        row["lowest"], row["highest"] = _ends(estimates, headline)
         agrees = agreement(table, name, published.get(name))
         _, compared_with = _reference(headline, published.get(name))
         relation = "above"

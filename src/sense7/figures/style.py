@@ -11,7 +11,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -216,13 +216,15 @@ class Figure:
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
         content = "\n".join([self.name, self.caption, self.alt, self._csv])
         with styled():
-            wide = _svg(self.drawing, _lay_out(self.drawing), content, self.alt)
-            wide = self._finished(wide, self.drawing)
+            wide = self._picture(self.drawing, content)
             if not self.for_phones:
                 _narrow(self.again)
-            narrow = _svg(self.again, _lay_out(self.again), f"narrow\n{content}", self.alt)
-            narrow = self._finished(narrow, self.again)
+            narrow = self._picture(self.again, f"narrow\n{content}")
         return wide, narrow
+
+    def _picture(self, drawing: MatplotlibFigure, content: str) -> str:
+        """A drawing laid out as SVG, whose ids follow from the content."""
+        return self._finished(_svg(drawing, _lay_out(drawing), content, self.alt), drawing)
 
     def _finished(self, svg: str, drawing: MatplotlibFigure) -> str:
         """The SVG with what a figure of a special kind adds to it."""
@@ -374,13 +376,8 @@ def figure_for_widths(
     source: Shown,
 ) -> Figure:
     """Draw a figure for a page and for a phone by a function of the width, where one can't be laid out as the other."""
-
-    def draw_wide() -> MatplotlibFigure:
-        return draw(WIDE)
-
-    def draw_narrow() -> MatplotlibFigure:
-        return draw(NARROW)
-
+    draw_narrow = partial(draw, NARROW)
+    draw_wide = partial(draw, WIDE)
     return figure_of(draw_wide, name, alt, caption, data, source, draw_for_phones=draw_narrow)
 
 

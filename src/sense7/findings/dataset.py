@@ -92,37 +92,6 @@ _QUANTITIES = {
 }
 """Quantity -> key of its median, name, unit, and what n counts."""
 
-_COUNTS = {
-    "participants": ("participants", "Tasks", "distinct PIDs in Tasks"),
-    "conversations_released": ("conversations", "Tasks", "rows of Tasks"),
-    "llm_conditions": ("conditions", "Tasks", "distinct Models in Tasks"),
-    "tasks": ("topics", "Tasks", "distinct topics in Tasks"),
-    "dimensions": ("dimensions", "turns", "dimensions rated in at least one turn"),
-    "levels": ("levels", "turns", "distinct levels among the ratings of turns"),
-    "turns": ("turns", "Messages", "messages whose Role is assistant"),
-    "turns_put_to_rating": (
-        "turns",
-        "turns",
-        "turns with at least one rating answered, be it by unknown",
-    ),
-    "conversations_with_ground_truth": (
-        "conversations",
-        "Tasks",
-        "conversations with at least one rated turn",
-    ),
-    "rescaled_columns": (
-        "columns",
-        "columns",
-        "columns of ratings on a declared scale that were rescaled to the official one",
-    ),
-    "unreadable_answers": (
-        "answers",
-        "answers",
-        "answers that can't be read; they are in no denominator",
-    ),
-}
-"""Key, and row of :func:`counts` -> unit, what n counts, method."""
-
 _DISTURBED = {
     "retry": ("conversations_with_retry", "conversations with a retry"),
     "error": ("conversations_with_error", "conversations with an error"),
@@ -173,36 +142,80 @@ def counts(study: Study) -> pd.DataFrame:
     """
     conversations = study.conversations
     levels = study.turns[list(RATING_NAMES)].to_numpy()
-    numbers = {
-        "participants": conversations["participant"].nunique(),
-        "conversations_released": len(conversations),
-        "llm_conditions": conversations["condition"].nunique(),
-        "tasks": conversations["topic"].nunique(),
-        "dimensions": len(study.rated_dimensions),
-        "levels": len(np.unique(levels[np.isfinite(levels)])),
-        "turns": len(study.turns),
-        "turns_put_to_rating": len(study.turns_put_to_rating),
-        "conversations_with_ground_truth": int(_truth(study).notna().sum()),
-        "rescaled_columns": len(study.rescaled),
-        "unreadable_answers": int(study.columns["unreadable"].sum()),
-    }
-    sizes = {
-        "Tasks": len(conversations),
-        "Messages": len(study.messages),
-        "turns": len(study.turns),
-        "columns": len(study.columns),
-        "answers": int(study.columns.loc[study.columns["question"], "filled"].sum()),
+    number_of_answers = int(study.columns.loc[study.columns["question"], "filled"].sum())
+    in_tasks = len(conversations)
+    # Count, of how many rows, columns or answers that were searched, unit, method.
+    counted = {
+        "participants": (
+            conversations["participant"].nunique(),
+            in_tasks,
+            "participants",
+            "distinct PIDs in Tasks",
+        ),
+        "conversations_released": (in_tasks, in_tasks, "conversations", "rows of Tasks"),
+        "llm_conditions": (
+            conversations["condition"].nunique(),
+            in_tasks,
+            "conditions",
+            "distinct Models in Tasks",
+        ),
+        "tasks": (
+            conversations["topic"].nunique(),
+            in_tasks,
+            "topics",
+            "distinct topics in Tasks",
+        ),
+        "dimensions": (
+            len(study.rated_dimensions),
+            len(study.turns),
+            "dimensions",
+            "dimensions rated in at least one turn",
+        ),
+        "levels": (
+            len(np.unique(levels[np.isfinite(levels)])),
+            len(study.turns),
+            "levels",
+            "distinct levels among the ratings of turns",
+        ),
+        "turns": (
+            len(study.turns),
+            len(study.messages),
+            "turns",
+            "messages whose Role is assistant",
+        ),
+        "turns_put_to_rating": (
+            len(study.turns_put_to_rating),
+            len(study.turns),
+            "turns",
+            "turns with at least one rating answered, be it by unknown",
+        ),
+        "conversations_with_ground_truth": (
+            int(_truth(study).notna().sum()),
+            in_tasks,
+            "conversations",
+            "conversations with at least one rated turn",
+        ),
+        "rescaled_columns": (
+            len(study.rescaled),
+            len(study.columns),
+            "columns",
+            "columns of ratings on a declared scale that were rescaled to the official one",
+        ),
+        "unreadable_answers": (
+            int(study.columns["unreadable"].sum()),
+            number_of_answers,
+            "answers",
+            "answers that can't be read; they are in no denominator",
+        ),
     }
     rows = {}
-    for key, (unit, counted, method) in _COUNTS.items():
-        estimate = numbers[key]
+    for key, (count, n, unit, method) in counted.items():
+        estimate = count
         reason = ""
-        if estimate == 0 and key in {"llm_conditions", "tasks"}:
+        if count == 0 and key in {"llm_conditions", "tasks"}:
             estimate = np.nan
             reason = f"{unit} were not given in this data set"
-        rows[key] = estimate_row(
-            estimate, n=sizes[counted], unit=unit, method=method, reason=reason, key=key
-        )
+        rows[key] = estimate_row(estimate, n=n, unit=unit, method=method, reason=reason, key=key)
     return estimate_table(rows, "count")
 
 

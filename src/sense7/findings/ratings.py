@@ -26,13 +26,6 @@ __all__ = [
     "shares_very_poor",
 ]
 
-_FIRST_TURN = {
-    "first turn": "relational_applicability_first_turn",
-    "later turns": "relational_applicability_later_turns",
-    "later minus first": "relational_applicability_later_minus_first",
-}
-"""Row of :func:`applicability_of_first_turn` -> key."""
-
 CLAIMED_DIMENSION = "Relational"
 """The dimension of which the paper says that it applies least often, and is very poor most often."""
 
@@ -161,7 +154,7 @@ def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap) -
             unit="share of turns",
             method="rated turns by turns shown for rating",
             rows=rows,
-            key=_FIRST_TURN[label],
+            key=f"relational_applicability_{label.replace(' ', '_')}",
             undefined=f"{absent} shown for rating",
         )
 
