@@ -15,12 +15,15 @@ from sense7 import __version__
 from sense7.cli.common import (
     Jobs,
     Json,
+    NewFolder,
     Parameters,
     Prompted,
     Quiet,
     Reading,
     Scheduler,
     Strict,
+    Workbook,
+    argument,
     assignments,
     building,
     complain,
@@ -38,9 +41,7 @@ from sense7.terminal import plain
 @with_options
 def build(
     *,
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A workbook or a data set.")
-    ] = "synthetic",
+    data: Workbook = "synthetic",
     name: Annotated[str | None, option("Name of the edition.")] = None,
     predictions: Annotated[
         str | None, option("Folder of a judge's predictions, if not predictions_NAME.")
@@ -94,9 +95,7 @@ def build(
 def ledger(
     edition: Annotated[
         str,
-        typer.Argument(
-            metavar="EDITION|KEY", help="Name of a built edition, or key of a recorded value."
-        ),
+        argument("Name of a built edition, or key of a recorded value.", "EDITION|KEY"),
     ] = "synthetic",
     strict: Annotated[
         bool, option("Exit with 1 unless the official workbook gives every primary figure.")
@@ -173,7 +172,7 @@ def _print_claims(title: str, rows: list[dict]) -> None:
 
 
 def run(
-    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03.")],
+    notebook: Annotated[str, argument("Number or name of a notebook, such as 03.")],
     parameter: Parameters = None,
     out: Annotated[
         Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")
@@ -209,9 +208,7 @@ def run(
 
 
 def verify(
-    edition: Annotated[
-        str, typer.Argument(help="Name of an edition, or its folder.")
-    ] = "synthetic",
+    edition: Annotated[str, argument("Name of an edition, or its folder.")] = "synthetic",
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
@@ -241,10 +238,8 @@ def verify(
 
 
 def site(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
-    editions: Annotated[
-        list[str], typer.Argument(metavar="EDITION...", help="Names of finished editions.")
-    ],
+    out: NewFolder,
+    editions: Annotated[list[str], argument("Names of finished editions.", "EDITION...")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
@@ -266,9 +261,7 @@ def notebooks(quiet: Quiet = False) -> None:
 
 
 def new(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of the finding, such as length-of-turns.")
-    ],
+    name: Annotated[str, argument("Of the finding, such as length-of-turns.", "NAME")],
 ) -> None:
     """Begin a finding: a module, its test and its notebook, which pass every test as they are.
 

@@ -21,10 +21,17 @@ def option(words: str, *names: str, many: bool = False, **more):
     return typer.Option(*names, help=words + " Can be repeated." * many, **more)
 
 
+def argument(words: str, metavar: str | None = None):
+    """What follows an argument's type: its help first."""
+    return typer.Argument(metavar=metavar, help=words)
+
+
 Many = list[str] | None
 Parameters = Annotated[
     Many, option("A parameter.", "--parameter", "-p", metavar="NAME=VALUE", many=True)
 ]
+Workbook = Annotated[str, argument("A workbook or a data set.", "DATA")]
+NewFolder = Annotated[Path, argument("Folder to write; absent or empty.", "OUT")]
 Prompted = Annotated[str | None, option("The condition with the empathy prompt.")]
 Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
 Scheduler = Annotated[

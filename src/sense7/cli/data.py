@@ -4,17 +4,18 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from sense7.cli.common import (
     Force,
     Jobs,
     Json,
+    NewFolder,
     Parameters,
     Prompted,
     Reading,
     Scheduler,
     Strict,
+    Workbook,
+    argument,
     assignments,
     option,
     with_options,
@@ -28,7 +29,7 @@ from sense7.terminal import count_of
 @with_options
 def check(
     *,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set.")],
+    data: Workbook,
     strict: Strict = False,
     prompted: Prompted = None,
     reading: Reading,
@@ -89,7 +90,7 @@ def simulate(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
+    name: Annotated[str, argument("Name of the data set, e.g. official.")],
     mirror: Annotated[
         str | None, option("Another address, file or folder; a copy of official is unverified.")
     ] = None,
@@ -106,7 +107,7 @@ def fetch(
 
 
 def template(
-    out: Annotated[Path, typer.Argument(metavar="OUT.xlsx", help="Workbook to write.")],
+    out: Annotated[Path, argument("Workbook to write.", "OUT.xlsx")],
     force: Force = False,
 ) -> None:
     """Write an empty workbook of the format: every column explained, answers to choose from."""
@@ -116,8 +117,8 @@ def template(
 
 
 def partition(
-    data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
+    data: Annotated[str, argument("A workbook, or the name of a data set.")],
+    out: NewFolder,
     parts: Annotated[int, option("Number of parts.", min=1)] = 8,
 ) -> None:
     """Write a data set in parts by participant, each a folder of tables."""
@@ -128,9 +129,7 @@ def partition(
 
 
 def statistics(
-    folder: Annotated[
-        Path, typer.Argument(help="Data set in parts, as `sense7 partition` writes it.")
-    ],
+    folder: Annotated[Path, argument("Data set in parts, as `sense7 partition` writes it.")],
     out: Annotated[Path, option("Table to write.", metavar="TABLE.csv")],
     predictions: Annotated[
         Path | None, option("A file of a judge's predictions, for the accuracy.")

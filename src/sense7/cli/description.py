@@ -47,10 +47,9 @@ def describe(study: Study) -> dict:
     never_asked = []
     not_recorded = []
     scales = {}
-    attributes = ("sheet", "column", "filled", "question", "lowest", "highest")
-    for sheet, column, is_filled, is_question, lowest, highest in zip(
-        *map(study.columns.__getitem__, attributes), strict=True
-    ):
+    names = ("sheet", "column", "filled", "question", "lowest", "highest")
+    rows = zip(*(study.columns[name] for name in names), strict=True)
+    for sheet, column, is_filled, is_question, lowest, highest in rows:
         name = f"{sheet}.{column}"
         if not is_filled and is_question:
             never_asked.append(name)

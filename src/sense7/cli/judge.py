@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import Data, Force, Many, complain, option, with_options
+from sense7.cli.common import Data, Force, Many, argument, complain, option, with_options
 from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.judge import DEFAULT_MODEL
@@ -78,7 +78,7 @@ Runs = Annotated[int, option("How often each conversation is asked about.", min=
 Policy = Annotated[
     str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")
 ]
-Files = Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")]
+Files = Annotated[list[Path], argument("Prediction files, or folders of them.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,9 +316,7 @@ def export_batch(
 @batch.command("import")
 @with_options
 def import_batch(
-    replies: Annotated[
-        list[Path], typer.Argument(help="Files of replies, those of errors included.")
-    ],
+    replies: Annotated[list[Path], argument("Files of replies, those of errors included.")],
     out: Annotated[Path, option("Folder of prediction files.")],
     asking: Asking,
     runs: Annotated[
@@ -343,7 +341,7 @@ def import_batch(
         foreign = count_of(len(imported.foreign), "reply", "replies")
         first = imported.foreign[0]
         remarks.append(f"{foreign} to other requests left out; the first is {first!r}")
-    imported.remarks[:0] = remarks
+    imported.remarks = [*remarks, *imported.remarks]
     _end(imported, imported.without_score, f"{count_of(len(imported.paths), 'run')}; ")
 
 

@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from sense7.cli.common import Force, Many, Reading, complain, option, with_options
+from sense7.cli.common import Force, Many, Reading, argument, complain, option, with_options
 from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.terminal import plain_lines
@@ -16,7 +14,7 @@ def import_chats(
     *,
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Exports of conversations, of any format."),
+        argument("Exports of conversations, of any format.", "FILE..."),
     ],
     out: Annotated[
         Path, option("Conversations or workbook to write.", metavar="CHATS.jsonl|MINE.xlsx")
@@ -102,7 +100,7 @@ def import_chats(
 
 
 def export(
-    edition: Annotated[str, typer.Argument(help="Name of a finished edition, or its folder.")],
+    edition: Annotated[str, argument("Name of a finished edition, or its folder.")],
     out: Annotated[
         Path | None, option("Archive to write, if not EDITION.crate.zip.", metavar="CRATE.zip")
     ] = None,
@@ -139,9 +137,7 @@ def export(
 
 
 def instrument(
-    study: Annotated[
-        Path, typer.Argument(metavar="STUDY.yml", help="Study file: what is asked, how, and whom.")
-    ],
+    study: Annotated[Path, argument("Study file: what is asked, how, and whom.", "STUDY.yml")],
     out: Annotated[Path, option("Page to write.", metavar="PAGE.html")],
     conversations: Annotated[
         Path | None, option("To rate, as `sense7 import` writes.", metavar="FILE.jsonl")
@@ -162,7 +158,7 @@ def instrument(
 def gather(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="The files that people downloaded from the page."),
+        argument("The files that people downloaded from the page.", "FOLDER"),
     ],
     out: Annotated[Path, option("Workbook to write.", metavar="OUT.xlsx")],
     force: Force = False,

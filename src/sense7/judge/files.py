@@ -158,9 +158,9 @@ class Predictions:
     path: Path
     name: str
     frame: pd.DataFrame = field(repr=False)
-    notes: list[str] = field(default_factory=list)
-    marks: Mapping[str, str] | None = None
-    ratings: pd.DataFrame | None = field(default=None, repr=False)
+    notes: list[str]
+    marks: Mapping[str, str] | None
+    ratings: pd.DataFrame | None = field(repr=False)
 
     @property
     def judge(self) -> str:

@@ -154,20 +154,18 @@ def _waits_in(body: object, words: str, now: float) -> Iterator[float | None]:
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds until a limit is reset, of those of which nothing remains; else the longest that may be waited for."""
-    resets = {}
+    resets = []
     for name, value in headers.items():
         if "limit" not in name:
             continue
         fields = dict(re.findall(r"\b(reset|remaining|t|r)=(\d{1,15})", value))
-        reset_value = ""
-        if "reset" in name:
-            reset_value = value
+        reset_value = value if "reset" in name else ""
         reset = fields.get("reset", fields.get("t", reset_value))
         remaining_value = headers.get(name.replace("reset", "remaining"), "")
         remaining = fields.get("remaining", fields.get("r", remaining_value))
         wait = _wait_of(reset, now)
         if wait is not None:
-            resets[name] = (wait, remaining.strip() == "0")
-    exhausted = [wait for wait, nothing_remains in resets.values() if nothing_remains]
-    short = [wait for wait, _ in resets.values() if wait <= LONGEST_WAIT]
+            resets.append((wait, remaining.strip() == "0"))
+    exhausted = [wait for wait, nothing_remains in resets if nothing_remains]
+    short = [wait for wait, _ in resets if wait <= LONGEST_WAIT]
     return max(exhausted or short, default=None)

@@ -146,14 +146,12 @@ def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
     if planted is None or len(marks) != planted.get("judge_runs"):
         return False
     try:
-        for mark in marks:
-            if mark["seed"] != str(truth["seed"]):
-                return False
-            if json.loads(mark["judge_parameters"]) != planted:
-                return False
+        expected = (str(truth["seed"]), planted)
+        return all(
+            (mark["seed"], json.loads(mark["judge_parameters"])) == expected for mark in marks
+        )
     except (KeyError, TypeError, ValueError):
         return False
-    return True
 
 
 def simulated_note(names: Collection[str]) -> str:

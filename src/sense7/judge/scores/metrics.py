@@ -177,7 +177,7 @@ class Run:
         self.rows = pd.DataFrame(
             {
                 "participant": self.everyone,
-                "conversation": frame.get("conversation", self.everyone).to_numpy(),
+                "conversation": np.asarray(frame.get("conversation", [None] * len(frame))),
                 "truth": frame["ground_truth"].to_numpy(dtype=float),
                 "score": counted_scores(frame, policy),
             }

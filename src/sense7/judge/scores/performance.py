@@ -69,12 +69,12 @@ class ShownJudge:
     bootstrap: ParticipantBootstrap
 
     def recorded(
-        self, table: pd.DataFrame, key: str, labels: Collection | None = None
+        self, table: pd.DataFrame, key: str, rows: Collection | None = None
     ) -> pd.DataFrame:
         """A table of this judge with a key for each row, or for some; without a judge, every row says so."""
-        keys = table.index.map(f"{key}_{{}}".format)
-        if labels is not None:
-            keys = keys.where(table.index.isin(labels), "")
+        keys = f"{key}_" + table.index.astype(str)
+        if rows is not None:
+            keys = keys.where(table.index.isin(rows), "")
         table = table.assign(method=self.method_prefix + table["method"], key=keys)
         if not self.name:
             table = table.assign(estimate=np.nan, low=np.nan, high=np.nan, n=0, reason=ABSENT)
