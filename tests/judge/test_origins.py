@@ -45,26 +45,29 @@ def completion(number, of, **fields):
     return Answered(body=json.dumps(said).encode())
 
 
-def test_another_model_is_one_note_a_run_and_in_the_evaluation(server, study_of, tmp_path):
+def test_another_model_is_one_note_a_run_and_in_the_evaluation(
+    server, study_of, tmp_path, sentences
+):
     server.script = lambda asked: completion(asked.number, asked.number, model="small-0.5b")
     outcome = ask(study_of(4), server, tmp_path, runs=2)
-    notes = [remark for remark in outcome.remarks if "small-0.5b" in remark]
-    assert [note.partition(":")[0] for note in notes] == ["run 1", "run 2"]
-    assert "(4 replies)" in notes[0]
+    first, second = outcome.remarks
+    sentences.check(first, "run 1:", "judge", "small-0.5b (4 replies)")
+    sentences.check(second, "run 2:", "judge", "small-0.5b (4 replies)")
     remarks = evaluate(tmp_path, draws=10).facts.remarks
-    assert sum("small-0.5b (4 replies)" in remark for _, remark in remarks) == 2
+    assert [name for name, _ in remarks] == ["judge-brief-iter1", "judge-brief-iter2"]
+    (sentence,) = {remark for _, remark in remarks}
+    sentences.check(sentence, "small-0.5b (4 replies)")
 
 
-def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path):
+def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path, sentences):
     first = {}
     server.script = lambda asked: completion(
         *[first.setdefault(number_of(asked), asked.number)] * 2
     )
     outcome = ask(study_of(4), server, tmp_path, runs=3)
-    assert [remark.partition(":")[0] for remark in outcome.remarks if "cache" in remark] == [
-        "run 2",
-        "run 3",
-    ]
+    second, third = outcome.remarks
+    sentences.check(second, "run 2:")
+    sentences.check(third, "run 3:")
     report = evaluate(tmp_path, draws=10)
     assert len(report.files) == 1
     assert len(report.facts.repeats) == 2

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from helpers import endpoint, judged
 from helpers.endpoint import need_the_judge
 from sense7.cli.judge import judge as judge_commands
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import asked_units
@@ -119,11 +118,14 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     assert cells["Turn"] == [None, None]
 
 
-def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
+def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path, sentences):
     server.script = endpoint.rates
     ask(study_of(2, 2), server, tmp_path / "out")
-    for changed in ({"unit": "conversation"}, {"rating": "Interest"}):
-        with pytest.raises(UserError, match="asked something else"):
+    for changed, name in (
+        ({"unit": "conversation"}, "all_conversation"),
+        ({"rating": "Interest"}, "Interest_turn"),
+    ):
+        with sentences.refused(tmp_path / "out", "prompt name: all_turn", name):
             ask(study_of(2, 2), server, tmp_path / "out", **changed)
     assert len(server.asked) == 4
     assert ask(study_of(2, 2), server, tmp_path / "out").statuses == Counter(ok=4)
@@ -131,33 +133,30 @@ def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "places"),
     [
-        ({"unit": "message"}, "--unit message: there is no such unit. Choose conversation or turn"),
-        (
-            {"rating": "interest"},
-            "--rating interest: there is no such rating. Choose one of overall, Affective",
-        ),
-        ({"policy": "authors"}, "the authors' rule reads no ratings"),
-        ({"shots": 5}, "--shots: examples have a score of a whole conversation"),
+        ({"unit": "message"}, ["--unit message:", "conversation", "turn"]),
+        ({"rating": "interest"}, ["--rating interest:", "overall, Affective"]),
+        ({"policy": "authors"}, ["strict"]),
+        ({"shots": 5}, ["--shots:"]),
     ],
+    ids=["unit", "rating", "policy", "shots"],
 )
 def test_unfit_options_are_refused_before_anything_is_written(
-    server, options, said, study_of, tmp_path
+    server, options, places, study_of, tmp_path, sentences
 ):
-    with pytest.raises(UserError) as caught:
+    with sentences.refused(*places):
         ask(study_of(2, 2), server, tmp_path / "out", **options)
-    assert said in str(caught.value)
     assert server.asked == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
-    server, study_of, tmp_path
+    server, study_of, tmp_path, sentences
 ):
     server.script = endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))
     outcome = ask(study_of(2, 2), server, tmp_path / "out")
-    assert outcome.stopped.endswith("Give --omit response_format")
+    sentences.check(outcome.stopped, "response_format (HTTP 400", "--omit response_format")
     assert ask(
         study_of(2, 2), server, tmp_path / "out", omit=["response_format"]
     ).statuses == Counter(ok=4)
@@ -167,39 +166,44 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "places"),
     [
-        ("", "the reply is empty"),
-        ("four", "the reply is not one JSON object in which each rating stands once"),
-        (
-            '{"overall": 4} {"overall": 5}',
-            "the reply is not one JSON object in which each rating stands once",
-        ),
-        (
-            '{"overall": 4, "overall": 5, "Interest": 3}',
-            "the reply is not one JSON object in which each",
-        ),
-        ("[4, 3]", "the reply is JSON, but no object"),
-        ('{"overall": 4}', "Interest is missing, which is no whole level"),
-        (
-            '{"overall": 4, "Interest": "four"}',
-            'Interest is "four", which is no whole level from 1 to 5',
-        ),
-        ('{"overall": 4, "Interest": 4.5}', "Interest is 4.5, which is no whole level"),
-        ('{"overall": 4, "Interest": "4.5"}', 'Interest is "4.5", which is no whole level'),
-        ('{"overall": 4, "Interest": true}', "Interest is true, which is no whole level"),
-        ('{"overall": 0, "Interest": 3}', "overall is 0, which is no whole level"),
-        ('{"overall": 4, "Interest": null}', "Interest is null, which is no whole level"),
-        (
-            '{"overall": "not applicable", "Interest": 3}',
-            'overall is "not applicable", which is no whole level',
-        ),
+        ("", []),
+        ("four", []),
+        ('{"overall": 4} {"overall": 5}', []),
+        ('{"overall": 4, "overall": 5, "Interest": 3}', []),
+        ("[4, 3]", []),
+        ('{"overall": 4}', ["Interest"]),
+        ('{"overall": 4, "Interest": "four"}', ['Interest is "four"', "1 to 5"]),
+        ('{"overall": 4, "Interest": 4.5}', ["Interest is 4.5"]),
+        ('{"overall": 4, "Interest": "4.5"}', ['Interest is "4.5"']),
+        ('{"overall": 4, "Interest": true}', ["Interest is true"]),
+        ('{"overall": 0, "Interest": 3}', ["overall is 0"]),
+        ('{"overall": 4, "Interest": null}', ["Interest is null"]),
+        ('{"overall": "not applicable", "Interest": 3}', ['overall is "not applicable"']),
+    ],
+    ids=[
+        "empty",
+        "word",
+        "two objects",
+        "twice",
+        "list",
+        "missing",
+        "text",
+        "fraction",
+        "fraction as text",
+        "true",
+        "zero",
+        "null",
+        "not applicable",
     ],
 )
-def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(text, reason):
-    levels, why, _ = read_levels(text, ("overall", "Interest"))
+def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(
+    text, places, sentences
+):
+    levels, reason, _ = read_levels(text, ("overall", "Interest"))
     assert levels == {}
-    assert why.startswith(reason)
+    sentences.check(reason, *places)
 
 
 @pytest.mark.parametrize(
@@ -265,19 +269,18 @@ def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study
     assert frame["status"].eq("not_applicable").all()
 
 
-@pytest.mark.parametrize(
-    ("cell", "said"), [(6, "'6' is no level"), ("N/A", "'N/A' is no level from 1 to 5. Write a")]
-)
-def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, said, study_of, tmp_path):
+@pytest.mark.parametrize("cell", [6, "N/A"])
+def test_a_cell_that_is_no_rating_is_refused_with_its_place(
+    server, cell, study_of, tmp_path, sentences
+):
     server.script = endpoint.rates
     path = ask(study_of(1, 2), server, tmp_path / "out").paths[0]
     book = openpyxl.load_workbook(path)
     column = [cell.value for cell in book["ratings"][1]].index("Interest judge") + 1
     book["ratings"].cell(3, column).value = cell
     book.save(path)
-    with pytest.raises(UserError, match="sheet ratings, column Interest judge, row 3: ") as caught:
+    with sentences.refused(f"{path}: sheet ratings, column Interest judge, row 3: '{cell}'"):
         read_predictions(path)
-    assert said in str(caught.value)
 
 
 # How it compares

@@ -106,7 +106,7 @@ def content(folder):
 # Predictions and the data set
 
 
-def test_runs_of_a_judge_are_told_from_other_judges(tmp_path, few, frame):
+def test_runs_of_a_judge_are_told_from_other_judges(tmp_path, few, frame, sentences):
     for model, run in (("judge", 1), ("judge", 2), ("judge", 10), ("another", 1)):
         write(tmp_path / "p", frame, model, run=run)
     judges = read_runs(few, tmp_path / "p")
@@ -116,7 +116,7 @@ def test_runs_of_a_judge_are_told_from_other_judges(tmp_path, few, frame):
     }
     assert available_judges.chosen_judge(judges) == "judge-empathy"
     assert available_judges.chosen_judge(judges, "another-empathy") == "another-empathy"
-    with pytest.raises(UserError, match=r"judge = 'nobody': .*another-empathy, judge-empathy"):
+    with sentences.refused("judge = 'nobody'", "another-empathy, judge-empathy"):
         available_judges.chosen_judge(judges, "nobody")
 
 
@@ -131,29 +131,21 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     assert run["status"].tolist() == ["ok"] * 45 + ["unstated"] * 3
 
 
-def test_a_stray_file_is_refused(tmp_path, few, frame):
+def test_a_stray_file_is_refused(tmp_path, few, frame, sentences):
     (write(tmp_path / "p", frame) / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
-    with pytest.raises(
-        UserError, match=r"notes\.csv: the column IS_EMPATHY is missing .* move it elsewhere"
-    ):
+    with sentences.refused(tmp_path / "p" / "notes.csv", "column IS_EMPATHY", "who, what"):
         read_runs(few, tmp_path / "p")
 
 
 def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(
-    tmp_path, few, frame
-):
+    tmp_path, few, frame, sentences):
     foreign = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
-    with pytest.raises(
-        UserError,
-        match=r"iter1\.xlsx: conversations that are not of this data set: 48 of 48.*'XT0001'",
-    ):
+    path = tmp_path / "p" / "judge-empathy-iter1.xlsx"
+    with sentences.refused(path, "48 of 48", "'XT0001'"):
         read_runs(few, foreign)
     before = frame.loc[2, "ground_truth"]
     frame.loc[2, "ground_truth"] = 1.0
-    said = (
-        rf"iter1\.xlsx: the ground truth of 1 conversation .*'T0003' \(1 there, {before:g} here\)"
-    )
-    with pytest.raises(UserError, match=said):
+    with sentences.refused(path, "1 conversation", "'T0003'", "(1 there", f"{before:g} here"):
         read_runs(few, write(tmp_path / "p", frame))
 
 
@@ -200,7 +192,7 @@ def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
     assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
 
 
-def test_level_and_length_without_words_or_scores_say_why(few, frame):
+def test_level_and_length_without_words_or_scores_say_why(few, frame, sentences):
     known = frame.assign(score=4.0, status="ok", ground_truth=3.5)
 
     def tables_of(predictions):
@@ -209,9 +201,10 @@ def test_level_and_length_without_words_or_scores_say_why(few, frame):
 
     found = tables_of(known)
     assert found.loc["level_bias", "estimate"] == 0.5
-    assert found.loc["length_spearman", "reason"] == "scores or lengths are all the same"
+    sentences.check(found.loc["length_spearman", "reason"])
     found = tables_of(known.assign(score=np.nan))
-    assert set(found["reason"]) == {"no conversation has both a score and a ground truth"}
+    (reason,) = set(found["reason"])
+    sentences.check(reason)
 
 
 # A simulated judge: its files
@@ -235,8 +228,7 @@ def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, few
 
 
 def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
-    folder, small, monkeypatch
-):
+    folder, small, monkeypatch, sentences):
     before = content(folder)
 
     def full(*_arguments, **_options):
@@ -244,7 +236,7 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
 
     with monkeypatch.context() as patch:
         patch.setattr(available_judges, "write_predictions", full)
-        with pytest.raises(UserError, match=r"mine_judge: can't be written.*Make room"):
+        with sentences.refused(folder):
             write_simulated(small, folder)
     assert content(folder) == before
     write_simulated(simulate(SMALL, 3, JudgeParameters(judge_runs=1)), folder)
@@ -253,28 +245,29 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
 
 
 @pytest.mark.parametrize(
-    ("file", "given", "said"),
+    ("file", "given", "place"),
     [
-        ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*another --out"),
+        ("mine_judge/notes.txt", "mine_judge", "notes.txt"),
         (
             "mine_judge/gpt-4o-empathy-iter1.xlsx",
             "mine_judge",
-            r"mine_judge: holds gpt-4o-empathy-iter1\.xlsx, ",
+            "gpt-4o-empathy-iter1.xlsx",
         ),
-        ("other", "results_judge", "holds the word results"),
-        ("a_judge", "a_judge", "can't be a folder"),
+        ("other", "results_judge", ""),
+        ("a_judge", "a_judge", ""),
     ],
+    ids=["notes", "predictions", "results", "file"],
 )
-def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given, said):
+def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given, place, sentences):
     (folder.parent / file).write_text("mine", "utf-8")
     before = content(folder)
-    with pytest.raises(UserError, match=said):
+    with sentences.refused(folder.parent / given, place, "--out"):
         write_simulated(small, folder.parent / given)
     assert (content(folder), (folder.parent / file).read_text("utf-8")) == (before, "mine")
 
 
-def test_without_a_judge_there_is_nothing_to_write(tmp_path):
-    with pytest.raises(ValueError, match="no judge"):
+def test_without_a_judge_there_is_nothing_to_write(tmp_path, sentences):
+    with sentences.refused(error=ValueError):
         write_simulated(simulate(SMALL, 3, None), tmp_path / "a")
 
 
@@ -286,7 +279,7 @@ def renamed(folder, name):
         path.rename(path.with_name(path.name.replace(JUDGE, name)))
 
 
-def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(folder, small, few):
+def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(folder, small, few, sentences):
     renamed(folder, "gpt-4o-empathy_judge")
     judges = read_runs(few, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
@@ -298,10 +291,7 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     real = parse_sheets(
         {name: sheet for name, sheet in small.sheets.items() if name != "Synthetic"}, name="mine"
     )
-    with pytest.raises(
-        UserError,
-        match=r"iter1.xlsx: predictions of a simulated judge, .* not synthetic.* Take the",
-    ):
+    with sentences.refused("gpt-4o-empathy_judge-iter1.xlsx", "sense7 judge run"):
         read_runs(real, folder)
 
 
