@@ -13,7 +13,6 @@ from sense7.cli.sufficient_statistics import (
     statistics_of_parts,
     sums_of_part,
 )
-from sense7.errors import UserError
 from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import safe_names
@@ -156,9 +155,9 @@ def test_a_part_without_a_rating_and_a_condition_of_one_part_only_are_no_trouble
     )
 
 
-def test_a_participant_in_two_parts_is_refused(study):
+def test_a_participant_in_two_parts_is_refused(study, sentences):
     part = sums_of_part(study)
-    with pytest.raises(UserError, match="'P001' is in several parts"):
+    with sentences.refused("'P001'"):
         estimates_of_parts([part, part], **DRAWS)
 
 
@@ -166,9 +165,9 @@ def end_this_worker(_item):
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def test_a_worker_that_the_system_ends_is_one_sentence_on_memory_and_jobs():
+def test_a_worker_that_the_system_ends_is_one_sentence_on_memory_and_jobs(sentences):
     with (
-        pytest.raises(UserError, match=r"one of 2 worker processes .* memory.*--jobs 1"),
+        sentences.refused("2", "--jobs 1"),
         mapping(None, 2) as apply,
     ):
         list(apply(end_this_worker, range(4)))

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from sense7.cli import app
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import ground_truth, labels
@@ -148,9 +147,7 @@ def test_majority_and_own_mean_are_those_of_the_others(rows):
     truths = [half / 2 for half in halves]
     found = baseline_predictions(study_of(who, truths))
     if len(set(truths)) == 1:
-        assert {baseline.reason for baseline in found.values()} == {
-            "ground truth is the same in every conversation"
-        }
+        assert all(baseline.reason for baseline in found.values())
         return
     if len(set(who)) > 1:
         majority = frame_of(found, "majority label")["score"]
@@ -162,10 +159,7 @@ def test_majority_and_own_mean_are_those_of_the_others(rows):
             ]
             assert score == min(others, key=lambda label: (-others.count(label), label))
     else:
-        assert (
-            found["majority label"].reason
-            == "there is only one participant, and nobody else to learn from"
-        )
+        assert found["majority label"].reason
     if max(who.count(person) for person in who) > 1:
         for own, score in enumerate(frame_of(found, "own mean")["score"]):
             rest = [
@@ -178,7 +172,20 @@ def test_majority_and_own_mean_are_those_of_the_others(rows):
             ]
             assert score == pytest.approx(np.mean(rest), abs=1e-11)
     else:
-        assert found["own mean"].reason == "no participant has two conversations with ground truth"
+        assert found["own mean"].reason
+
+
+@pytest.mark.parametrize(
+    ("who", "truths", "name"),
+    [
+        ((1, 2), (3, 3), "majority label"),
+        ((1, 1), (3, 4), "majority label"),
+        ((1, 2), (3, 4), "own mean"),
+    ],
+    ids=["one truth", "one participant", "one conversation each"],
+)
+def test_a_baseline_that_has_nothing_to_learn_from_says_why(who, truths, name, sentences):
+    sentences.check(baseline_predictions(study_of(who, truths))[name].reason)
 
 
 @pytest.mark.parametrize("name", ["words per turn", "all words, ridge"])
@@ -270,15 +277,15 @@ def test_a_text_is_not_learned_from_where_it_is_to_be_predicted():
         pd.testing.assert_frame_equal(*(frame_of(way, name).loc[own] for way in (before, after)))
 
 
-def test_where_everybody_rated_the_same_texts_nothing_is_learned():
+def test_where_everybody_rated_the_same_texts_nothing_is_learned(sentences):
     people, texts = 8, 6
     _, truths, said, answers = lists(people=people, conversations=people * texts)
     who = [person for person in range(people) for _ in range(texts)]
     found = baseline_predictions(
         study_of(who, truths, said[:texts] * people, answers[:texts] * people)
     )
-    why = "too little to learn from without the texts that several participants have in common"
-    assert {found[name].reason for name in TEXT_BASELINES} == {why}
+    (reason,) = {found[name].reason for name in TEXT_BASELINES}
+    sentences.check(reason)
     assert found["own mean"].reason == ""
 
 
@@ -327,7 +334,7 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
             )
 
 
-def test_a_score_that_only_says_who_was_left_out_has_no_correlation(bootstrap):
+def test_a_score_that_only_says_who_was_left_out_has_no_correlation(bootstrap, sentences):
     study = sample()
     frame = frame_of(baseline_predictions(study), "words per turn")
     plain = frame.assign(score=frame["score"] - frame["above"], above=0.0)
@@ -336,7 +343,7 @@ def test_a_score_that_only_says_who_was_left_out_has_no_correlation(bootstrap):
     table = baseline_table({"words per turn": Baseline("words per turn", "mean", plain)}, bootstrap)
     row = table.loc[("spearman", "words per turn")]
     assert np.isnan(row["estimate"])
-    assert row["reason"] == "it predicts the same for everybody"
+    sentences.check(row["reason"])
 
 
 def test_the_gain_in_accuracy_is_over_the_same_conversations_and_every_number_has_a_key(
@@ -509,23 +516,21 @@ def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_
     assert set(read_predictions(write_learned(study, tmp_path)).frame["score"]) == {1.0, 5.0}
 
 
-def test_nothing_is_written_where_there_is_nothing_to_learn(tmp_path):
+def test_nothing_is_written_where_there_is_nothing_to_learn(tmp_path, sentences):
     few = study_of([1, 1, 2], [3, 4, 5], ["tea", "ale", "rain"])
-    with pytest.raises(
-        UserError, match=r"learned judge: 2 participants are too few .*Give a workbook with rated"
-    ):
+    with sentences.refused("learned judge", "2 participants"):
         write_learned(few, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkeypatch):
+def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkeypatch, sentences):
     monkeypatch.setattr("sense7.loading.load", lambda data: study)
     done = CliRunner().invoke(
         app, ["judge", "learn", "--data", "mine.xlsx", "--out", str(tmp_path)]
     )
     assert done.exit_code == 0, done.output
     assert str(tmp_path / "learned-judge-baseline-iter1.xlsx") in done.stdout
-    assert "learning from 40 conversations" in done.stderr
+    sentences.check(done.stderr, "40")
 
 
 SAYINGS = ["tea", "ale", "warm day", "cold day", "tea and ale", ""]

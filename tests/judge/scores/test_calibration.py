@@ -11,17 +11,19 @@ from typer.testing import CliRunner
 from helpers.judged import run_of
 from sense7.cli import app
 from sense7.cli.judge_words import calibration
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.files import read_predictions, write_predictions
+from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.judge.scores.bias import bias_table, family_of
 from sense7.judge.scores.calibration import (
     agreement_after_calibration,
     calibrated,
     calibration_errors,
 )
+from sense7.judge.scores.judges import ABSENT
+from sense7.judge.scores.metrics import coverage
 from sense7.judge.scores.report import calibrate
 
 
@@ -127,7 +129,9 @@ def test_rank_correlation_and_distance_of_calibrated_scores_are_of_the_same_conv
         assert rho["n"] == distance["n"] == rated.sum()
 
 
-def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_rank_correlation(sentences):
+def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_rank_correlation(
+    sentences,
+):
     frame = predictions()
     frame["ground_truth"] = frame["ground_truth"] - frame["ground_truth"].mean() + 3
     frame["score"] = 3.0
@@ -168,7 +172,21 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder, sentences):
     assert frame["score"].to_numpy() == pytest.approx(calibrated(given()), nan_ok=True)
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
     (section,) = calibration(done)
-    sentences.check(section.text().splitlines()[0], "49")
+    (line,) = (line for line in section.text().splitlines() if " 49 " in line)
+    sentences.check(line.partition(":")[0], "49")
+
+
+def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_coverage(folder):
+    reasons = [*STATUSES[1:], NOT_ASKED]
+    frame = given()
+    frame.loc[frame.index[: len(reasons)], "score"] = np.nan
+    frame.loc[frame.index[: len(reasons)], "status"] = reasons
+    write_predictions(folder / "given" / "model-prompt-iter1.xlsx", frame)
+    (path,) = calibrate([folder / "given"], folder / "out", draws=50).paths.values()
+    mapped = read_predictions(path).frame
+    assert mapped["status"].tolist() == frame["status"].tolist()
+    as_given = coverage(frame)["estimate"]
+    pd.testing.assert_series_equal(coverage(mapped)["estimate"].loc[as_given.index], as_given)
 
 
 def test_the_command_prints_paths_and_errors(folder):
@@ -193,7 +211,9 @@ def test_a_simulated_judge_stays_simulated(folder):
     ],
     ids=["few", "nobody", "in place"],
 )
-def test_what_cannot_be_calibrated_is_refused_and_nothing_written(folder, frame, out, places, sentences):
+def test_what_cannot_be_calibrated_is_refused_and_nothing_written(
+    folder, frame, out, places, sentences
+):
     write_predictions(folder / "given" / "model-prompt-iter1.xlsx", frame)
     before = sorted(folder.rglob("*"))
     with sentences.refused(folder / "given", *places):
@@ -299,7 +319,8 @@ def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
     ids=["my-judge", "gpt-4o", "gemini-2.5-pro"],
 )
 def test_where_families_are_not_known_the_table_says_so(
-    study, bootstrap, model, conditions, sentences):
+    study, bootstrap, model, conditions, sentences
+):
     renamed = named(study, conditions)
     row = bias_table(renamed, {"1": judged(renamed, 0.1, model)}, bootstrap).loc["model family"]
     sentences.check(row["reason"], model)
@@ -324,7 +345,8 @@ def test_families_are_known_by_names_and_never_guessed(name, family):
 
 
 def test_without_a_judge_each_factor_says_why_and_one_condition_is_nothing_to_compare(
-    study, bootstrap, sentences):
+    study, bootstrap, sentences
+):
     one = named(study, dict.fromkeys(NAMES, "only"))
     reason = bias_table(one, {"1": judged(one, 0.1)}, bootstrap).loc["condition", "reason"]
     sentences.check(reason)

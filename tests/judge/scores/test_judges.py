@@ -14,7 +14,6 @@ from scipy.stats import spearmanr
 from helpers.studies import FRAMES, bootstrap_of
 from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
 from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
@@ -138,7 +137,8 @@ def test_a_stray_file_is_refused(tmp_path, few, frame, sentences):
 
 
 def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(
-    tmp_path, few, frame, sentences):
+    tmp_path, few, frame, sentences
+):
     foreign = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
     path = tmp_path / "p" / "judge-empathy-iter1.xlsx"
     with sentences.refused(path, "48 of 48", "'XT0001'"):
@@ -228,7 +228,8 @@ def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, few
 
 
 def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
-    folder, small, monkeypatch, sentences):
+    folder, small, monkeypatch, sentences
+):
     before = content(folder)
 
     def full(*_arguments, **_options):
@@ -279,7 +280,9 @@ def renamed(folder, name):
         path.rename(path.with_name(path.name.replace(JUDGE, name)))
 
 
-def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(folder, small, few, sentences):
+def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
+    folder, small, few, sentences
+):
     renamed(folder, "gpt-4o-empathy_judge")
     judges = read_runs(few, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, recall_score
 
-from sense7.errors import UserError
 from sense7.estimators import ranks as ranks_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS
@@ -152,11 +151,11 @@ def failed_run():
     return frame
 
 
-def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
+def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors(sentences):
     frame = run_of(missing=0).assign(score=NAN, status="api_error")
     strict, authors = (run_metrics(frame, policy=policy) for policy in ("strict", "authors"))
     assert strict.loc["accuracy", "n"] == 0
-    assert strict.loc["accuracy", "reason"] == "no conversation has both a score and a ground truth"
+    sentences.check(strict.loc["accuracy", "reason"])
     assert authors.loc["accuracy", "estimate"] > 0.1
     assert strict.loc["coverage", "estimate"] == authors.loc["coverage", "estimate"] == 0
 
@@ -210,7 +209,7 @@ def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
 # Over runs
 
 
-def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
+def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables(sentences):
     runs = [run_of(seed, error=0.8) for seed in range(4)]
     found = OverRuns(runs)
     tables = pd.DataFrame({name: run_metrics(frame)["estimate"] for name, frame in enumerate(runs)})
@@ -220,8 +219,9 @@ def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
         tables.std(axis=1, ddof=1).to_numpy()
     )
     assert (found.spread["n"] == 4).all()
-    assert (OverRuns(runs[:1]).spread["reason"] == "one run has no spread").all()
     assert found.spread[["low", "high"]].isna().all(axis=None)
+    (reason,) = set(OverRuns(runs[:1]).spread["reason"])
+    sentences.check(reason)
 
 
 def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
@@ -237,17 +237,17 @@ def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
         assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so():
+def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so(sentences):
     fine = run_of(missing=0)
     constant = fine.assign(score=3.0)
     found = OverRuns({"a": fine, "b": constant}, bootstrap_of(fine)).mean
     assert np.isnan(found.loc["spearman", "estimate"])
-    assert found.loc["spearman", "reason"] == "undefined in 1 of 2 runs: every score is the same"
+    sentences.check(found.loc["spearman", "reason"], "1 of 2 runs")
     assert np.isfinite(found.loc["accuracy", ["estimate", "low"]].astype(float)).all()
 
 
-def test_no_run_is_an_error():
-    with pytest.raises(UserError, match="no run to be evaluated"):
+def test_no_run_is_an_error(sentences):
+    with sentences.refused():
         OverRuns([])
 
 
@@ -275,17 +275,19 @@ def test_the_interval_of_stability_resamples_participants():
 
 
 @pytest.mark.parametrize(
-    ("frames", "reason"),
+    "frames",
     [
-        ([run_of()], "one run has nothing to agree with"),
-        ([run_of(), run_of().assign(score=NAN)], "no conversation has a score in two runs"),
-        ([run_of(), run_of().assign(conversation=None)], "no conversation has a score in two runs"),
+        [run_of()],
+        [run_of(), run_of().assign(score=NAN)],
+        [run_of(), run_of().assign(conversation=None)],
     ],
+    ids=["one run", "no scores", "no conversations"],
 )
-def test_without_two_answers_there_is_no_stability(frames, reason):
+def test_without_two_answers_there_is_no_stability(frames, sentences):
     found = stability(OverRuns(frames))
     assert found["estimate"].isna().all()
-    assert (found["reason"] == reason).all()
+    (reason,) = set(found["reason"])
+    sentences.check(reason)
 
 
 # Confusion and calibration
@@ -310,10 +312,10 @@ def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
         )
 
 
-def test_a_level_that_is_never_predicted_says_so():
+def test_a_level_that_is_never_predicted_says_so(sentences):
     frame = run_of(missing=0).assign(score=4.0)
     found = calibration(OverRuns([frame], bootstrap_of(frame)))
-    assert found.loc[2, "reason"] == "nothing is predicted as 2"
+    sentences.check(found.loc[2, "reason"], "2")
     assert found.loc[[1, 2, 3, 5], "estimate"].isna().all()
     assert found.loc[4, "estimate"] == pytest.approx(frame["ground_truth"].mean())
 
@@ -321,7 +323,7 @@ def test_a_level_that_is_never_predicted_says_so():
 # Degenerate data
 
 
-def test_without_rows_every_metric_says_why_it_is_missing():
+def test_without_rows_every_metric_says_why_it_is_missing(sentences):
     empty = run_of(rows=0)
     bootstrap = bootstrap_of(run_of())
     for found in (
@@ -331,62 +333,59 @@ def test_without_rows_every_metric_says_why_it_is_missing():
     ):
         assert found["estimate"].isna().all()
         assert (found["reason"] != "").all()
-    assert (
-        missing_bounds(empty, bootstrap)["reason"] == "no conversation has a ground truth"
-    ).all()
+    (reason,) = set(missing_bounds(empty, bootstrap)["reason"])
+    sentences.check(reason)
 
 
 @pytest.mark.parametrize(
-    ("truth", "score", "name", "reason"),
+    ("truth", "score", "name", "level"),
     [
-        ([3.0], [4.0], "spearman", "only one conversation has both a score and a ground truth"),
-        ([3.0, 4.0], [4.0, 4.0], "spearman", "every score is the same"),
-        ([3.0, 3.0], [4.0, 2.0], "spearman", "ground truth is the same everywhere"),
-        (
-            [3.0, 3.1],
-            [3.0, 2.9],
-            "quadratic_kappa",
-            "ground truth and scores are all at the same level",
-        ),
-        ([3.0, 3.1], [4.0, 2.0], "sensitivity_4", "no conversation has the ground truth 4"),
-        ([3.0, 3.1], [4.0, 2.0], "specificity_3", "every conversation has the ground truth 3"),
+        ([3.0], [4.0], "spearman", ""),
+        ([3.0, 4.0], [4.0, 4.0], "spearman", ""),
+        ([3.0, 3.0], [4.0, 2.0], "spearman", ""),
+        ([3.0, 3.1], [3.0, 2.9], "quadratic_kappa", ""),
+        ([3.0, 3.1], [4.0, 2.0], "sensitivity_4", "4"),
+        ([3.0, 3.1], [4.0, 2.0], "specificity_3", "3"),
     ],
+    ids=["one row", "same score", "same truth", "kappa", "sensitivity", "specificity"],
 )
-def test_a_metric_that_is_undefined_says_why(truth, score, name, reason):
+def test_a_metric_that_is_undefined_says_why(truth, score, name, level, sentences):
     found = run_metrics(
         scored(truth, score).assign(participant="P1"), ParticipantBootstrap(["P1"], draws=20)
     )
     assert np.isnan(found.loc[name, "estimate"])
-    assert found.loc[name, "reason"] == reason
+    sentences.check(found.loc[name, "reason"], level)
 
 
 @pytest.mark.parametrize(
-    ("participant", "reason"),
+    ("participant", "number"),
     [
-        (None, "no interval: participants are not known"),
-        ([None] * 6, "no interval: participants are not known"),
-        (["a", None, "b", "c", "d", "e"], "no interval: rows whose participant is not known: 1"),
-        (["a", "a", "b", "b", "a", "b"], "no interval: only 2 participants to resample"),
+        (None, ""),
+        ([None] * 6, ""),
+        (["a", None, "b", "c", "d", "e"], "1"),
+        (["a", "a", "b", "b", "a", "b"], "2 participants"),
     ],
+    ids=["no column", "blank", "one blank", "two people"],
 )
-def test_without_participants_there_are_figures_and_no_intervals(participant, reason):
+def test_without_participants_there_are_figures_and_no_intervals(participant, number, sentences):
     frame = run_of(rows=6, missing=0).drop(columns="participant")
     if participant is not None:
         frame["participant"] = pd.Series(participant, dtype=object)
     bootstrap = ParticipantBootstrap(list("abcde"), draws=20)
+    (reason,) = stability(OverRuns([frame] * 2, bootstrap))["reason"]
+    sentences.check(reason, number)
     for found in (run_metrics(frame, bootstrap), OverRuns([frame] * 2, bootstrap).mean):
         defined = found["estimate"].notna()
         assert (found.loc[defined, "reason"] == reason).all()
         assert found[["low", "high"]].isna().all(axis=None)
-    assert stability(OverRuns([frame] * 2, bootstrap))["reason"].tolist() == [reason]
     assert missing_bounds(frame, bootstrap)["reason"].unique() == [reason]
 
 
-def test_a_perfect_judge_is_not_called_certain():
+def test_a_perfect_judge_is_not_called_certain(sentences):
     frame = run_of(missing=0)
     found = run_metrics(frame.assign(score=frame["ground_truth"]), bootstrap_of(frame))
     assert found.loc[["accuracy", "spearman"], "estimate"].tolist() == pytest.approx([1, 1])
-    assert found.loc["accuracy", "reason"] == "no interval: every resampling gives the same value"
+    sentences.check(found.loc["accuracy", "reason"])
     assert np.isnan(found.loc["spearman", "low"])
 
 
@@ -405,7 +404,9 @@ def youden_by_hand(truth, score):
     return found
 
 
-def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
+def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together(
+    sentences,
+):
     truth = run_of(1, rows=240, missing=0)["ground_truth"]
     frames = [
         run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)
@@ -432,23 +433,24 @@ def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_fi
         np.testing.assert_allclose(
             found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12
         )
-    assert found["method"].str.contains("99% percentile interval").all()
+    (method,) = set(found["method"])
+    sentences.check(method, "99%", "60")
 
 
-def test_a_judge_that_always_says_the_same_recognizes_nothing():
+def test_a_judge_that_always_says_the_same_recognizes_nothing(sentences):
     frame = run_of(missing=0).assign(score=4.0)
     found = recognition(OverRuns([frame], bootstrap_of(frame)))
     np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
-    assert found.loc[1, "reason"] == "no interval: the judge never gives this level"
+    sentences.check(found.loc[1, "reason"])
 
 
-def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
+def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit(sentences):
     frame = run_of(rows=200, people=20, missing=0)
     lowest = frame["ground_truth"] < 1.5
     frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
     found = recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
     assert found.loc[1, "estimate"] == 1
-    assert found.loc[1, "reason"] == "no interval: only 3 participants to resample"
+    sentences.check(found.loc[1, "reason"], "3 participants")
 
 
 def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():
@@ -494,15 +496,17 @@ def test_a_judge_without_skill_seldom_has_a_mean_recall_above_chance():
 
 
 @pytest.mark.parametrize(
-    ("frame", "reason"),
+    "frame",
     [
-        (run_of(rows=0), "no conversation has both a score and a ground truth"),
-        (run_of(missing=0).drop(columns="participant"), "participants are not known"),
-        (run_of(missing=0).assign(ground_truth=4.0), "fewer than two levels were given by 5"),
+        run_of(rows=0),
+        run_of(missing=0).drop(columns="participant"),
+        run_of(missing=0).assign(ground_truth=4.0),
     ],
+    ids=["no rows", "no participants", "one level"],
 )
-def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame, reason):
+def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame, sentences):
     bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
     table = mean_recall(OverRuns([frame], bootstrap))
     assert table["estimate"].isna().all()
-    assert table["reason"].str.startswith(reason).all()
+    (reason,) = set(table["reason"])
+    sentences.check(reason)

@@ -496,7 +496,7 @@ def calibrate(
         # Rows with a score, or why there is none; replies are those of another score.
         scores = frame["calibrated"].clip(LOWEST, HIGHEST)
         status = frame["status"].where(scores.isna(), "ok")
-        keeps_reason = status.isin((*STATUSES[1:-2], NOT_ASKED))
+        keeps_reason = status.isin((*STATUSES[1:], NOT_ASKED))
         columns = [
             "conversation",
             "participant",
