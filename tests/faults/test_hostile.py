@@ -164,7 +164,7 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
     for row, text in zip(rows, PAYLOADS, strict=True):
         row["id"] = text
     facts = dict.fromkeys(("label", "verdicts", "verdicts_of_other_works"), PAYLOADS[50])
-    monkeypatch.setattr("sense7.book.ledger.read_ledger", lambda root, name: (rows, facts))
+    monkeypatch.setattr("sense7.book.ledger.read_ledger", lambda *_: (rows, facts))
     for arguments in (["ledger", "x"], ["ledger", "x", "--json"], ["ledger", "x", "--strict"]):
         said = CliRunner().invoke(cli.app, arguments)
         assert said.exit_code == int("--strict" in arguments), (
