@@ -189,13 +189,14 @@ def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path):
     )  # at twice the size in pixels
 
 
-def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html):
+def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html, sentences):
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{html.as_uri()}/{PAGE}")
     caption = page.locator("figure.sense7-figure figcaption").first
     expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
     figure = page.locator(f"#specification-{NAME}")
-    expect(said(figure)).to_contain_text("Main analysis:")
+    expect(said(figure)).to_contain_text(sentence_of(figure, [0, 0, 0, 0]))
+    sentences.check(said(figure).inner_text())
     expect(figure.locator("svg:visible")).to_be_visible()
     assert page.locator("figure.sense7-figure").locator("input, button, select").count() == 0
     page.context.close()
@@ -347,15 +348,20 @@ def said(figure):
     return figure.locator("output")
 
 
-def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
-    data = content(figure)
+def sentence_of(figure, choices):
+    """The end of the sentence on these choices: the estimate and how it was computed."""
+    row = next(row for row in content(figure)["rows"] if row[0] == choices)
+    return f": {row[5]} ({row[7]})."
+
+
+def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure, sentences):
     page = figure.page
     figure.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-    row = next(row for row in data["rows"] if row[0] == [2, 0, 0, 0])
-    expect(said(figure)).to_contain_text(f"With these choices: {row[5]} ({row[7]}).")
+    expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))
+    sentences.check(said(figure).inner_text())
 
 
 def test_the_address_keeps_the_choice_and_forgets_it(figure):
@@ -364,20 +370,21 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     assert page.url.endswith(HASH)
     page.reload()
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-    expect(said(figure)).to_contain_text("With these choices")
+    expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))
     expect(figure).to_be_in_viewport()
     figure.get_by_role("button", name="Reset to main analysis").click()
     assert "#" not in page.url
     expect(figure.get_by_role("radio").first).to_be_focused()
 
 
-def test_a_combination_that_was_not_computed_says_why(reader):
+def test_a_combination_that_was_not_computed_says_why(reader, sentences):
     other = reader.open("notebooks/06-individualized.html").locator(
         "#specification-participants_share"
     )
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
-    expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")
+    expect(said(other)).to_contain_text(content(other)["left_out"])
+    sentences.check(said(other).inner_text())
     assert {path.get_attribute("d") for path in other.locator(".sense7-here path").all()} == {""}
 
 
@@ -400,4 +407,4 @@ def test_paper_shows_the_choices_of_the_book(figure):
     expect(figure.locator("fieldset.control")).to_be_hidden()
     expect(figure.locator("svg:visible")).to_be_visible()
     page.emulate_media(media="screen")
-    expect(said(figure)).to_contain_text("With these choices")
+    expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))

@@ -113,7 +113,9 @@ def expect_turns(page, expected):
 # Tabs
 
 
-def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(context, page_file):
+def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(
+    context, page_file, sentences
+):
     first, second, third = tabs(context, page_file(), 3)
     rate(first, 0, 4)
     rate(second, 1, 0)
@@ -130,7 +132,8 @@ def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(contex
     expect(third.get_by_label("Comment")).to_have_value("")
     rate(third, 1, 2)
     expect_turns(first, {"2": {"Affective": "poor", "overall": "neutral"}})
-    expect(first.get_by_text("Answers were given in another tab, too.")).to_be_visible()
+    expect(first.locator(".other-tab")).not_to_be_empty()
+    sentences.check(first.locator(".other-tab").inner_text())
     first.wait_for_timeout(1000)
     for page in (first, second, third):
         page.evaluate(COUNT_WRITES)
@@ -145,7 +148,7 @@ def test_each_tab_has_a_step_of_its_own_also_after_back_and_reload(context, page
     go_on(second)
     expect(second.get_by_role("heading", name="Turn 2 of 2")).to_be_visible()
     rate(second, 0, 0)
-    expect(first.get_by_text("Answers were given in another tab, too.")).to_be_visible()
+    expect(first.locator(".other-tab")).not_to_be_empty()
     expect(first.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
     first.reload()
     expect(first.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
@@ -236,12 +239,15 @@ def test_conversations_that_are_added_in_two_tabs_join_and_one_that_was_taken_ba
 # Nothing is kept, nothing is saved
 
 
-def test_where_nothing_is_kept_a_reload_and_another_person_are_asked_about(context, page_file):
+def test_where_nothing_is_kept_a_reload_and_another_person_are_asked_about(
+    context, page_file, sentences
+):
     page, asked = context.new_page(), []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     page.add_init_script(NO_STORE)
     page.goto(page_file().as_uri())
-    expect(page.get_by_text("This browser can't keep your answers.")).to_be_visible()
+    expect(page.locator(".note.fault")).to_be_visible()
+    sentences.check(page.locator(".note.fault").inner_text())
     begin(page)
     page.reload()
     assert asked == [], "nothing was answered yet"
@@ -271,7 +277,7 @@ def test_a_store_that_forgets_is_not_said_to_keep(context, page_file):
     page.goto(page_file().as_uri())
     begin(page)
     rate(page, 0, 3)
-    expect(page.get_by_text("This browser can't keep your answers.")).to_be_visible()
+    expect(page.locator(".note.fault")).to_be_visible()
     expect(page.get_by_text("Answers kept in this browser")).to_have_count(0)
 
 
