@@ -405,16 +405,36 @@ def test_of_a_table_the_rows_with_a_key_are_recorded(recorder, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("number", "unit", "recorded"),
+    [
+        (9.0, "number of turns", int),
+        (np.float64(0), "number of judges", int),
+        (9.5, "number of turns", float),
+        (1.0, "alpha", float),
+    ],
+)
+def test_a_whole_number_of_what_is_counted_is_recorded_as_one(
+    recorder, tmp_path, number, unit, recorded
+):
+    how = {"n": 4, "unit": unit, "method": "counted", "computed_by": "this notebook"}
+    recorder.value("a", number, low=number, high=number, **how)
+    (value,) = stored(tmp_path)
+    assert {type(value[part]) for part in ("estimate", "low", "high")} == {recorded}
+    assert value["estimate"] == number
+
+
+@pytest.mark.parametrize(
     ("number", "unit", "shown"),
     [
         (0.3806, "share of turns", "38.1%"),
-        (6812.0, "turns", "6,812"),
+        (6812.0, "number of turns", "6,812"),
         (0.9613, "alpha", "0.961"),
         (3.5333, "level, 1 to 5", "3.53"),
         ("gpt", "condition", "gpt"),
         (1.0, "alpha", "1.000"),
         (4.0, "level, 1 to 5", "4.00"),
-        (4.0, "conditions", "4"),
+        (4.0, "number of conditions", "4"),
+        (9.5, "number of turns", "9.5"),
         (0.0, "share of turns", "0.0%"),
         (0.0, "p value", "< 0.001"),
         (0.00099, "p value", "< 0.001"),
@@ -428,7 +448,7 @@ def test_numbers_in_the_words_of_their_unit(number, unit, shown):
 
 
 @pytest.mark.parametrize(
-    "unit", ["share of turns", "level, 1 to 5", "seconds", "turns", "correlation"]
+    "unit", ["share of turns", "level, 1 to 5", "seconds", "number of turns", "correlation"]
 )
 def test_what_rounds_to_zero_has_no_minus(unit):
     assert format_number(-0.0, unit) == format_number(0.0, unit)

@@ -19,32 +19,8 @@ if TYPE_CHECKING:  # pages are made from recorded values without it
     from sense7.estimators.estimates import ComputedBy
 
 
-COUNTS = frozenset(
-    [
-        "answers",
-        "cells",
-        "characteristics",
-        "columns",
-        "comments",
-        "components",
-        "conditions",
-        "conversations",
-        "dimensions",
-        "factors",
-        "intervals",
-        "judges",
-        "levels",
-        "messages",
-        "participants",
-        "questions",
-        "specifications",
-        "studies",
-        "tests",
-        "topics",
-        "turns",
-    ]
-)
-"""Units that count something: their values are shown as whole numbers."""
+COUNTED = "number of "
+"""Beginning of a unit of what is counted: such values are whole numbers, but for a median between two of them."""
 
 P_VALUE = "p value"
 """Unit of p values: below ``SMALLEST_P`` they are shown as that, since none of them is zero."""
@@ -152,7 +128,8 @@ class Recorder:
             Number of observations that it rests on; may be missing only where there is
             no estimate.
         unit : str
-            What is counted or measured. A unit that begins with ``share`` is shown in percent.
+            What is counted or measured. A unit that begins with ``share`` is shown in percent, one
+            that begins with ``number of`` as a whole number.
         method : str
             Estimator, and kind of interval.
         computed_by : str
@@ -189,7 +166,7 @@ class Recorder:
 
     def _add(self, key, estimate, *, n, unit, method, computed_by, low, high, reason) -> None:
         """Check one value and take it up; it is not written yet."""
-        estimate, low, high = (_plain(number) for number in (estimate, low, high))
+        estimate, low, high = (_plain(number, unit) for number in (estimate, low, high))
         cell = _running_cell()
         if key in self._values:
             # A reader may run a cell another time, which then replaces what it recorded.
@@ -275,12 +252,14 @@ def _require_recorded(path: Path) -> None:
         )
 
 
-def _plain(number):
-    """A number of any kind as a float, int or None; text as it is."""
+def _plain(number, unit: str):
+    """A number of any kind as a float, a whole one of a count as an int, or None; text as it is."""
     if number is None or isinstance(number, str):
         return number
     if not math.isfinite(number):
         return None
+    if unit.startswith(COUNTED) and number == int(number):
+        return int(number)
     if hasattr(number, "item"):
         return number.item()
     return number
@@ -353,7 +332,7 @@ def format_number(number: float | str, unit: str) -> str:
 
     Examples
     --------
-    >>> format_number(0.3806, "share of turns"), format_number(6812, "turns"), format_number(0.9613, "alpha")
+    >>> format_number(0.3806, "share of turns"), format_number(6812, "number of turns"), format_number(0.9613, "alpha")
     ('38.1%', '6,812', '0.961')
     >>> format_number(0.0312, "p value"), format_number(0.0001, "p value")
     ('0.031', '< 0.001')
@@ -368,13 +347,13 @@ def format_number(number: float | str, unit: str) -> str:
         return f"{number:z.2f}"
     if unit in {"seconds", "words"}:
         return f"{number:z,.1f}"
+    is_count = unit.startswith(COUNTED) or isinstance(number, int)
+    is_whole = float(number).is_integer()
     # A whole number that is no count, such as an alpha of 1, keeps its decimals.
-    if (
-        isinstance(number, int)
-        or unit in COUNTS
-        or (float(number).is_integer() and abs(number) >= 10)
-    ):
+    if is_whole and (is_count or abs(number) >= 10):
         return f"{number:z,.0f}"
+    if is_count:
+        return f"{number:z,.1f}"
     return f"{number:z.3f}"
 
 

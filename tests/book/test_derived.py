@@ -49,7 +49,7 @@ def value(key, estimate=0.5, **given):
 VALUES = [
     value("a", 0.9613, low=0.95, high=0.97),
     value("none", None),
-    value("count", 3, unit="components"),
+    value("count", 3, unit="number of components"),
     value("topic", "my_topic*", unit="topic"),
 ]
 

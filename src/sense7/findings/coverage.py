@@ -199,7 +199,7 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
         return estimate_row(
             int(chosen.sum()),
             n=len(intervals),
-            unit="intervals",
+            unit="number of intervals",
             method=f"{label}, both designs; a count",
             key=key,
         )

@@ -70,7 +70,7 @@ _QUANTITIES = {
         "words",
         "messages",
     ),
-    "turns": ("median_turns", "turns in a conversation", "turns", "conversations"),
+    "turns": ("median_turns", "turns in a conversation", "number of turns", "conversations"),
     "duration": (
         "median_duration",
         "seconds that a conversation lasts",
@@ -144,7 +144,7 @@ def counts(study: Study) -> pd.DataFrame:
     levels = study.turns[list(RATING_NAMES)].to_numpy()
     number_of_answers = int(study.columns.loc[study.columns["question"], "filled"].sum())
     in_tasks = len(conversations)
-    # Count, of how many rows, columns or answers that were searched, unit, method.
+    # Count, of how many rows, columns or answers that were searched, what is counted, method.
     counted = {
         "participants": (
             conversations["participant"].nunique(),
@@ -209,13 +209,15 @@ def counts(study: Study) -> pd.DataFrame:
         ),
     }
     rows = {}
-    for key, (count, n, unit, method) in counted.items():
+    for key, (count, n, units, method) in counted.items():
         estimate = count
         reason = ""
         if count == 0 and key in {"llm_conditions", "tasks"}:
             estimate = np.nan
-            reason = f"{unit} were not given in this data set"
-        rows[key] = estimate_row(estimate, n=n, unit=unit, method=method, reason=reason, key=key)
+            reason = f"{units} were not given in this data set"
+        rows[key] = estimate_row(
+            estimate, n=n, unit=f"number of {units}", method=method, reason=reason, key=key
+        )
     return estimate_table(rows, "count")
 
 

@@ -876,7 +876,7 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
         rows[name] = estimate_row(
             counts[name],
             n=len(table),
-            unit="cells",
+            unit="number of cells",
             method="cells of the matrix, by rule",
             reason="no interval: a count",
             key=f"elsewhere_count_{key}",

@@ -344,7 +344,7 @@ def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
     row = estimate_row(
         has_example.all(axis=1).sum(),
         n=len(has_example),
-        unit="dimensions",
+        unit="number of dimensions",
         method="dimensions with an example at both ends that fulfils the rule",
         key="dimensions_with_examples",
     )

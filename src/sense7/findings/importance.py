@@ -208,7 +208,7 @@ def smallest_total(shares: Mapping[str, float]) -> dict:
     return estimate_row(
         smallest,
         n=len(shares),
-        unit="people",
+        unit="number of people",
         method=f"smallest number up to {LARGEST_TOTAL:,} of which every published share is a rounded share",
         reason=reason,
         key="importance_smallest_total",

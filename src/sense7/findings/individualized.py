@@ -973,7 +973,7 @@ def _summary(tests: pd.DataFrame, sheet: pd.DataFrame | None, participants: int)
         rows[name] = estimate_row(
             np.nan if reason else count,
             n=participants,
-            unit="characteristics",
+            unit="number of characteristics",
             method=f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}",
             reason=reason,
             key=f"characteristics_{name}",

@@ -449,7 +449,7 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
         "definitions with an interval that holds the published value": estimate_row(
             count,
             n=len(with_interval),
-            unit="specifications",
+            unit="number of specifications",
             method=f"count {of_definitions}",
             reason=no_interval,
             key="poor_turn_definitions_holding_published",

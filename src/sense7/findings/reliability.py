@@ -512,7 +512,7 @@ def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
     method = f"parallel analysis, {data_sets} of noise, {QUANTILE:.0%} quantile{items.note}"
 
     def row(counted: str, noise: str, n: int, key: str) -> dict:
-        common = {"n": n, "unit": counted, "method": method, "key": key}
+        common = {"n": n, "unit": f"number of {counted}", "method": method, "key": key}
         if items.reason:
             return estimate_row(**common, reason=items.reason)
         if not np.isfinite(table[[counted, noise]]).all(axis=None):

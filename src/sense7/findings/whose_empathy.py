@@ -330,9 +330,9 @@ def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
     rated = "conversations with ratings by the person who was answered"
     return [
         row("models", ", ".join(JUDGES.values()), len(JUDGES), "models", "as published"),
-        row("people", n, n, "people", rated),
-        row("answers_by_people", by_people, n, "conversations", "answered by a person"),
-        row("answers_labeled_ai", labeled_ai, n, "conversations", "labeled as by an AI"),
+        row("people", n, n, "number of people", rated),
+        row("answers_by_people", by_people, n, "number of conversations", "answered by a person"),
+        row("answers_labeled_ai", labeled_ai, n, "number of conversations", "labeled as by an AI"),
         verdict_row("verdict", main),
         verdict_row("verdict_spread", at_wider_spread),
     ]

@@ -97,7 +97,7 @@ def comment_counts(study: Study) -> pd.DataFrame:
     }
     rows = {}
     for key, (count, n) in counts.items():
-        unit = key.removeprefix("commenting_")
+        unit = f"number of {key.removeprefix('commenting_')}"
         rows[key] = estimate_row(count, n=n, unit=unit, method="counted", key=key)
     return estimate_table(rows, "count")
 

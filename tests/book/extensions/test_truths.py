@@ -33,7 +33,7 @@ VALUES = [
     value("drop", 0.7, 0.5, 0.9),
     value("share", 0.4, 0.36, 0.44, "share of turns"),
     value("alpha_turn", 0.88, 0.8731, 0.9, "alpha"),
-    value("counted", 109, unit="participants"),
+    value("counted", 109, unit="number of participants"),
     value("missing", None, reason="never asked"),
     value("untold", 0.5, 0.4, 0.6),
     value("elsewhere", 0.5, 0.4, 0.6, notebook="04"),

@@ -285,7 +285,7 @@ def _outcome_counts(
         "compared": estimate_row(
             np.nan if reason else compared.shared,
             n=compared.conversations,
-            unit="conversations",
+            unit="number of conversations",
             method=f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth",
             reason=reason,
             key="compared_conversations",
@@ -302,7 +302,7 @@ def _outcome_counts(
         rows[outcome] = estimate_row(
             np.nan if reason else int(judges.sum()),
             n=int(tested.sum()),
-            unit="judges",
+            unit="number of judges",
             method=f"{prefix}{METRICS['spearman'].title}: {outcome}, p by Holm below {1 - confidence:.2g}",
             reason=reason,
             key=f"compared_{outcome}_spearman",

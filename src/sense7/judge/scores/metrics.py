@@ -397,7 +397,7 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     number = COVERAGE.number("coverage", mean_of_rows(bootstrap, usable, people), people)
     rows = {"coverage": number.row(bootstrap)}
 
-    about = {"n": len(frame), "unit": "conversations"}
+    about = {"n": len(frame), "unit": "number of conversations"}
     status = frame.get("status", pd.Series("ok", frame.index))
     status = status.where(status != "ok", UNSTATED).mask(usable, "ok")
     for name in (*STATUSES, UNSTATED, NOT_ASKED):

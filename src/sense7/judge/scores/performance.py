@@ -252,7 +252,7 @@ def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
             "key": "judge_shown",
             "estimate": judge.name,
             "n": len(judges),
-            "unit": "judges",
+            "unit": "name",
             "method": "the one with most runs",
         },
         {

@@ -212,7 +212,7 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     rows = []
     for key, (is_reproduced, method) in counted.items():
         count, n = int(is_reproduced.sum()), len(is_reproduced)
-        rows.append(_fact(f"kumar_{key}", count, n, "published values", method))
+        rows.append(_fact(f"kumar_{key}", count, n, "number of published values", method))
     unit = "Spearman's rho or weighted kappa"
     method = "largest absolute difference of a published and a computed value, before rounding"
     largest = f"{max(differences):.5f}"
@@ -633,7 +633,7 @@ def _questions_passed(
             f"winning rate at epsilon {epsilon:g} of at least {PASSED:g}, Benjamini-Yekutieli "
             f"{CORRECTED[corrected]}"
         )
-        numbers.append(Number(model, counted, "questions", method, pd.Index(passed)))
+        numbers.append(Number(model, counted, "number of questions", method, pd.Index(passed)))
     return tabulate("model", numbers, bootstrap)
 
 
@@ -648,8 +648,14 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
     of_corpora = f"over the four corpora {source}"
     name = "three_judges"
     rows = [
-        _fact(f"{name}_conversations", conversations, conversations, "conversations", by_raters),
-        _fact(f"{name}_questions", questions, questions, "questions", of_corpora),
+        _fact(
+            f"{name}_conversations",
+            conversations,
+            conversations,
+            "number of conversations",
+            by_raters,
+        ),
+        _fact(f"{name}_questions", questions, questions, "number of questions", of_corpora),
         _fact(f"{name}_models", models, len(JUDGES), "models", f"as named {source}"),
     ]
     for judge in JUDGES:
