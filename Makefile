@@ -38,19 +38,18 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # By what the files say, not by when they were written: an environment holds copies of those that it was made from.
 # It knows for which folder it was made, too: a copied or moved one is made again.
-UNCHANGED = test -x $(BIN)/python && test "$$(cat $(VENV)/.made-from/place 2>/dev/null)" = "$$(pwd -P)" $(foreach file,$(1) pyproject.toml,&& cmp -s $(file) $(VENV)/.made-from/$(file))
+UNCHANGED = test -x $(BIN)/python && test "$$(cat $(VENV)/.made-from/place 2>/dev/null)" = "$$(pwd -P)" $(foreach file,requirements.lock pyproject.toml,&& cmp -s $(file) $(VENV)/.made-from/$(file))
 SET_UP = { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or later is needed; say which: make PYTHON=/path/to/python3"; exit 2; }; \
-	$(PYTHON) scripts/set_up.py $(1); }
+	$(PYTHON) scripts/set_up.py; }
 
 .PHONY: setup
 setup: ## make the environment, without using it
-	@$(call UNCHANGED,requirements.lock) || $(call SET_UP)
+	@$(UNCHANGED) || $(SET_UP)
 
-# What runs a judge: the lock above and more, so only who needs it waits for it.
+# The name that scripts of earlier versions know: what asks a judge was installed by it.
 .PHONY: judge
-judge: ## make the environment ready for `sense7 judge run`
-	@$(call UNCHANGED,requirements.lock requirements-judge.lock) || $(call SET_UP,--judge)
+judge: setup
 
 .PHONY: book
 book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
@@ -78,7 +77,7 @@ TIMED = begun=$$(date +%s); $(2) || exit 2; echo "$(1): $$(($$(date +%s) - begun
 
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part
-	@$(call TIMED,set-up,$(MAKE) judge browser)
+	@$(call TIMED,set-up,$(MAKE) setup browser)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
 	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder --ignore tests/browser $$MAKE_LONG)
@@ -90,7 +89,7 @@ test-long: ## make test, and what it leaves out: more moments to be killed at, e
 	@$(MAKE) test LONG=--long
 
 .PHONY: check
-check: judge ## style, and the tests of what changed since main, or SINCE=COMMIT: between two edits
+check: setup ## style, and the tests of what changed since main, or SINCE=COMMIT: between two edits
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(BIN)/python scripts/check.py --since "$$MAKE_SINCE" --jobs "$$MAKE_JOBS"
 
@@ -114,7 +113,7 @@ fuzz: setup ## search for input that breaks a reader (about 20 minutes; needs at
 	@$(BIN)/python evidence/fuzzing.py $$MAKE_TARGETS
 
 .PHONY: mutants
-mutants: judge ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
+mutants: setup ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
 	@$(BIN)/python -c 'import mutmut' 2>/dev/null || \
 	  { echo "mutmut is in no lock: $(BIN)/python -m pip install 'mutmut>=3.8,<4'"; exit 2; }
 	@$(BIN)/python evidence/mutation.py
@@ -137,7 +136,7 @@ simulated-studies: setup ## what every value should be, and how often each claim
 
 # R is no part of the environment: where it is absent the verb says so, and its values stay as they are committed.
 .PHONY: reference
-reference: judge ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept
+reference: setup ## compute R's reference values again and report what moved (two minutes; needs R); UPDATE=1 to accept
 	@$(BIN)/python evidence/reference.py run $(if $(UPDATE),--update)
 
 .PHONY: derived
@@ -150,13 +149,12 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 
 .PHONY: lock
 lock: setup ## solve the locks again from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --group binder --group test --group dev --extra judge $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
-	@$(SOLVE) --extra book --group binder --group test --group dev --constraint requirements-judge.lock -o requirements.lock
-	@$(SOLVE) --extra book --group binder --constraint requirements-judge.lock -o requirements-book.lock
+	@$(SOLVE) --extra book --extra judge --group binder --group test --group dev $(if $(UPGRADE),--upgrade) -o requirements.lock
+	@$(SOLVE) --extra book --group binder --constraint requirements.lock -o requirements-book.lock
 
 # Nothing is published: the packages lie in _build/release.
 .PHONY: release-check
-release-check: judge ## what has to be true before a release: one version, derived files, every test, and the packages
+release-check: setup ## what has to be true before a release: one version, derived files, every test, and the packages
 	@$(BIN)/python scripts/check_release.py
 	@$(MAKE) derived
 	@git diff --exit-code --stat || { echo "Derived files were not up to date: commit them, and begin again."; exit 2; }

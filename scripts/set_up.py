@@ -22,7 +22,6 @@ from sense7.files import one_line, replacing_folder  # noqa: E402
 
 VENV = ROOT / ".venv"
 LOCK = "requirements.lock"
-JUDGES_LOCK = "requirements-judge.lock"
 PROJECT = "pyproject.toml"
 UV_OF_PIP = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -87,8 +86,8 @@ def told(configuration: str) -> dict[str, str]:
     return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | variables | surroundings()
 
 
-def install(environment: Path, lock: str) -> None:
-    """Install what a lock lists, and this project itself in place."""
+def install(environment: Path) -> None:
+    """Install what the lock lists, and this project itself in place."""
     python = environment / "bin" / "python"
     into = [
         "--no-user",
@@ -98,7 +97,7 @@ def install(environment: Path, lock: str) -> None:
     ]  # prevails over a pip.conf
     pip = [python, "-m", "pip", "install", "--quiet", "--quiet", "--no-compile", *into]
     steps = (
-        ["--require-hashes", "-r", lock],
+        ["--require-hashes", "-r", LOCK],
         ["--no-index", "--no-deps", "--no-build-isolation", "-e", "."],
     )
     try:
@@ -137,11 +136,9 @@ def require_environment(folder: Path) -> None:
 
 
 def main() -> None:
-    """Bring .venv to what the locks say; what fails ends with 2 and one message, and leaves the old one as it is."""
-    with_judges = "--judge" in sys.argv or (VENV / ".made-from" / JUDGES_LOCK).exists()
-    lock = JUDGES_LOCK if with_judges else LOCK
-    made_from = {name: (ROOT / name).read_bytes() for name in (LOCK, lock, PROJECT)}
-    print(f"Making .venv from {lock} (once) ...", flush=True)
+    """Bring .venv to what the lock says; what fails ends with 2 and one message, and leaves the old one as it is."""
+    made_from = {name: (ROOT / name).read_bytes() for name in (LOCK, PROJECT)}
+    print(f"Making .venv from {LOCK} (once) ...", flush=True)
     try:
         # A link to another disk stays one: what it leads to is replaced.
         folder = VENV.resolve()
@@ -149,7 +146,7 @@ def main() -> None:
             require_environment(folder)  # not after a minute's work only
         with replacing_folder(folder, check=require_environment) as new:
             venv.create(new, symlinks=True, with_pip=True)
-            install(new, lock)
+            install(new)
             require_own_package(new)
             run(new / "bin" / "sense7", "--version")
             for path in [

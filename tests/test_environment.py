@@ -31,8 +31,7 @@ BOOK = ROOT / "book"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT, GROUPS = SETTINGS["project"], SETTINGS["dependency-groups"]
 EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
-EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev"}
-EXTRAS["requirements-judge.lock"] = EXTRAS["requirements.lock"] | {"judge"}
+EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev", "judge"}
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
 """Each holds all that the one before it does: the package's dependencies, extras, and groups of a checkout."""
 
@@ -120,7 +119,7 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement, lock):
 def test_every_extra_and_group_is_in_a_lock_or_in_none_for_a_reason():
     extras = PROJECT["optional-dependencies"]
     assert not extras.keys() & GROUPS.keys()
-    assert EXTRAS["requirements-judge.lock"] | IN_NO_LOCK == {"", *extras, *GROUPS}
+    assert EXTRAS["requirements.lock"] | IN_NO_LOCK == {"", *extras, *GROUPS}
 
 
 def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
@@ -129,8 +128,8 @@ def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
             (name, match["version"]) for name, found in entries(lock).items() for match in found
         }
 
-    book, tests, judges = (pins(lock) for lock in LOCKS.values())
-    assert book < tests <= judges
+    book, checkout = (pins(lock) for lock in LOCKS.values())
+    assert book < checkout
 
 
 @pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
@@ -241,7 +240,6 @@ class SmallProject:
             name: self._wheel(*name) for name in ((n, v) for n in VERSIONS for v in VERSIONS[n])
         }
         self.lock("requirements.lock", alpha="1.0")
-        self.lock("requirements-judge.lock", alpha="1.0", beta="1.0")
         self.uv = folder / "bin"
         self.uv.mkdir()
         (self.uv / "uv").symlink_to(Path(sys.executable).parent / "uv")
@@ -317,12 +315,12 @@ def project(tmp_path):
 
 
 def test_the_environment_is_made_once_and_follows_what_the_locks_say(project, sentences):
-    (line,) = project.make("judge")
-    sentences.check(line, ".venv", "requirements-judge.lock")
+    (line,) = project.make("setup")
+    sentences.check(line, ".venv", "requirements.lock")
     assert project.program() == "alpha 1.0\n"
     made = project.environment.stat().st_ino
     os.utime(project.root / "requirements.lock", (2e9, 2e9))
-    assert project.make("judge") == project.make("setup") == []
+    assert project.make("setup") == []
     assert project.environment.stat().st_ino == made
     # Other systems have no locale in ASCII.
     variables = project.variables | ({"LC_ALL": "C"} if sys.platform == "linux" else {})
@@ -387,13 +385,12 @@ def test_settings_that_lead_an_installer_elsewhere_do_not_count(project, with_uv
 
 
 @pytest.mark.long
-def test_the_environment_of_a_judge_stays_one_when_the_locks_change(project):
-    project.make("judge")
-    for lock in LOCKS:
-        project.lock(lock, alpha="2.0", **({"beta": "1.0"} if "judge" in lock else {}))
+def test_another_lock_replaces_the_environment(project):
+    project.make("setup")
+    project.lock("requirements.lock", alpha="2.0", beta="1.0")
     os.utime(project.root / "requirements.lock", (0, 0))
     (line,) = project.make("setup")
-    assert "requirements-judge.lock" in line
+    assert "requirements.lock" in line
     assert any(project.environment.glob("lib/python*/site-packages/beta.py"))
     assert project.program() == "alpha 2.0\n"
 

@@ -296,7 +296,6 @@ def facts_of(inputs: Inputs, study, provenance: paper.Provenance) -> dict:
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
         credit = provenance.source.acknowledgement
-    about = paper.facts_of(study)
     return {
         "format": FORMAT,
         "name": inputs.name,
@@ -307,10 +306,7 @@ def facts_of(inputs: Inputs, study, provenance: paper.Provenance) -> dict:
         "verified": provenance.verified,
         "fetched": provenance.fetched,
         "credit": credit,
-        "prompted_condition": about["prompted_condition"],
-        "prompted_reason": about["prompted_reason"],
+        **paper.facts_of(study),
         "parameters": ", ".join(settings) or "as each notebook has them",
-        "warnings": about["warnings"],
-        "reader_warnings": about["reader_warnings"],
         "made": asdict(HowMade.of(inputs.project.sources, inputs.jobs, inputs.parameters)),
     }

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from packaging.markers import Marker
+from packaging.utils import canonicalize_name
 
 import sense7
 from sense7.book.notebooks import TextNotebook
@@ -86,7 +87,7 @@ def _locked(root: Path) -> dict[str, set[str]]:
             r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text
         ):
             if not marker or Marker(marker).evaluate():
-                locked.setdefault(_normal(name), set()).add(version)
+                locked.setdefault(canonicalize_name(name), set()).add(version)
     return locked
 
 
@@ -99,12 +100,8 @@ def installed_packages() -> dict[str, str]:
         for path in folder.iterdir():
             if path.suffix in {".dist-info", ".egg-info"}:
                 name, _, version = path.stem.partition("-")
-                installed[_normal(name)] = version
+                installed[canonicalize_name(name)] = version
     return installed
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 # --- the library --------------------------------------------------------------------------

@@ -429,7 +429,7 @@ def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs
     code += "import sense7.judge.asking.batch, sense7.judge.asking.session\n"
     subprocess.run([sys.executable, "-c", code], check=True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with sentences.refused("aiohttp", "make judge", "sense7-companion[judge]"):
+    with sentences.refused("aiohttp", "make setup", "sense7-companion[judge]"):
         ask(study_of(1), server, tmp_path)
 
 

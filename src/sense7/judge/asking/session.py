@@ -421,7 +421,7 @@ def carry_out(
     """Send what is not answered yet, and write one prediction file for each run."""
     if importlib.util.find_spec("aiohttp") is None:
         raise UserError(
-            "Asking a judge needs aiohttp, which is not installed. In a checkout: make judge. "
+            "Asking a judge needs aiohttp, which is not installed. In a checkout: make setup. "
             "Elsewhere: pip install 'sense7-companion[judge]'."
         )
     with Journal.open(plan.folder, say) as journal:

@@ -165,8 +165,8 @@ def simulated_note(names: Collection[str]) -> str:
 ABSENT = "no predictions of a judge are available"
 
 HOW_TO_MAKE_THEM = (
-    "To make them, with an endpoint of your own: make judge, then "
-    "sense7 judge run --model NAME --base-url URL --data DATA --runs 10 --out predictions_NAME"
+    "To make them, with an endpoint of your own: sense7 judge run "
+    "--model NAME --base-url URL --data DATA --runs 10 --out predictions_NAME"
 )
 
 _SAME = 1e-9
