@@ -158,8 +158,8 @@ def test_the_seed_and_the_order_of_participants_decide_and_that_of_their_rows_do
 @pytest.mark.parametrize(
     ("x", "n", "number"),
     [
-        ([2.0], [1.0], "1"),
-        ([1.0, 2, 3, 4], [1.0] * 4, "4"),
+        ([2.0], [1.0], 1),
+        ([1.0, 2, 3, 4], [1.0] * 4, 4),
         ([1.0, 0, 0, 0, 0, 0], [1.0, 0, 0, 0, 0, 0], "33%"),
         ([0.0] * 8, [1.0] * 8, ""),
     ],
@@ -232,7 +232,7 @@ def test_on_a_scale_the_interval_is_taken_there_and_brought_back(scale):
 @pytest.mark.parametrize(
     ("values", "scale", "number"),
     [
-        ([1.0, 2, 3, 4], OWN_SCALE, "4"),
+        ([1.0, 2, 3, 4], OWN_SCALE, 4),
         ([2.0] * 6, LOG, ""),
         ([1.0] * 6, LOG_OF_REST, ""),
         ([6.0, -1, -1, -1, -1, -1], LOG, "1 of the 6"),
@@ -311,7 +311,7 @@ def test_rows_of_participants_that_are_not_resampled_are_refused(sentences):
             compute(ratio, np.ones((6, 2)), pd.Series(list("abcdex")))
         messages.add(str(refusal.value))
     (message,) = messages
-    sentences.check(message, "1 participant", "'x'", "6")
+    sentences.check(message, "1 participant", "'x'", 6)
 
 
 # Within groups
@@ -335,7 +335,7 @@ def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how(sentence
     first, again, other = (grouped(draws=20, seed=seed)[2] for seed in (1, 1, 2))
     assert (first.weights() == again.weights()).all()
     assert (first.weights() != other.weights()).any()
-    sentences.check(first.description, "95%", "20")
+    sentences.check(first.description, "95%", 20)
     assert first.describe(OWN_SCALE) == ParticipantBootstrap(["a"]).describe(OWN_SCALE)
 
 

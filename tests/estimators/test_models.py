@@ -178,7 +178,7 @@ def test_unrelated_items_and_unsound_matrices_do_no_harm(sentences):
     assert factor.fit_one_factor(np.eye(4)).discrepancy == pytest.approx(0)
     unsound = np.stack([np.ones((4, 4)), np.full((4, 4), np.nan), sample_correlations(1, k=4)])
     assert np.isfinite(factor.fit_one_factor(unsound).discrepancy).tolist() == [False, False, True]
-    with sentences.refused("3", error=ValueError):
+    with sentences.refused(3, 2, error=ValueError):
         factor.fit_one_factor(np.eye(2))
 
 

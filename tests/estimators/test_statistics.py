@@ -65,7 +65,7 @@ def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_
         alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many)
     )
     assert first["low"] != second["low"]
-    sentences.check(first["method"], "95%", "50")
+    sentences.check(first["method"], "95%", 50)
 
 
 def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
@@ -173,9 +173,9 @@ def test_two_raters_without_any_difference_have_no_kappa(steps):
 
 
 def test_ratings_that_do_not_match_are_refused(sentences):
-    with sentences.refused("2 and 3"):
+    with sentences.refused("quadratic_kappa", "2 and 3"):
         quadratic_kappa([1, 2], [1, 2, 3])
-    with sentences.refused("1"):
+    with sentences.refused("quadratic_kappa", 1):
         quadratic_kappa([1, np.nan], [1, 2])
     with sentences.refused("steps", "'scale'", "'occurring'", "'levels'"):
         quadratic_kappa([1, 2], [1, 2], steps="levels")

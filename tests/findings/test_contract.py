@@ -382,8 +382,8 @@ REASONS = {
     "conditions.dimension_by_condition": [({}, ""), ({"messages": dict.fromkeys(SEVEN[1:])}, "")],
     "conditions.largest_loading_difference": [
         ({"tasks": {"Model": ["a", "b", "a", "b"]}}, ""),
-        ({"messages": dict.fromkeys(SEVEN)}, "3"),
-        (LEVELS, "20"),
+        ({"messages": dict.fromkeys(SEVEN)}, 3),
+        (LEVELS, 20),
     ],
     "conditions.mixed_contrasts": [({"tasks": {"Model": "only"}}, "")],
     "conditions.odds_ratios": [
@@ -391,7 +391,7 @@ REASONS = {
         ({"tasks": {"PID": "P1"}, "participants": None}, ""),
         ({"conversations": 1}, ""),
         ({"tasks": {"Model": None}}, "condition"),
-        (THIRTEEN, "13"),
+        (THIRTEEN, 13),
         (THREE_TURNS, ""),
         ({"messages": {"EmpathyOverall": HIGHER}}, ""),
     ],

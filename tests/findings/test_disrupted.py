@@ -432,7 +432,7 @@ def test_one_participant_has_an_estimate_and_no_interval(sentences):
     row = disrupted.unmet_expectations(person, bootstrap_of(person), frame).iloc[0]
     assert np.isfinite(row["estimate"])
     assert np.isnan(row["low"])
-    sentences.check(row["reason"], "1")
+    sentences.check(row["reason"], 1)
 
 
 def test_a_poor_rating_of_relational_is_a_weak_stand_in_for_a_planted_failure():

@@ -109,11 +109,11 @@ counted = partial(reliability.retained, seed=1, simulations=50)
             "",
         ),
         (of(reliability.straight_lining), LINES, ""),
-        (of(reliability.straight_lining), LINES[[0, 1, 2, 3]], "5"),
+        (of(reliability.straight_lining), LINES[[0, 1, 2, 3]], 5),
         (of(reliability.correlations), APART, ""),
         (of(reliability.item_rest), APART, ""),
         (of(reliability.correlations), CONSTANT, ": b"),
-        (of(reliability.average_correlation_table), CONSTANT, "only 1 "),
+        (of(reliability.average_correlation_table), CONSTANT, 1),
         (counted, scores(400, 6, 7), "7 participants for 6 items"),
         (
             counted,
@@ -175,7 +175,7 @@ def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_ou
     np.testing.assert_allclose(table["high"] - here, reach * errors, rtol=1e-5)
     np.testing.assert_allclose(here - table["low"], reach * errors, rtol=1e-5)
     (interval,) = set(table["method"].str.rpartition("; ")[2])
-    sentences.check(interval, "95%", "max-t", "40")
+    sentences.check(interval, "95%", "max-t", 40)
 
 
 # Shares of the variance

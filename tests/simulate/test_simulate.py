@@ -59,13 +59,13 @@ from sense7.workbook.xlsx import read_sheets
         ({"thresholds": [1, 1, 2, 3]}, ["thresholds"]),
         ({"topics": ["the weather"]}, ["topics is ['the weather']", "Working from home"]),
         ({"design": "crossed"}, ["design is 'crossed'", "within", "between"]),
-        ({"most_important_shares": [0.1] * 7}, ["most_important_shares", " 1"]),
-        ({"turns_mean": 3}, ["turns_mean is 3.0", "4 to 20"]),
+        ({"most_important_shares": [0.1] * 7}, ["most_important_shares", 1]),
+        ({"turns_mean": 3}, ["turns_mean is 3.0", 4, 20]),
         ({"turns_maximum": 3}, ["turns_maximum is 3", "turns_minimum (4)"]),
-        ({"post_trough_weight": 0.9}, ["post_end_weight is 0.15", "1"]),
+        ({"post_trough_weight": 0.9}, ["post_end_weight is 0.15", 1]),
         ({"characteristics": ["Age"], "characteristic_effects": [0]}, ["PID, Age"]),
         ({"judge_signals": 1}, ["judge_signals", "judge_signal"]),
-        ({"judge_refusal_rate": 1.0}, ["judge_truncation_rate is 0.006", "1"]),
+        ({"judge_refusal_rate": 1.0}, ["judge_truncation_rate is 0.006", 1]),
     ],
 )
 def test_refusals_name_parameter_value_and_range(mapping, places, sentences):
@@ -366,7 +366,7 @@ def test_truth_is_complete(small):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True])
 def test_seed_is_checked(seed, sentences):
-    with sentences.refused("seed", "0"):
+    with sentences.refused("seed", 0):
         simulate(Parameters(participants=2, conversations=4), seed)
 
 

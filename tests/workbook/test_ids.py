@@ -157,7 +157,7 @@ def test_many_groups_of_names_are_one_warning(read, sentences):
     tasks = {"PID": names, "TaskId": [f"C{number}" for number in range(60)]}
     [warning] = [one for one in read(tasks=tasks).diagnostics if one.kind == "similar-participants"]
     assert warning.count == 60
-    sentences.check(warning, "column PID", "27")
+    sentences.check(warning, "column PID", 27)
 
 
 def test_answers_of_people_that_differ_in_case_are_told(minimal_sheets):

@@ -231,9 +231,7 @@ def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets, sentences):
     for name, words in zip(names, columns, strict=True):
         tasks[name] = words * 4
     others = {"PostTaskExperience_PositiveInteraction": None, "PostTaskExperience_UseAgain": None}
-    with sentences.refused(
-        "column PostTaskExperience_Engaged", "5", error=WorkbookError
-    ) as refusal:
+    with sentences.refused("column PostTaskExperience_Engaged", 5, error=WorkbookError) as refusal:
         parse_sheets(minimal_sheets(tasks=tasks | others, conversations=12))
     assert refused_columns(refusal) == {("other-scale", name) for name in names}
 

@@ -79,7 +79,7 @@ def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch, sentenc
     monkeypatch.setattr(xlsx, "MOST_CELLS", 200)
     assert len(read_sheets(path)) == 2
     monkeypatch.setattr(xlsx, "MOST_CELLS", 199)
-    with sentences.refused(path, "sheet B", "row 10", "column 10", "199"):
+    with sentences.refused(path, "sheet B", "row 10", "column 10", 199):
         read_sheets(path)
     assert len(read_sheets(path, only="B")) == 1
 
