@@ -346,9 +346,9 @@ def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, few):
         assert not is_planted(other, marks)
 
 
-def test_the_sentence_on_simulated_judges_names_each():
-    assert simulated_note(["a"]) == f"a is a simulated judge: {ABOUT_SIMULATED}"
-    assert simulated_note(["b", "a"]) == f"a and b are simulated judges: {ABOUT_SIMULATED}"
+def test_the_sentence_on_simulated_judges_names_each(sentences):
+    sentences.check(simulated_note(["model-a"]), "model-a", ABOUT_SIMULATED)
+    sentences.check(simulated_note(["model-b", "model-a"]), "model-a", "model-b", ABOUT_SIMULATED)
 
 
 # The multiverse of a judge's correlation
