@@ -198,7 +198,7 @@ def alpha_row(
                 f"column {name!r} holds other values. Give turn_ratings(study) of sense7.findings.measures."
             ) from None
     used = ratings.loc[:, ratings.notna().any()]
-    never_rated = [name for name in ratings.columns if name not in used.columns]
+    never_rated = ratings.columns.difference(used.columns, sort=False)
     if missing == "listwise":
         used = used.dropna()
     units, items = used.shape
@@ -213,7 +213,7 @@ def alpha_row(
     row = alpha_row_of_moments(
         moments, people, units, bootstrap, missing=missing, interval=interval, key=key
     )
-    if never_rated and np.isfinite(row["estimate"]):
+    if len(never_rated) and np.isfinite(row["estimate"]):
         lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(never_rated)}"
         row["reason"] = joined(row["reason"], lacking)
     return row
@@ -374,14 +374,15 @@ def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
         return covariances / (deviations[..., :, None] * deviations[..., None, :])
 
 
-def average_correlation(correlations: np.ndarray) -> np.ndarray:
-    """Return the mean of the k (k - 1) / 2 correlations of matrices of shape (..., k, k).
+def average_correlation(covariances: np.ndarray) -> np.ndarray:
+    """Return the mean of the k (k - 1) / 2 correlations of items, from covariances of shape (..., k, k).
 
     Examples
     --------
-    >>> float(average_correlation(np.array([[1.0, 0.5], [0.5, 1.0]])))
+    >>> float(average_correlation(np.array([[4.0, 1.0], [1.0, 1.0]])))
     0.5
     """
+    correlations = correlations_from_covariances(covariances)
     k = correlations.shape[-1]
     diagonal = np.trace(correlations, axis1=-2, axis2=-1)
     return (correlations.sum(axis=(-2, -1)) - diagonal) / (k * (k - 1))

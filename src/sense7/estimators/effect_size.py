@@ -3,6 +3,7 @@
 import numpy as np
 
 from sense7.arguments import checked, is_numbers
+from sense7.estimators.least_squares import cross_products
 from sense7.estimators.order import rounded
 
 
@@ -17,8 +18,7 @@ def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
     y = np.asarray(y, dtype=float)
     in_second = np.asarray(in_second, dtype=bool)
     groups = np.column_stack([~in_second, in_second]).astype(float)
-    moments = np.column_stack([np.ones(len(y)), y, y**2])
-    return groups[:, :, None] * moments[:, None, :]
+    return cross_products(groups, np.column_stack([np.ones(len(y)), y, y**2]))
 
 
 def mean_difference(sums: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
 from sense7.estimators.estimates import Estimate
 
 NEGLIGIBLE = 1e-8
@@ -129,8 +129,7 @@ def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
     [[-1.0], [1.0], [0.0]]
     """
     codes, names = pd.factorize(pd.Series(groups).to_numpy())
-    sums = np.zeros((len(names), values.shape[1]))
-    np.add.at(sums, codes, values)
+    sums = sums_by_participant(values, codes, len(names))
     means = sums / np.bincount(codes, minlength=len(names))[:, None]
     return values - means[codes]
 

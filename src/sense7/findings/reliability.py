@@ -253,7 +253,7 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
         )
 
     alpha = ("alpha", "Cronbach's alpha", alpha_from_covariances)
-    average = ("average correlation", "average correlation", average_correlation_of)
+    average = ("average correlation", "average correlation", average_correlation)
     numbers = [
         number("within", *alpha, SCALE),
         number("between", *alpha, OWN_SCALE),
@@ -261,11 +261,6 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
         number("between", *average, None),
     ]
     return tabulate("level", numbers, bootstrap)
-
-
-def average_correlation_of(covariances: np.ndarray) -> np.ndarray:
-    """Mean correlation of two items, from their covariances."""
-    return average_correlation(correlations_from_covariances(covariances))
 
 
 @finding
@@ -410,7 +405,7 @@ def average_correlation_table(
     items = Items(ratings, "pairwise", fewest=2)
     number = Number(
         label="average correlation over all turns",
-        statistic=lambda: items.statistic(bootstrap, average_correlation_of),
+        statistic=lambda: items.statistic(bootstrap, average_correlation),
         unit="average correlation",
         method=f"average correlation, {items.words}",
         rows=items.used.index,
