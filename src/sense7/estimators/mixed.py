@@ -729,9 +729,6 @@ def satterthwaite_f(
     nu = satterthwaite(sums, fit, rotated)
     if (nu <= 2).any():
         return f, np.nan, np.nan
-    if q == 1:
-        freedom = float(nu[0])
-    else:
-        E = (nu / (nu - 2)).sum()
-        freedom = float(2 * E / (E - q))
+    E = (nu / (nu - 2)).sum()
+    freedom = float(2 * E / (E - q))
     return f, freedom, float(stats.f.sf(f, q, freedom))

@@ -264,9 +264,11 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
         # Not by their ratio F, which is infinite where agreement is perfect.
         return (between - within) / (between + (k - 1) * within)
 
+    def f_quantiles(freedom: float) -> tuple[float, float]:
+        return stats.f.ppf(tail, n - 1, freedom), stats.f.ppf(tail, freedom, n - 1)
+
     def with_limits(within: float, freedom: int) -> tuple[float, float, float]:
-        f_low = stats.f.ppf(tail, n - 1, freedom)
-        f_high = stats.f.ppf(tail, freedom, n - 1)
+        f_low, f_high = f_quantiles(freedom)
         return (
             of_mean_squares(between_rows, within),
             of_mean_squares(between_rows, within * f_low),
@@ -283,8 +285,7 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
         below = (n - 1) * of_columns**2 + (of_residual * residual) ** 2
         # Where nothing varies beside the rows, the quantile is multiplied by 0.
         freedom = above / below if below > 0 else 1.0
-        f_low = stats.f.ppf(tail, n - 1, freedom)
-        f_high = stats.f.ppf(tail, freedom, n - 1)
+        f_low, f_high = f_quantiles(freedom)
         denominator = k * between_columns + (k * n - k - n) * residual
         low = n * (between_rows - f_low * residual) / (f_low * denominator + n * between_rows)
         high = n * (f_high * between_rows - residual) / (denominator + n * f_high * between_rows)
