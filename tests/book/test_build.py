@@ -589,6 +589,27 @@ def test_what_waits_to_make_pages_ends_with_what_it_waits_for(own, ends):
     assert ends(waiting.pid, 10)
 
 
+def test_a_warning_ends_a_build_though_jupyter_book_ends_with_0(tmp_path, monkeypatch):
+    warning = "notebooks/03-reliability.md:7: WARNING: no such page"
+    for stand_in in ("jupyter_book", "jupyter_book/cli", "myst_nb"):
+        (tmp_path / stand_in).mkdir()
+        (tmp_path / stand_in / "__init__.py").touch()
+    main = f"def main():\n    print({warning!r})\n"
+    (tmp_path / "jupyter_book" / "cli" / "main.py").write_text(main)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    kept = tmp_path / "kept"
+    (kept / "stage").mkdir(parents=True)
+    index = kept / "pages" / "_build" / "html" / "index.html"
+    index.parent.mkdir(parents=True)
+    index.touch()
+    config = {"sphinx": {"config": {"extensions": []}}}
+    with (
+        pages_module.jupyter_book_waiting(config, kept) as jupyter_book,
+        pytest.raises(BuildError, match=re.escape(warning)),
+    ):
+        jupyter_book(list)
+
+
 @pytest.mark.parametrize(
     "problem",
     [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")],
