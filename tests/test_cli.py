@@ -408,4 +408,4 @@ def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call, sentences):
     done = call(*verb, root=tmp_path)
     refused(done)
-    sentences.check(done.stderr, tmp_path)
+    sentences.check(done.stderr, tmp_path, for_all=True)

@@ -366,7 +366,7 @@ def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(
 def test_a_file_that_holds_no_recorded_values_is_kept_and_named(text, tmp_path, sentences):
     path = tmp_path / "package.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with sentences.refused(path):
+    with sentences.refused(path, for_all=True):
         Recorder("package", tmp_path)
     assert path.read_bytes() == text.encode("utf-8", "surrogatepass")
 

@@ -209,7 +209,7 @@ def test_nothing_is_defined_where_nothing_varies(level):
 def test_a_missing_value_is_refused_and_not_ranked(missing, first, sentences):
     columns = [[1.0, 2.0, missing, 4.0], [2.0, 1.0, 4.0, 3.0]]
     x, y = columns if first else reversed(columns)
-    with sentences.refused("1 of 8"):
+    with sentences.refused("1 of 8", for_all=True):
         spearman_in_draws(x, y, np.ones((1, 4)))
     with pytest.raises(UserError, match="1 of 8"):
         spearmans_in_draws([x, y], [(0, 1)], np.ones((1, 4)))
