@@ -39,14 +39,14 @@ COMPOSED = {
     "sense7.file_names.file_name": {"patterns": ["[.]", "[^A-Za-z0-9._-]|-"]},
     "sense7.judge.asking.refusals._refused_in": {"sought": "max_tokens"},
     "sense7.judge.asking.refusals._remedy": {"value": 4000},
-    "sense7.judge.reply._without_unknown_markup": {"tag": ("<think>", "think")},
+    "sense7.judge.reply._without_unknown_markup": {"tag": ("<think>", "think"), "name": "think"},
     "sense7.simulate.true_values.table._families": {"row": {"key": "mean_*"}},
     "sense7.simulate.truth.parameters_behind": {"pattern": "effect_*_*"},
 }
 """Functions that put a pattern together: names as they have them there, by which one is made here."""
 
-TRIED_AS_A_WHOLE = {"sense7.judge.masking._pattern_of"}
-"""The function whose patterns are too long for that: see the last test."""
+TRIED_AS_A_WHOLE = {"sense7.judge.masking._Forms"}
+"""The class whose patterns are too long for that: see the last test."""
 
 FUNCTIONS = {"sense7.judge.masking"}
 """Modules whose patterns that are put together are tried through their function: see the last test."""

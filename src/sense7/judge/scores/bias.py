@@ -24,7 +24,7 @@ from sense7.study import Study
 
 __all__ = ["bias_table"]
 
-_FAMILIES = {
+_WORDS = {
     "OpenAI": r"gpt|chatgpt|openai|davinci|o[134](?![0-9])",
     "Anthropic": r"claude|anthropic",
     "Google": r"gemini|gemma|palm|bard",
@@ -37,6 +37,10 @@ _FAMILIES = {
 }
 """Maker of language models -> what their names hold, not within a longer word."""
 
+_FAMILIES = {
+    maker: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])") for maker, words in _WORDS.items()
+}
+
 _ABOUT = Metric(
     "",
     "level, difference",
@@ -47,10 +51,7 @@ _ABOUT = Metric(
 def family_of(name: str) -> str:
     """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
     text = name.casefold()
-    makers = []
-    for maker, names in _FAMILIES.items():
-        if re.search(rf"(?<![a-z])(?:{names})(?![a-z])", text):
-            makers.append(maker)
+    makers = [maker for maker, names in _FAMILIES.items() if names.search(text)]
     if len(makers) == 1:
         return makers[0]
     return ""
