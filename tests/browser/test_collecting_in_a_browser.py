@@ -303,7 +303,7 @@ def test_a_number_off_its_limits_is_not_taken(new_person, sentences):
         expect(fault).not_to_be_empty()
         refusals.add(fault.inner_text())
     (sentence,) = refusals
-    sentences.check(sentence, "18", "99")
+    sentences.check(sentence, 18, 99)
     page.get_by_label("How old").fill("18")
     person.go_on()
     expect(page.get_by_role("heading", name="Before the conversation")).to_be_focused()

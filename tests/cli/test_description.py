@@ -53,7 +53,7 @@ def test_many_entries_and_long_names_leave_the_rest_readable(capsys, sentences):
     assert lines[start + 1] == f"  {'t' * 70}0  0"
     last_shown, rest, end = lines[start + 40 : start + 43]
     assert (last_shown, end) == (f"  {'t' * 70}39  39", "")
-    sentences.check(rest, "2", "--json")
+    sentences.check(rest, 2, "--json")
     print_description(DESCRIPTION | {"topics": {"t" * 70: 1, "short": 1000}})
     assert f"  {'short':<60}  1,000" in capsys.readouterr().out.splitlines()
 

@@ -167,7 +167,7 @@ def end_this_worker(_item):
 
 def test_a_worker_that_the_system_ends_is_one_sentence_on_memory_and_jobs(sentences):
     with (
-        sentences.refused("2", "--jobs 1"),
+        sentences.refused(2, "--jobs 1"),
         mapping(None, 2) as apply,
     ):
         list(apply(end_this_worker, range(4)))

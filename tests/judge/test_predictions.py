@@ -287,7 +287,7 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(
     for rule, scores in both.items():
         np.testing.assert_array_equal(counted_scores(frame, rule), np.array(scores, dtype=float))
     assert frame["doubtful"].tolist() == [False, True, True, True, True, False, False]
-    sentences.check(frame["reason"][1], "<S2>: '10'", "1")
+    sentences.check(frame["reason"][1], "<S2>: '10'", 1)
     if policy == "authors":  # the same as others write it: some of its columns are not there
         other = path.with_suffix(".csv")
         bare = pd.read_excel(path, engine="openpyxl").drop(columns=["status", "reason", "policy"])
@@ -298,7 +298,7 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(
                 counted_scores(found.frame, rule), np.array(scores, dtype=float)
             )
         default, number = found.notes
-        sentences.check(default, "IS_EMPATHY: 2 rows", "3", "Output")
+        sentences.check(default, "IS_EMPATHY: 2 rows", 3, "Output")
         sentences.check(number, "IS_EMPATHY: 3 rows", "Output", "authors")
 
 

@@ -497,7 +497,7 @@ def test_words_for_how_a_reply_ended_are_those_of_many_servers(kind):
 def test_refusals_and_errors_are_those_that_the_endpoint_calls_so(sentences):
     refused = read_reply("<S2>4</S2>", refusal="I can't help with that.")
     assert (refused.status, refused.authors_score) == ("refusal", 4)
-    sentences.check(refused.reason, "I can't help with that.", "4")
+    sentences.check(refused.reason, "I can't help with that.", 4)
     filtered = read_reply("<S2>4</S2>", finish_reason="content_filter")
     assert filtered.status == "refusal"
     sentences.check(filtered.reason)

@@ -270,7 +270,7 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path, sentences):
     out, replies = tmp_path / "requests.jsonl", tmp_path / "output.jsonl"
     said = invoke("export", "--data", data, "--runs", 2, "--out", out)
     assert said.stdout.strip() == str(out)
-    sentences.check(said.stderr, "8")
+    sentences.check(said.stderr, 8)
     requests = [json.loads(line) for line in out.read_text().splitlines()]
     records = [*map(reply, [*requests[:6], requests[0], "mine"]), reply(requests[6], EXPIRED)]
     replies.write_text("".join(f"{json.dumps(record)}\n" for record in records))

@@ -362,7 +362,7 @@ def test_tokens_in_a_cache_count_and_a_low_count_is_one_warning_and_no_failure(
     assert frame_of(outcome)[["score", "input_tokens"]].to_numpy().tolist() == [[4, counted]] * 3
     assert len(outcome.remarks) == (counted == 3)
     for remark in outcome.remarks:
-        sentences.check(remark, "3 of 3", "41")
+        sentences.check(remark, "3 of 3", 41)
 
 
 # Another address

@@ -96,7 +96,7 @@ def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_cal
     line = told[-1][3]
     rate = re.findall(r"[\d.]+", line)[2]
     sentences.check(
-        line.replace(f" {rate} ", " RATE "), "12/12", "ok 12", "2,400", "360", "cost 0.01"
+        line.replace(f" {rate} ", " RATE "), "12/12", "ok 12", "2,400", 360, "cost 0.01"
     )
 
 
@@ -447,7 +447,7 @@ def test_the_estimate_counts_what_is_left(server, study_of, tmp_path, sentences)
     ask(study, server, tmp_path, limit=2, runs=2)
     rest = plan_for(study, server, tmp_path, runs=2).estimate
     assert (rest.calls, rest.kept, rest.input_tokens, rest.cost_range) == (4, 4, tokens // 2, None)
-    sentences.check("\n".join(rest.lines()), "4", f"{tokens // 2:,}")
+    sentences.check("\n".join(rest.lines()), 4, f"{tokens // 2:,}")
 
 
 def test_when_a_session_asks_first(server, study_of, tmp_path, sentences):
@@ -493,7 +493,7 @@ def test_an_overrun_endpoint_is_sent_fewer_at_once_and_that_is_said(
     assert ask(study_of(30), server, tmp_path, say=lines.append, **options).statuses == Counter(
         ok=30
     )
-    sentences.check(lines[0], "HTTP 429", "4")
+    sentences.check(lines[0], "HTTP 429", 4)
     assert len(server.asked) - 30 < 60
     assert set(server.times_answered().values()) == {1}
     lines.clear()
@@ -587,7 +587,7 @@ def test_after_so_many_unusable_replies_in_a_row_no_more_are_sent_and_every_row_
     sent = len(server.asked)
     assert 7 <= sent <= 8
     assert f" {sent} of 30 " in outcome.stopped
-    sentences.check(outcome.stopped.replace(f" {sent} ", " SENT "), "4", status, *places)
+    sentences.check(outcome.stopped.replace(f" {sent} ", " SENT "), 4, status, *places)
     assert len(outcome.stopped) < 500
     frame = frame_of(outcome)
     assert Counter(frame["status"]) == Counter({"ok": 3, status: sent - 3, "not_asked": 30 - sent})
@@ -612,7 +612,7 @@ def test_unusable_replies_below_that_number_end_nothing_but_a_run_of_them_is_nam
     outcome = ask(study_of(5), server, tmp_path, runs=2, concurrency=1)
     assert (len(server.asked), outcome.stopped) == (10, "")
     (sentence,) = outcome.without_score
-    sentences.check(sentence, "run 1", "5", "parse_failure", "<S2>", "'No.'")
+    sentences.check(sentence, "run 1", 5, "parse_failure", "<S2>", "'No.'")
     server.reset(lambda asked: GOOD if asked.number % 3 == 1 else Answered(status=404))
     outcome = ask(study_of(30), server, tmp_path / "among", concurrency=1)
     assert outcome.statuses == Counter(ok=10, api_error=20), (

@@ -109,7 +109,7 @@ def test_a_costly_session_asks_first_and_its_files_are_evaluated(
     assert Path(said.stdout.strip()).is_file()
     assert "2/2" in said.stderr
     assert "6.00" in said.stderr
-    sentences.check(said.stderr.splitlines()[-1], "ok 2", "0")
+    sentences.check(said.stderr.splitlines()[-1], "ok 2", 0)
     assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
 
 
@@ -125,7 +125,7 @@ def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
         assert "\x1b" not in err
         assert KEY not in err
     (last_line,) = last_lines
-    sentences.check(last_line, "run 1", "3", "parse_failure", "[key] [bold]no score")
+    sentences.check(last_line, "run 1", 3, "parse_failure", "[key] [bold]no score")
     assert len(server.asked) == 3
     said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
     sentences.check(
@@ -146,7 +146,7 @@ def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(
     )
     server.script = lambda asked: Answered(status=400, body=too_long)
     said = invoked(*command(5, "cut"), code=1).stderr
-    sentences.check(lines_of(said, "sense7:"), "prompt_cut", "4096")
+    sentences.check(lines_of(said, "sense7:"), "prompt_cut", 4096)
     server.script = lambda asked: Answered(status=500, body=b"broken")
     options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
     assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr

@@ -530,7 +530,7 @@ def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkey
     )
     assert done.exit_code == 0, done.output
     assert str(tmp_path / "learned-judge-baseline-iter1.xlsx") in done.stdout
-    sentences.check(done.stderr, "40")
+    sentences.check(done.stderr, 40)
 
 
 SAYINGS = ["tea", "ale", "warm day", "cold day", "tea and ale", ""]

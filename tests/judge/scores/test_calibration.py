@@ -70,7 +70,7 @@ def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_
 
 
 def test_too_few_participants_are_refused(sentences):
-    with sentences.refused("4 participants", "5"):
+    with sentences.refused("4 participants", 5):
         calibrated(predictions(people=4))
 
 
@@ -173,7 +173,7 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder, sentences):
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
     (section,) = calibration(done)
     (line,) = (line for line in section.text().splitlines() if " 49 " in line)
-    sentences.check(line.partition(":")[0], "49")
+    sentences.check(line.partition(":")[0], 49)
 
 
 def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_coverage(folder):
@@ -364,5 +364,5 @@ def test_a_group_of_few_participants_has_no_interval(study, bootstrap, sentences
         rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap
     )
     row = table.loc["condition: rare"]
-    sentences.check(row["reason"], "1 participant", "10")
+    sentences.check(row["reason"], "1 participant", 10)
     assert np.isnan(row["p"])

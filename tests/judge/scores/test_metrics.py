@@ -315,7 +315,7 @@ def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
 def test_a_level_that_is_never_predicted_says_so(sentences):
     frame = run_of(missing=0).assign(score=4.0)
     found = calibration(OverRuns([frame], bootstrap_of(frame)))
-    sentences.check(found.loc[2, "reason"], "2")
+    sentences.check(found.loc[2, "reason"], 2)
     assert found.loc[[1, 2, 3, 5], "estimate"].isna().all()
     assert found.loc[4, "estimate"] == pytest.approx(frame["ground_truth"].mean())
 
@@ -434,7 +434,7 @@ def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_fi
             found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12
         )
     (method,) = set(found["method"])
-    sentences.check(method, "99%", "60")
+    sentences.check(method, "99%", 60)
 
 
 def test_a_judge_that_always_says_the_same_recognizes_nothing(sentences):

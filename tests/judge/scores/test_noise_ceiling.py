@@ -383,7 +383,7 @@ def test_ceilings_at_the_bound_are_those_of_the_curve(reference, sentences):
     )
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
-    sentences.check("\n".join(table["method"]), "95%", "20")
+    sentences.check("\n".join(table["method"]), "95%", 20)
     assert table["key"].tolist() == ["ceiling_at_bound_spearman", "ceiling_at_bound_accuracy"]
 
 
