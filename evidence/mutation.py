@@ -60,17 +60,20 @@ WITHOUT_MUTANT = "stats"
 
 def main() -> None:
     """Draw mutants, run them, show those that lived, and write the table."""
+    os.chdir(ROOT)
+    existing_packages = sorted({package_of(path) for path in SOURCE.rglob("*.py")})
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--number", type=int, default=60, help="mutants of a package")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=8, help="seconds of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--packages", nargs="+", help="packages to run; all if left out")
+    parser.add_argument(
+        "--packages", nargs="+", choices=existing_packages, help="packages to run; all if left out"
+    )
     options = parser.parse_args()
     # Before numpy is imported: a forked process has no threads but the one that forked.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.environ["OMP_NUM_THREADS"] = "1"
-    os.chdir(ROOT)
     settings = {
         "mutmut": version("mutmut"),
         "number": options.number,
@@ -80,9 +83,6 @@ def main() -> None:
     folder = results_folder(settings)
     drawn = read_or_draw(folder, options.number, options.seed)
     names = options.packages or list(drawn["packages"])
-    unknown = sorted(set(names) - drawn["packages"].keys())
-    if unknown:
-        parser.error(f"no package {', '.join(unknown)}; there are {', '.join(drawn['packages'])}")
     packages = {name: drawn["packages"][name] for name in names}
 
     outcomes = dict(read_lines(folder / "outcomes.jsonl"))
