@@ -139,56 +139,51 @@ def _turns(value: object, where: str) -> str | tuple[int, ...]:
     return tuple(value)
 
 
+_KEYS_OF_KIND = {"text": (), "number": ("lowest", "highest"), "choice": ("choices",)}
+"""Kind of a question -> its further keys."""
+
+
 def _questions(value: object, where: str) -> tuple[dict, ...]:
     fix = "no list. Write one entry per question, each with a name and a text."
     require(isinstance(value, list | tuple), where, fix)
     checked = {}
     for number, entry in enumerate(value, 1):
-        question = _question(entry, f"{where}, question {number}")
-        name = normalise_name(question["name"])
-        twice = f"name: {question['name']} is used twice. Change one."
-        require(name not in checked, f"{where}, question {number}", twice)
-        checked[name] = question
+        path = f"{where}, question {number}"
+        fix = "write its keys: name, text, kind, when, and choices, lowest, highest."
+        require(isinstance(entry, Mapping), path, fix)
+        question_kind = _one_of(_KEYS_OF_KIND, entry.get("kind", "text"), f"{path}: kind")
+        keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[question_kind])
+        for key in entry:
+            problem = f"{key!s:.40}: there is no such key of a question of kind {question_kind}."
+            _require_known(key, keys, path, problem)
+        for key in ("name", "text"):
+            require(key in entry, path, f"{key}: is missing.")
+        name = entry["name"]
+        is_plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
+        is_free = is_plain and normalise_name(name) not in {"pid", "participant", "taskid"}
+        fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
+        require(is_free, path, fix)
+        text = _text(entry["text"], f"{path}: text")
+        when = _one_of(("before", "after"), entry.get("when", "before"), f"{path}: when")
+        question = {"name": name, "text": text, "kind": question_kind, "when": when}
+        if question_kind == "choice":
+            choices = entry.get("choices")
+            are_several = isinstance(choices, list | tuple) and len(choices) > 1
+            require(are_several, path, "choices: write a list of at least two.")
+            choices = [_text(choice, f"{path}: choices") for choice in choices]
+            are_distinct = len(set(choices)) == len(choices)
+            require(are_distinct, path, "choices: one stands there twice. Remove it.")
+            question["choices"] = choices
+        for key in ("lowest", "highest"):
+            if key in entry:
+                question[key] = _number(entry[key], f"{path}: {key}")
+        if {"lowest", "highest"} <= question.keys():
+            is_ordered = question["lowest"] < question["highest"]
+            require(is_ordered, path, "highest: is not above lowest. Exchange them.")
+        twice = f"name: {name} is used twice. Change one."
+        require(normalise_name(name) not in checked, path, twice)
+        checked[normalise_name(name)] = question
     return tuple(checked.values())
-
-
-_KEYS_OF_KIND = {"text": (), "number": ("lowest", "highest"), "choice": ("choices",)}
-"""Kind of a question -> its further keys."""
-
-
-def _question(entry: object, where: str) -> dict:
-    fix = "write its keys: name, text, kind, when, and choices, lowest, highest."
-    require(isinstance(entry, Mapping), where, fix)
-    question_kind = _one_of(_KEYS_OF_KIND, entry.get("kind", "text"), f"{where}: kind")
-    keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[question_kind])
-    for key in entry:
-        problem = f"{key!s:.40}: there is no such key of a question of kind {question_kind}."
-        _require_known(key, keys, where, problem)
-    for key in ("name", "text"):
-        require(key in entry, where, f"{key}: is missing.")
-    name = entry["name"]
-    is_plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
-    is_free = is_plain and normalise_name(name) not in {"pid", "participant", "taskid"}
-    fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
-    require(is_free, where, fix)
-    text = _text(entry["text"], f"{where}: text")
-    when = _one_of(("before", "after"), entry.get("when", "before"), f"{where}: when")
-    question = {"name": name, "text": text, "kind": question_kind, "when": when}
-    if question_kind == "choice":
-        choices = entry.get("choices")
-        are_several = isinstance(choices, list | tuple) and len(choices) > 1
-        require(are_several, where, "choices: write a list of at least two.")
-        choices = [_text(choice, f"{where}: choices") for choice in choices]
-        are_distinct = len(set(choices)) == len(choices)
-        require(are_distinct, where, "choices: one stands there twice. Remove it.")
-        question["choices"] = choices
-    for key in ("lowest", "highest"):
-        if key in entry:
-            question[key] = _number(entry[key], f"{where}: {key}")
-    if {"lowest", "highest"} <= question.keys():
-        is_ordered = question["lowest"] < question["highest"]
-        require(is_ordered, where, "highest: is not above lowest. Exchange them.")
-    return question
 
 
 KEYS: dict[str, Callable] = {

@@ -145,9 +145,9 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         raise UserError(disk_message(folder, error)) from None
     if old is not None and old.sha256 != new.sha256:
         if not source.parts:  # whose content can't change: all that did is the conversion
-            both = f"  before: {_described(old)}\n  now:    {_described(new)}"
             print(
-                f"{name}: the copy that was here was replaced by one that differs.\n{both}",
+                f"{name}: the copy that was here was replaced by one that differs.\n"
+                f"  before: {_described(old)}\n  now:    {_described(new)}",
                 file=sys.stderr,
             )
         # Only what the old record named: another fetch may be under way beside this one.

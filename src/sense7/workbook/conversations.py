@@ -30,8 +30,7 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
     has_id = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
     repeats = report_repeated_conversations(tasks, names["conversation"])
-    without_id = np.array(tasks.filled, dtype=bool) & ~has_id
-    tasks.add("missing-id/conversation", "TaskId", rows[without_id])
+    tasks.add("missing-id/conversation", "TaskId", rows[tasks.is_filled & ~has_id])
     has_id[list(repeats)] = False
     columns: Columns = {name: list(compress(column, has_id)) for name, column in names.items()}
     for name, (levels, _) in answers.items():

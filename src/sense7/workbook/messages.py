@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import compress, pairwise
 
 import numpy as np
@@ -15,19 +14,6 @@ from sense7.workbook.ids import as_number, as_texts, is_blank
 from sense7.workbook.repeats import report_repeated_messages, rows_by_name
 from sense7.workbook.table import KNOWN_ROLES, Table
 from sense7.workbook.xlsx import LONGEST_TEXT, may_be_cut
-
-
-@dataclass(frozen=True)
-class Order:
-    """The order of messages; rows are those of the sheet, counted from 0.
-
-    ``position`` and ``turn`` are counted from 1 within the conversation, 0 for what has none.
-    """
-
-    position: np.ndarray
-    turn: np.ndarray
-    conversations: set[str]  # those that have a message
-    problems: Mapping[str, Sequence[int]] = field(default_factory=dict)  # diagnostic -> rows
 
 
 def read_messages(
@@ -52,15 +38,15 @@ def read_messages(
     _report_ratings_elsewhere(table, ratings, is_message & ~is_turn)
 
     numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
-    order = order_of(names, table.cells("MessageId"), numbers, is_turn, joined)
+    position, turn, problems = order_of(names, table.cells("MessageId"), numbers, is_turn, joined)
     if "MessageId" in table.positions:
-        for entry, rows in order.problems.items():
+        for entry, rows in problems.items():
             table.add(entry, "MessageId", [row + 2 for row in sorted(rows)])
 
     message_rows, is_kept = np.flatnonzero(is_message), is_message.tolist()
     messages: Columns = {
         "conversation": list(compress(names, is_kept)),
-        "position": order.position[message_rows],
+        "position": position[message_rows],
         "message_id": message_id[message_rows],
         "seconds": seconds[message_rows],
         "role": list(compress(roles, is_kept)),
@@ -74,8 +60,8 @@ def read_messages(
     turns = {}
     for name in ("conversation", "participant", "condition"):
         turns[name] = [conversations[name][number] for number in conversation_numbers]
-    turns["turn"] = order.turn[turn_rows]
-    turns["position"] = order.position[turn_rows]
+    turns["turn"] = turn[turn_rows]
+    turns["position"] = position[turn_rows]
     turns["seconds"] = seconds[turn_rows]
     turns["row"] = turn_rows + 2
     for name in RATING_NAMES:
@@ -84,7 +70,8 @@ def read_messages(
         turns[f"{name}_state"] = ratings[name][1][turn_rows]
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
         table.add("no-rating")
-    is_silent = [name not in order.conversations for name in conversations["conversation"]]
+    with_message = set(names)
+    is_silent = [name not in with_message for name in conversations["conversation"]]
     tasks.add("no-message", "TaskId", conversations["row"][is_silent])
     return messages, turns
 
@@ -95,7 +82,7 @@ def order_of(
     numbers: Sequence[float | None],
     is_turn: np.ndarray,
     joined: set[str],
-) -> Order:
+) -> tuple[np.ndarray, np.ndarray, dict[str, list[int]]]:
     """Order the messages of each conversation: by MessageId where every message has one of its own, else by rows.
 
     Parameters
@@ -109,24 +96,29 @@ def order_of(
     joined : set
         Conversations whose rows come from two files, and so are in no order.
 
+    Returns
+    -------
+    position, turn, problems
+        Places from 1 of each message within its conversation, and among its turns (0 for what has none); diagnostic ->
+        rows of the sheet, counted from 0.
+
     Examples
     --------
     >>> numbers, is_turn = [2.0, 1.0, None], np.array([True, False, True])
-    >>> order = order_of(["a", "a", "b"], numbers, numbers, is_turn, set())
-    >>> order.position.tolist(), order.turn.tolist()
+    >>> position, turn, problems = order_of(["a", "a", "b"], numbers, numbers, is_turn, set())
+    >>> position.tolist(), turn.tolist()
     ([2, 1, 1], [1, 0, 1])
-    >>> order.problems
+    >>> problems
     {'repeated-message-id': [], 'unordered-message-id': [1], 'missing-message-id': [2]}
     """
-    rows_of = rows_by_name(conversations)
     position = np.zeros(len(conversations), dtype=np.int64)
     turn = np.zeros(len(conversations), dtype=np.int64)
-    problems: dict[str, list[int]] = {
+    problems = {
         "repeated-message-id": [],
         "unordered-message-id": [],
         "missing-message-id": [],
     }
-    for name, rows in rows_of.items():
+    for name, rows in rows_by_name(conversations).items():
         counts = Counter(numbers[row] for row in rows)
         repeated = [row for row in rows if numbers[row] is not None and counts[numbers[row]] > 1]
         problems["repeated-message-id"] += repeated
@@ -141,7 +133,7 @@ def order_of(
         position[rows] = np.arange(1, len(rows) + 1)
         replies = [row for row in rows if is_turn[row]]
         turn[replies] = np.arange(1, len(replies) + 1)
-    return Order(position, turn, set(rows_of), problems)
+    return position, turn, problems
 
 
 def _report_rows(
@@ -152,7 +144,7 @@ def _report_rows(
     repeats: set[int],
 ) -> None:
     """Report messages of no conversation, unknown roles, and texts that a program may have cut."""
-    for row in np.flatnonzero(table.filled).tolist():
+    for row in np.flatnonzero(table.is_filled).tolist():
         if conversations[row] is None and row not in repeats:
             table.add("orphan", "TaskId", [row + 2], identifiers[row] or "(blank)")
         if roles[row] not in KNOWN_ROLES:

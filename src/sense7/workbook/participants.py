@@ -83,7 +83,7 @@ def read_participants(
     table = Table("Participants", sheet, diagnostics, {"PID": position})
     leave_out(table, "PID", active, explained)
 
-    people, filled = table.names("PID", active, "participant"), table.filled
+    people, is_filled = table.names("PID", active, "participant"), table.is_filled
     columns: Columns = {"participant": people}
     for index, header in enumerate(sheet.header):
         name = header
@@ -101,7 +101,7 @@ def read_participants(
     without_id, repeated = [], []
     for index, name in enumerate(people):
         if name is None:
-            if filled[index]:
+            if is_filled[index]:
                 without_id.append(index + 2)
         elif name in first_index:
             repeated.append(index + 2)

@@ -3,8 +3,10 @@
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from sense7.taxonomy import (
     CORE_COLUMNS,
@@ -64,6 +66,7 @@ class Table:
         self.diagnostics = diagnostics
         self.columns = CORE_COLUMNS.get(official, ())
         self.positions = positions or {}
+        self._columns = list(zip(*sheet.rows, strict=True))
         if not sheet.visible:
             self.add("hidden-sheet")
         self.add("hidden-rows", "", sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
@@ -79,17 +82,17 @@ class Table:
             self.add("missing-key-column", key, key=key, present=present)
         self.has_keys = not missing
 
-    def cells(self, official: str) -> list:
+    def cells(self, official: str) -> tuple:
         """Cells of a column; all None where the column is missing."""
-        if official not in self.positions:
-            return [None] * len(self.sheet.rows)
-        return self.sheet.column(self.positions[official])
+        if official not in self.positions or not self.sheet.rows:
+            return (None,) * len(self.sheet.rows)
+        return self._columns[self.positions[official]]
 
     @property
-    def filled(self) -> list[bool]:
+    def is_filled(self) -> np.ndarray:
         """Whether each row has any cell."""
         blank = [None] * len(self.sheet.header)
-        return [row != blank for row in self.sheet.rows]
+        return np.array([row != blank for row in self.sheet.rows], dtype=bool)
 
     def make_blank(self, indices: Collection[int]) -> None:
         """Have rows without any cell in the place of some."""
@@ -97,6 +100,7 @@ class Table:
         for index in indices:
             rows[index] = [None] * len(self.sheet.header)
         self.sheet = replace(self.sheet, rows=rows)
+        self._columns = list(zip(*rows, strict=True))
 
     def add(
         self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object
@@ -239,7 +243,13 @@ def _count_name_rows(
             return False
         if position in scale_of:
             return not is_answer(scale_of[position], cell)
-        return _is_texts_above_numbers(table.sheet.column(position))
+        # A few texts with numbers alone below them, at least two and as many as the texts.
+        cells = [cell for cell in table.sheet.column(position) if not is_blank(cell)]
+        numbers = list(itertools.dropwhile(lambda number: number is None, map(as_number, cells)))
+        texts = len(cells) - len(numbers)
+        if texts >= _TEXTS_ABOVE or None in numbers:
+            return False
+        return len(numbers) >= max(2, texts)
 
     name_rows = 0
     for index, row in enumerate(table.sheet.rows[:_FIRST_ROWS]):
@@ -255,16 +265,6 @@ def _count_name_rows(
         if explained or any(names_column(position, cell) for position, cell in enumerate(row)):
             name_rows = index + 1
     return name_rows
-
-
-def _is_texts_above_numbers(cells: Iterable[object]) -> bool:
-    """Whether a column is a few texts with numbers alone below them, at least two and as many as the texts."""
-    numbers = [as_number(cell) for cell in cells if not is_blank(cell)]
-    numbers_below = list(itertools.dropwhile(lambda number: number is None, numbers))
-    text_count = len(numbers) - len(numbers_below)
-    if text_count >= _TEXTS_ABOVE or None in numbers_below:
-        return False
-    return len(numbers_below) >= max(2, text_count)
 
 
 def is_word(cell: object) -> bool:
