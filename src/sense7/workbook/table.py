@@ -208,12 +208,12 @@ def leave_out(table: Table, key: str, known_ids: Collection[str], explained: boo
     headers, totals = list(range(name_rows)), []
     for index in range(name_rows, len(rows)):
         row = rows[index]
-        identifier = row[id_position]
-        pairs = zip(row, names, strict=True)
-        are_names = (is_blank(cell) or normalise_name(str(cell)) == name for cell, name in pairs)
-        if identifier in names_of_id and all(are_names):
-            headers.append(index)
-        elif first_cells[index] in words_of_totals and as_name(identifier) not in known_ids:
+        if row[id_position] in names_of_id:
+            pairs = zip(row, names, strict=True)
+            if all(is_blank(cell) or normalise_name(str(cell)) == name for cell, name in pairs):
+                headers.append(index)
+                continue
+        if first_cells[index] in words_of_totals and as_name(row[id_position]) not in known_ids:
             totals.append(index)
     table.add("further-header", "", [index + 2 for index in headers])
     table.add("totals", "", [index + 2 for index in totals])
