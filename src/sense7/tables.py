@@ -29,8 +29,8 @@ def _style(name: str) -> str:
 
 def caption_output(caption: str) -> dict:
     """The output of a notebook that is the caption of the picture above it."""
-    words = f'<p class="{NO_MATH}"><em>{html.escape(caption)}</em></p>'
-    return output({"text/html": words, "text/plain": plain_lines(caption)})
+    sentence = Sentence(caption)
+    return output({"text/html": sentence._repr_html_(), "text/plain": repr(sentence)})
 
 
 @dataclass(frozen=True)
@@ -382,10 +382,8 @@ def plain(
 def _cell(value) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
-    if isinstance(value, bool | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return str(value)
-    if isinstance(value, int | float | np.number) and float(value).is_integer():
+    if float(value).is_integer():
         return f"{int(value):,}"
-    if isinstance(value, int | float | np.number):
-        return f"{value:z,.2f}"
-    return str(value)
+    return f"{value:z,.2f}"

@@ -166,9 +166,9 @@ def parse_workbook(
         read_said(reading)
         read_people(reading)
         columns = [*scale_columns(), ALL_COLUMNS, *(reading.participants or ())]
-        with_missing = set(map(normalise_name, columns))
+        column_names = set(map(normalise_name, columns))
         for column in options.missing:
-            if normalise_name(column) not in with_missing:
+            if normalise_name(column) not in column_names:
                 raise refusal(path, "no-missing-column", name=column)
         errors = {diagnostic.kind for diagnostic in reading.diagnostics.of(ERROR)}
         if part:

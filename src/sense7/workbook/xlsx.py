@@ -510,9 +510,8 @@ def write_sheets(
         @staticmethod
         def _escape_control_characters(text):
             """Escape control characters as _xHHHH_, and what looks like such an escape; XlsxWriter overlooks some."""
-            if not isinstance(
-                text, str
-            ):  # XlsxWriter passes numbers of truth values and of its own too
+            # XlsxWriter passes numbers of truth values and of its own too.
+            if not isinstance(text, str):
                 return text
             text = _CODE.sub("_x005F_", text)
             text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
