@@ -47,7 +47,7 @@ def in_one_piece(study, scores=None):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
     tables = [
-        alphas_module.alpha_table(turns, post, bootstrap).iloc[:4],
+        alphas_module.alpha_table(turns, post, bootstrap, repeated="").iloc[:4],
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
         poor_turn.poor_turn_effects(study, bootstrap).iloc[:1],

@@ -668,7 +668,8 @@ def _why_not_distinguished(frame: pd.DataFrame) -> str:
     constant = [name for name in PREDICTORS if np.ptp(rounded(frame[name])) == 0]
     if constant:
         names = " and the ".join(constant)
-        return f"the {names} of the turns' ratings is the same in every conversation"
+        verb = "is" if len(constant) == 1 else "are"
+        return f"the {names} of the turns' ratings {verb} the same in every conversation"
     correlations = np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)
     smallest_eigenvalue = np.linalg.eigvalsh(correlations)[0]
     if smallest_eigenvalue < 1e-8:

@@ -129,7 +129,7 @@ def alpha_table(
     post_task: pd.DataFrame,
     bootstrap: ParticipantBootstrap,
     *,
-    repeated: str = "",
+    repeated: str,
 ) -> pd.DataFrame:
     """Return alpha per turn (pairwise, listwise, without Relational, with Feldt's interval) and after the conversation.
 
@@ -145,7 +145,7 @@ def alpha_table(
         Of the study's participants.
     repeated : str
         Why the ratings after the conversation have no alpha of their own, as
-        :func:`~sense7.findings.repeated_ratings.why_no_judgment_of_the_whole` says it.
+        :func:`~sense7.findings.repeated_ratings.why_no_judgment_of_the_whole` says it; empty where they have one.
 
     Returns
     -------

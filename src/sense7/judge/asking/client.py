@@ -268,8 +268,9 @@ class Client:
             hint = ". Give the name by which the endpoint knows it (--model)"
         elif is_nowhere or is_good:
             hint = self._hint
+        said = str(problem).rstrip(".") if hint else str(problem)
         return Unanswered(
-            self.short(f"{problem}{hint}"),
+            self.short(f"{said}{hint}"),
             again=again,
             wait=wait,
             overrun=status == 429 and wait is None,
