@@ -66,8 +66,9 @@ class Kernels:
     # One that starts or ends is waited for, which leaves its processor to another.
     workers = (os.cpu_count() or 1) + 1
 
-    def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent):
+    def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent, failed: Path | None = None):
         self.stopped = False
+        self._failed = failed or cache.with_name("failed")
         self._say = say
         self._started = []
         self._lock = threading.Lock()
@@ -116,7 +117,7 @@ class Kernels:
             finished = scratch / "finished"
             finished.mkdir()
             folder = stage(edition, job.notebook.needs, apart)
-            failed = cached.parent.with_name("failed") / f"{name}.ipynb"
+            failed = self._failed / f"{name}.ipynb"
             copy = self.executed_copy(job, folder, scratch, failed)
             (finished / "notebook.ipynb").write_text(copy, "utf-8")
             shutil.copyfile(apart / "results" / f"{name}.json", finished / "values.json")
@@ -189,7 +190,7 @@ class Kernels:
                 return
             except papermill.exceptions.PapermillExecutionError as error:
                 with contextlib.suppress(OSError):
-                    failed.parent.mkdir(exist_ok=True)
+                    failed.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(done, failed)
                 raise BuildError(
                     f"{job.notebook.path}: {failed_cell(error)}. Where it stopped: {failed}"
@@ -234,15 +235,17 @@ def run(
     workers: int | None = None,
     say: Callable = silent,
     kernels=None,
+    failed: Path | None = None,
 ) -> list[str]:
     """Bring every notebook's result into ``edition``, each after those that it needs; return those executed.
 
     What failed is said at once. It is raised when those that run beside it are finished, and kept; an interrupt kills
-    what runs. ``kernels`` may be a cluster (:mod:`sense7.book.scheduler`).
+    what runs. ``kernels`` may be a cluster (:mod:`sense7.book.scheduler`). Copies of notebooks that failed are kept
+    in the folder ``failed``, by default beside the cache.
     """
     for folder in (edition / "notebooks", edition / "results", cache):
         folder.mkdir(parents=True, exist_ok=True)
-    kernels = kernels or Kernels(jobs, cache, say)
+    kernels = kernels or Kernels(jobs, cache, say, failed)
     needed = set()
     for job in jobs.values():
         needed.update(job.notebook.needs)

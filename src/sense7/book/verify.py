@@ -118,7 +118,9 @@ def verify_edition(
             origin = replace(origin, kind=provenance.kind, file=file)
             paper.copy_for_edition(path, origin, again / "data")
             copy_files(judged, again / "predictions")
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
+            cache = Path(scratch) / "cache"
+            failed = project.place / "_build" / "failed"  # which outlives this folder
+            execute.run(jobs, again, cache, workers=workers, say=say, failed=failed)
             write_ledger(root, again, claims, provenance, truth, jobs)
             in_edition, recomputed = _contents(folder), _contents(again)
     except OSError as error:
