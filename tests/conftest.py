@@ -235,6 +235,8 @@ def pytest_collection_finish():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: run by make test-long alone, which runs everything")
+    # Of the file of sentences a part is tried at a time; tests/test_sentences.py says what no test has.
+    config.option.warn_unused_snapshots = True
     # Processes of pytest-xdist are started with these: threads of two of them would wait for each other's processor.
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
