@@ -154,6 +154,22 @@ def test_the_build_needs_nothing_beyond_the_lock():
 # environment.yml and postBuild
 
 
+def test_a_notebook_is_compared_where_pytest_has_no_plugin_but_nbval():
+    """As in Binder."""
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "--collect-only", "-q"),
+            *("-p", "nbval.plugin", "--nbval", "notebooks/05-importance.ipynb"),
+        ],
+        cwd=ROOT,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_python_in_use_satisfies_requires_python():
     required = SpecifierSet(PROJECT["requires-python"])
     for python in pythons():
