@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from sense7.book import code, pages
-from sense7.book.code import versions
+from sense7.book.code import is_source, versions
 from sense7.book.pages import describe
 from sense7.checkout import commit_of, why_commit_unknown
 
@@ -219,3 +219,18 @@ def test_other_packages_begin_anew(monkeypatch):
     before = pages.frame_digest(ROOT, *sources())
     monkeypatch.setattr(pages, "environment_of", lambda root: ["other 1"])
     assert pages.frame_digest(ROOT, *sources()) != before
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("frame.py", True),
+        ("__pycache__/frame.cpython-311.pyc", False),
+        ("__pycache__/frame.cpython-311.pyc.140539426300208", False),
+    ],
+)
+def test_what_python_compiles_meanwhile_is_no_source(tmp_path, name, is_one):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"")
+    assert is_source(path) is is_one

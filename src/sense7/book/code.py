@@ -34,6 +34,11 @@ SHOWN_VERSIONS = (
 """Packages whose versions stand on every page; requirements.lock names the rest."""
 
 
+def is_source(path: Path) -> bool:
+    """Whether it is a file that somebody wrote: Python writes compiled modules, under passing names at first."""
+    return "__pycache__" not in path.parts and path.is_file()
+
+
 def digest_files(paths: Iterable[Path], base: Path) -> str:
     """SHA-256 of files, by name relative to ``base`` and content."""
     total = hashlib.sha256()
@@ -112,7 +117,7 @@ def library_digest() -> str:
     paths = []
     for path in PACKAGE.rglob("*"):
         is_carried = path.relative_to(PACKAGE).parts[0] == CARRIED
-        if path.is_file() and path.suffix != ".pyc" and not is_carried:
+        if not is_carried and is_source(path):
             paths.append(path)
     return digest_files(paths, PACKAGE)
 
@@ -185,12 +190,10 @@ class Library:
             return self._read(module).digest
         files = []
         for entry in path.parent.iterdir():
-            if entry.name in {CARRIED, "__pycache__"} or (entry / "__init__.py").exists():
+            if entry.name == CARRIED or (entry / "__init__.py").exists():
                 continue
             files += [entry, *entry.rglob("*")]
-        data = [
-            file for file in files if file.is_file() and file.suffix not in {".py", ".pyi", ".pyc"}
-        ]
+        data = [file for file in files if is_source(file) and file.suffix not in {".py", ".pyi"}]
         return self._read(module).digest + digest_files(data, path.parent)
 
     def _module_of(self, name: str) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from sense7 import paper
-from sense7.book.code import PACKAGE, Library, environment_of, versions
+from sense7.book.code import PACKAGE, Library, environment_of, is_source, versions
 from sense7.book.editions import edition_folder, require_same_source, source_of
 from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, cache_folder, commit_of, find_project
@@ -112,7 +112,7 @@ def _files_in(files_and_folders: Iterable[Path]) -> set[Path]:
             paths.add(path)
         for folder, _, names in os.walk(path, followlinks=True):
             paths |= {Path(folder, name) for name in names}
-    return {path for path in paths if path.is_file() and not path.name.endswith((".pyc", ".ipynb"))}
+    return {path for path in paths if is_source(path) and path.suffix != ".ipynb"}
 
 
 def resolve_inputs(

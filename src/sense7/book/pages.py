@@ -24,7 +24,7 @@ from jinja2 import Environment, PackageLoader
 
 from sense7 import paper
 from sense7.book.assets import share_assets
-from sense7.book.code import PACKAGE, digest_files, environment_of
+from sense7.book.code import PACKAGE, digest_files, environment_of, is_source
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
 from sense7.files import digest_of, disk_trouble, read_json, write_whole
@@ -255,12 +255,11 @@ def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, confi
     code = [*PACKAGE.glob("*")]
     for name in _MAKERS:
         code += [PACKAGE / name, *(PACKAGE / name).rglob("*")]
-    code = [path for path in code if path.is_file() and path.suffix != ".pyc"]
     parts = {
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
         "packages": environment_of(root),
-        "code": digest_files(code, PACKAGE),
+        "code": digest_files(filter(is_source, code), PACKAGE),
     }
     for name, content in sources.items():
         if name == "edition/edition.json" or name.startswith("edition/notebooks/"):
