@@ -293,6 +293,7 @@ def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
             {"computed_by": ComputedBy("findings.alpha", {}, "omega")},
             ["findings.alpha", "'omega'"],
         ),
+        ({"unit": None}, ["unit"]),
     ],
 )
 def test_an_incomplete_value_is_refused(recorder, changes, places, sentences):

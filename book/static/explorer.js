@@ -366,7 +366,7 @@
 
     makeSize() {
       const bytes = this.data.texts.reduce((sum, text) => sum + text.bytes, 0);
-      const size = `${(bytes / 1e6).toFixed(1)} MB`;
+      const size = `${Math.round(bytes / 1e5) / 10} MB`;
       return make("p", { class: "hint" }, `The texts of all conversations: ${size}, loaded when they are searched; that of one, when it is opened.`);
     }
 

@@ -36,7 +36,7 @@
     const known = rows.filter((row) => !MISSING.test(texts.get(row)));
     const numbers = new Map(known.map((row) => [row, numberOf(texts.get(row))]));
     const ofNumbers = known.every((row) => numbers.get(row));
-    const collator = new Intl.Collator("en", { numeric: true });
+    const collator = ofNumbers ? null : new Intl.Collator("en", { numeric: true });
     const compare = ofNumbers
       ? (a, b) => numbers.get(a)[0] - numbers.get(b)[0] || numbers.get(a)[1] - numbers.get(b)[1]
       : (a, b) => collator.compare(texts.get(a), texts.get(b));

@@ -1,11 +1,11 @@
 """Names of files that are made from names in data: of sheets, models, prompts."""
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
 
 from sense7.errors import UserError
+from sense7.files import digest_of
 
 LONGEST = 160
 """Bytes of a name at most: with an ending it stays below the 255 that file systems hold."""
@@ -65,7 +65,7 @@ def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
         return "%"  # no other text has this one: it would be a name for itself
     if len(name.encode()) <= longest:
         return name
-    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[: _DIGEST - 1]
+    digest = digest_of(text.encode(errors="surrogatepass"))[: _DIGEST - 1]
     room = longest - _DIGEST
     start = ""
     for character in characters:  # none of them in part

@@ -258,7 +258,7 @@ def _plain(number, unit: str):
         return number
     if not math.isfinite(number):
         return None
-    if unit.startswith(COUNTED) and number == int(number):
+    if isinstance(unit, str) and unit.startswith(COUNTED) and number == int(number):
         return int(number)
     if hasattr(number, "item"):
         return number.item()

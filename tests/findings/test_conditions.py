@@ -432,11 +432,15 @@ def intervals_of_contrasts(study):
     if len(tested.deviations):
         intervals = np.isfinite(tested.deviations["low"].astype(float))
         assert set(intervals) == {has["dimension by condition"]}
+    if len(tested.deviations) and not has["dimension by condition"]:
+        (why,) = set(tested.deviations["reason"])
+        assert why.replace("interval", "test") == tested.test.loc["interaction", "reason"]
     return has
 
 
 @pytest.mark.parametrize(
-    ("prompted", "plain"), [(1, 12), (12, 2), (9, 30), (30, 9), (10, 10), (19, 40), (20, 20)]
+    ("prompted", "plain"),
+    [(1, 12), (12, 2), (12, 3), (9, 30), (30, 9), (10, 10), (19, 40), (20, 20)],
 )
 def test_a_contrast_has_an_interval_where_each_group_has_enough_people(
     minimal_sheets, prompted, plain

@@ -95,6 +95,11 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
     assert table.loc[dataset.ALL].tolist() == described[["count", "25%", "50%", "75%"]].tolist()
 
 
+def test_where_no_conversation_has_a_condition_all_of_them_stand_once():
+    table = dataset.quartiles_by_condition(quantity_of([1.0, 2.0], [dataset.NO_CONDITION] * 2))
+    assert table.index.tolist() == [dataset.ALL]
+
+
 # What was said before
 
 

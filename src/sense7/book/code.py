@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 import sense7
 from sense7.book.notebooks import TextNotebook
 from sense7.checkout import CARRIED
-from sense7.files import digest_of, write_whole
+from sense7.files import digest_of, read_json, write_whole
 
 PACKAGE = Path(sense7.__file__).parent
 """Folder of the library."""
@@ -160,7 +160,7 @@ class Library:
         self._reader = Path(__file__).read_bytes()
         if file is not None:
             with contextlib.suppress(OSError, ValueError, TypeError):
-                self._before = dict(json.loads(file.read_text("utf-8")))
+                self._before = dict(read_json(file))
 
     def keep(self) -> None:
         """Write down what is known of the modules that were asked for."""

@@ -113,8 +113,12 @@ def ledger(
     folder = edition_folder(project.place, edition)
     values = {}
     if not folder.exists():
-        for results in sorted(folder.parent.glob("*/results"), reverse=True):
-            values |= read_values(results)
+        for results in sorted(folder.parent.glob("*/results")):
+            values = (
+                read_values(results) | values
+            )  # of editions that record the same, the first counts
+            if edition in values:
+                break
     if edition in values:
         print(definition(values[edition]))
         return

@@ -1,7 +1,5 @@
 """Cronbach's alpha from covariances, with intervals that resample participants or follow Feldt."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -9,6 +7,7 @@ from sense7.arguments import checked, is_numbers, is_one_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
+from sense7.estimators.least_squares import cross_products
 from sense7.terminal import count_of
 
 SCALE = Scale(
@@ -55,7 +54,7 @@ def pair_moments(ratings: np.ndarray) -> np.ndarray:
     pair_rated = rated[:, :, None] & rated[:, None, :]
     x_of_pair = np.where(pair_rated, x[:, :, None], 0.0)
     y_of_pair = x_of_pair.transpose(0, 2, 1)
-    xy_of_pair = x[:, :, None] * x[:, None, :]
+    xy_of_pair = cross_products(x)
     return np.stack([pair_rated, x_of_pair, y_of_pair, xy_of_pair], axis=1)
 
 
@@ -187,8 +186,9 @@ def alpha_row(
     -----
     R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
-    _require_choice("missing", missing, MISSING)
-    _require_choice("interval", interval, INTERVALS)
+    is_one_of(MISSING)("the interval of alpha", "missing", missing)
+    if interval not in INTERVALS:
+        raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
     for name, column in ratings.items():
         try:
             column.astype(float)
@@ -217,11 +217,6 @@ def alpha_row(
         lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(never_rated)}"
         row["reason"] = joined(row["reason"], lacking)
     return row
-
-
-def _require_choice(name: str, choice: str, accepted: Sequence[str]) -> None:
-    if choice not in accepted:
-        raise ValueError(f"{name} must be one of {', '.join(accepted)}, not {choice!r}")
 
 
 def moments_by_participant(
@@ -291,7 +286,8 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
     >>> list(used), note
     (['a'], ' (never rated: c; does not vary: b)')
     """
-    _require_choice("missing", missing, MISSING)
+    if missing not in MISSING:
+        raise ValueError(f"missing must be {' or '.join(map(repr, MISSING))}, not {missing!r}")
     rated = ratings.loc[:, ratings.notna().any()]
     never_rated = [name for name in ratings if name not in rated]
     if missing == "listwise":

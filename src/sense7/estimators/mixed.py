@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from sense7.estimators.bootstrap import pieces
+from sense7.estimators.least_squares import cross_products
 
 _LARGEST_RATIO = 1000.0
 """Largest standard deviation of participants, in units of the residual one; there the residual variance counts as zero.
@@ -114,8 +115,7 @@ class NestedSums:
     @cached_property
     def products(self) -> np.ndarray:
         """Products of the fixed effects: (rows * participants, p * p)."""
-        products = self.effects[:, :, None] * self.effects[:, None, :]
-        return products.reshape(len(self.effects), -1)
+        return cross_products(self.effects).reshape(len(self.effects), -1)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -384,7 +384,7 @@ def _newton_step(log_ratio: np.ndarray, state: "_Likelihood", free: np.ndarray) 
     """A descending step of the free ratios; none of a ratio that is at a bound."""
     ratio_1 = np.exp(log_ratio)  # derivative of the ratio in log(1 + ratio)
     gradient = state.gradient * ratio_1
-    squares = state.squares[:, :, None] * state.squares[:, None, :]
+    squares = cross_products(state.squares)
     hessian = state.curvature - squares / state.freedom[:, None, None]
     hessian = hessian * ratio_1[:, :, None] * ratio_1[:, None, :]
     hessian[:, range(3), range(3)] += gradient

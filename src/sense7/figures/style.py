@@ -2,7 +2,6 @@
 
 import base64
 import contextlib
-import hashlib
 import html
 import io
 import re
@@ -34,7 +33,7 @@ from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
 from sense7.figures.picture import png_of
 from sense7.figures.source import COLOURS, GRAY, INK, Shown, Source, Sources
-from sense7.files import not_written, replacing, write_whole
+from sense7.files import digest_of, not_written, replacing, write_whole
 from sense7.outputs import output, show
 from sense7.tables import NO_MATH, caption_output
 from sense7.terminal import count_of, plain, plain_lines
@@ -487,7 +486,7 @@ def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
     ids = re.findall(r'\bid="(([^"]*?)[0-9a-f]{10})"', source)
     for number, (hashed_id, prefix) in enumerate(ids):
         source = source.replace(hashed_id, f"{prefix}{number}")
-    of_content = hashlib.sha256(content.encode()).hexdigest()[:8]
+    of_content = digest_of(content.encode())[:8]
     source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{of_content}-", source)
 
     def with_text(start: re.Match) -> str:

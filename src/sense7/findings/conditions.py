@@ -836,26 +836,31 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         reason = "fewer than two conditions have conversations in which every dimension was rated"
 
     def number(dimension: str, condition: str, values: np.ndarray) -> Number:
+        def deviation():
+            # Of a small condition few resamples have a deviation: that it is small is the reason to give.
+            return Estimate(float(values[0]), reason=few) if few else values
+
         return Number(
             label=f"{dimension}, {condition}",
-            statistic=lambda: values,
+            statistic=deviation,
             unit=POINTS,
             method=_DEVIATION,
             rows=frame[frame["condition"] == condition],
             participants=frame["participant"],
-            groups=frame["condition"],
-            contrast="dimension by condition",
         )
 
     numbers = []
     where = None
     largest = estimate_row(n=len(frame), unit=POINTS, method=_DEVIATION, reason=reason)
     interaction = estimate_row(n=len(frame), unit="p value", method=_DEVIATION, reason=reason)
+    few = ""
     if not reason:
+        participants = frame["participant"]
+        few = _too_few(bootstrap, participants, frame["condition"], "dimension by condition")
         columns = np.column_stack([np.ones(len(frame)), frame[dimensions]])
         values = cross_products(indicators(frame["condition"], conditions), columns)
-        deviations = resampled(bootstrap, _deviations, values, frame["participant"])
-        interaction = _test_of_deviations(deviations, bootstrap, frame)
+        deviations = resampled(bootstrap, _deviations, values, participants)
+        interaction = _test_of_deviations(deviations, len(frame), few)
         for i, dimension in enumerate(dimensions):
             for j, condition in enumerate(conditions):
                 numbers.append(number(dimension, condition, deviations[:, j, i]))
@@ -902,9 +907,7 @@ def _too_few(
     return few or bootstrap.too_few_in_a_group(participants, groups, contrast)
 
 
-def _test_of_deviations(
-    deviations: np.ndarray, bootstrap: ParticipantBootstrap, frame: pd.DataFrame
-) -> dict:
+def _test_of_deviations(deviations: np.ndarray, n: int, few: str) -> dict:
     """P value of the largest deviation in units of its bootstrap standard error, as a row of estimates."""
     estimates = deviations[0]
     in_resamples = deviations[1:]
@@ -913,8 +916,6 @@ def _test_of_deviations(
     errors = np.zeros_like(estimates)
     if len(defined) > 1:
         errors = defined.std(axis=0)
-    participants = frame["participant"]
-    few = _too_few(bootstrap, participants, frame["condition"], "dimension by condition")
     reason = few.replace("no interval", "no test")
     if not reason and not (rounded(errors) > 0).all():
         reason = "no test: a deviation is the same in every resample"
@@ -928,7 +929,7 @@ def _test_of_deviations(
         p = (as_large + 1) / (len(defined) + 1)
     return estimate_row(
         p,
-        n=len(frame),
+        n=n,
         unit="p value",
         method="largest deviation of a dimension in a condition, in bootstrap standard errors",
         reason=reason,

@@ -329,10 +329,9 @@ def no_gap(study: Study, frame: pd.DataFrame) -> str:
 
 
 def _mean_gap(
-    study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame, **declared: str
+    bootstrap: ParticipantBootstrap, frame: pd.DataFrame, reason: str, **declared: str
 ) -> Number:
-    """The mean gap of some conversations."""
-    reason = no_gap(study, expected_and_experienced(study))
+    """The mean gap of some conversations; ``reason`` is why there is none, see :func:`no_gap`."""
     needs = [(not reason, reason), (len(frame), "topic was not given in this data set")]
     unit = "points on a scale from 0 to 1"
     return mean_number(bootstrap, frame["gap"], frame, needs, unit=unit, **declared)
@@ -353,9 +352,9 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     """
     frame = expected_and_experienced(study)
     number = _mean_gap(
-        study,
         bootstrap,
         frame,
+        no_gap(study, frame),
         label=SCALE,
         method=f"mean of experienced minus expected, {SCALE}",
         key="expected_experienced_gap",
@@ -367,13 +366,14 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
 def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the gap on each topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`."""
     frame = expected_and_experienced(study)
+    reason = no_gap(study, frame)
     topics = largest_groups(frame["topic"].dropna()) or [NOT_GIVEN]
     numbers = []
     for n, topic in enumerate(topics, 1):
         number = _mean_gap(
-            study,
             bootstrap,
             frame[frame["topic"] == topic],
+            reason,
             label=topic,
             method=f"experienced minus expected, {SCALE}",
             key=f"expected_experienced_gap_topic_{n}",
@@ -393,9 +393,9 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     """
     frame = expected_and_experienced(study)
     gap_in_ranks = _percent_ranks(frame["experienced"]) - _percent_ranks(frame["expected"])
+    reason = no_gap(study, frame)
     rows = {}
     for label, gap in {SCALE: frame["gap"], RANKS: gap_in_ranks}.items():
-        reason = no_gap(study, frame)
         if reason:
             rows[label] = estimate_row(n=0, unit="p value", method="permutation", reason=reason)
         else:

@@ -598,6 +598,8 @@ def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     """
     values = quantity.frame
     conditions = sorted(values["condition"].unique(), key=lambda name: (name == NO_CONDITION, name))
+    if conditions == [NO_CONDITION]:
+        conditions = []  # that would be all of them once more
     groups = {name: values.loc[values["condition"] == name, "value"] for name in conditions}
     if len(values):
         groups[ALL] = values["value"]

@@ -29,7 +29,7 @@ from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import Interval, parse_interval
 from sense7.workbook.tables import read_table
-from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, write_sheets
+from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, utf16_units, write_sheets
 
 __all__ = [
     "COLUMNS",
@@ -248,9 +248,10 @@ def write_predictions(
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
 
-    whole_numbers = dict.fromkeys(frame.columns.intersection(COUNTED), "Int64")
-    values = frame.assign(score=counted_scores(frame, policy)).astype(whole_numbers).astype(object)
+    values = frame.assign(score=counted_scores(frame, policy)).astype(object)
     columns = values.where(values.notna(), None).to_dict("list")
+    for name in frame.columns.intersection(COUNTED):
+        columns[name] = [None if value is None else int(value) for value in columns[name]]
     blank = [None] * len(frame)
     altered = [[remark] if remark else [] for remark in columns.get("altered", blank)]
     counts = Counter()
@@ -614,9 +615,8 @@ def _whole_replies(frame: pd.DataFrame, *, blank_is_reply: bool) -> dict[int, Re
     read = functools.cache(read_reply)  # a judge may say the same of many conversations
     replies = {}
     for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True)):
-        length = len((text or "").encode("utf-16-le", "surrogatepass")) // 2
         # One less than a cut text has, if half a pair is dropped.
-        is_whole = length < LONGEST_TEXT - 1
+        is_whole = utf16_units(text or "") < LONGEST_TEXT - 1
         if is_whole and (text or blank_is_reply):
             replies[row] = read(text, finish_reason=finish)
     return replies

@@ -12,11 +12,11 @@ arXiv 2506.10150).
 """
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from sense7.files import read_json
 from sense7.taxonomy import LEVELS
 from sense7.workbook.xlsx import Sheet
 
@@ -97,7 +97,7 @@ def ieval_task(
 def ieval(parts: Mapping[str, Path]) -> list[Sheet]:
     """Make the sheets from ``ieval_data.json``; src_Participants has the Toronto Empathy Questionnaire."""
     conversations, people = [], []
-    for person in json.loads(parts["ieval_data.json"].read_text(encoding="utf-8")):
+    for person in read_json(parts["ieval_data.json"]):
         worker = f"ieval-{person['part']:03d}"
         teq = " ".join(map(str, person["TEQ_raw"]))
         people.append([worker, float(person["elapsed_sec"]), float(person["TEQ_agg"]), teq])

@@ -51,9 +51,8 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
         if person is None or normalise_word(person) in NO_ID or ids.is_error(person):
             nameless.append(index)
     tasks.add("missing-participant", "PID", [numbers[index] for index in nameless])
-    for index in (
-        nameless
-    ):  # a participant of their own, by a name that no PID can equal, since ids are trimmed
+    # A participant of their own, by a name that no PID can equal, since ids are trimmed.
+    for index in nameless:
         people[index] = f" (no PID) {columns['conversation'][index]}"
     is_blank = [condition is None for condition in columns["condition"]]
     if "Model" in tasks.positions and not all(is_blank):

@@ -189,6 +189,16 @@ def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_co
     pd.testing.assert_series_equal(coverage(mapped)["estimate"].loc[as_given.index], as_given)
 
 
+def test_a_run_that_is_no_whole_number_in_a_file_of_others_loses_its_fraction(folder):
+    names = {"conversation": "TaskId", "participant": "PID", "score": "IS_EMPATHY"}
+    frame = given().rename(columns={**names, "ground_truth": "ground-truth"}).assign(run=1.5)
+    (folder / "theirs").mkdir()
+    columns = [*names.values(), "ground-truth", "run"]
+    frame[columns].to_csv(folder / "theirs" / "a.csv", index=False)
+    (path,) = calibrate([folder / "theirs"], folder / "out", draws=50).paths.values()
+    assert set(read_predictions(path).frame["run"]) == {1}
+
+
 def test_the_command_prints_paths_and_errors(folder):
     call = ["judge", "calibrate", str(folder / "given"), "--out", str(folder / "out")]
     done = CliRunner().invoke(app, call)

@@ -142,8 +142,8 @@ def bias_table(
                 of_group = Unresampled(reason=too_few)
             statistic = resampled(of_group, ratio_difference, sums, people)
             row = _ABOUT.number(group, statistic, people[inside], key=key).row(of_group)
-            p = resampled_p(statistic[1:])
-            rows[f"{factor}: {group}"] = {**row, "key": key, "p": p}
+            p = np.nan if row["reason"] else resampled_p(statistic[1:])
+            rows[f"{factor}: {group}"] = {**row, "p": p}
     table = estimate_table(rows, "conversations")
-    p = pd.DataFrame(rows).loc["p"].astype(float).where(table["reason"] == "")
+    p = np.array([row["p"] for row in rows.values()], dtype=float)
     return table.assign(method=simulated_prefix(runs) + table["method"], p=p, p_holm=holm(p))
