@@ -139,6 +139,7 @@ def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_hea
             for row in synthetic.page(name).select(".sense7-values tbody tr")
         }
         assert [key for key in here & rows.keys() if "calibrated)" not in rows[key]] == [], name
+    assert len(announced) == 2
     for sentence in sorted(announced):  # of one value, of several
         sentences.check(sentence)
 

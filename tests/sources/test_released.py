@@ -59,10 +59,10 @@ def test_one_changed_byte_is_refused_and_the_file_named(changed_checkout, name, 
     content = bytearray(path.read_bytes())
     content[-2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(UserError, match=re.escape(str(path))):
-        released.verified_digest(name)
-    with sentences.refused(path, f"git checkout -- data/real/{name}.csv"):
+    with sentences.refused(path, f"git checkout -- data/real/{name}.csv") as refusal:
         READERS[name]()
+    with pytest.raises(UserError, match=re.escape(str(refusal.value))):
+        released.verified_digest(name)
 
 
 def test_a_missing_table_is_one_clear_message(changed_checkout, sentences):

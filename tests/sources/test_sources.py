@@ -95,7 +95,8 @@ def test_what_was_damaged_is_refused_and_brought_again(server, places, damage, s
     else:
         damaged = places / "cache" / "official.provenance.json"
         damaged.write_text(damage, encoding="utf-8")
-    with pytest.raises(UserError, match=re.escape(str(damaged))):
+    problem = rf"{re.escape(str(damaged))}: .*sense7 fetch official --again"
+    with pytest.raises(UserError, match=problem):
         resolve("official")
     with sentences.refused(
         damaged, "sense7 fetch official --again", varying=r"(?<=provenance )\(.*\)"
@@ -252,7 +253,7 @@ def test_hosts_without_an_answer(server, monkeypatch, mirror, host, sentences):
 
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
     mirror = mirror.replace("PORT", str(server.port))
-    with sentences.refused("official: ", host, "--mirror", mirror, varying=r"\(.*\)"):
+    with sentences.refused("official: ", host, "--mirror", mirror, varying=r"\(.*\)(?=\. Check)"):
         fetch("official", mirror=mirror)
 
 
@@ -348,7 +349,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
     assert resolve("official")[1].address == server.address()
     before = path.read_bytes()
     server.answers["/official.xlsx"] = answer
-    with sentences.refused(*named, varying=r"(?<=can't be read )\(.*\)") as caught:
+    with sentences.refused(*named, varying=r"(?<=can't be read )\(.*\)(?=\. Run)") as caught:
         fetch("official", again=True)
     assert not any(
         strange in str(caught.value) for strange in ("\n", " object at 0x", str(places / "cache"))

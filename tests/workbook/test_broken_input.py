@@ -615,7 +615,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("make", "places"), CASES)
-def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(make, places, bench):
+def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(
+    make, places, bench, sentences
+):
     process = subprocess.Popen(
         [sys.executable, "-c", TELLING_ITS_PEAK, "check", make(bench)],
         stdout=subprocess.PIPE,
@@ -631,5 +633,6 @@ def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(ma
         r"(?s)(.*?)(?:peak: ([0-9]+))?", err
     ).groups()  # none if the process was aborted
     require_refusal((process.returncode, out, err), *places)
+    sentences.check(err, varying=rf"{OF_LIBRARIES}|[\d,.]+(?= MB)")
     assert usage.ru_utime + usage.ru_stime < SECONDS
     assert 0 < int(peak or 0) / 2**10 < MEGABYTES

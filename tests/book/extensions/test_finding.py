@@ -218,7 +218,9 @@ def test_each_row_links_to_its_cell_and_says_both_values(page, claim, sentences)
     assert second.select_one(".sense7-bar").find_all() == [], (
         "nothing is drawn where nothing was computed"
     )
-    for item in html.select(".sense7-verdicts li"):
+    verdicts = html.select(".sense7-verdicts li")
+    assert len(verdicts) == 2
+    for item in verdicts:
         sentences.check(item.get_text(), "(1)")
 
 

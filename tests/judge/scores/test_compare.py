@@ -332,8 +332,9 @@ def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody, sent
     sentences.check(comparison.compare_edition(alone, "a", {}, everybody).reason)
 
 
-def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
+def test_without_a_judge_every_key_is_there_with_its_reason(found, everybody, sentences):
     empty = comparison.compare_edition({}, "", {}, everybody)
+    sentences.check(empty.reason)
     assert empty.reason == ABSENT
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
