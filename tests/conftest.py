@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from helpers.golden import REFERENCE, reference
 from helpers.pages import chromium
-from helpers.sentences import Sentences
+from helpers.sentences import COLLECTED, Sentences
 from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.processes import ONE_THREAD
@@ -217,6 +217,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what is long, and begin with what takes longest."""
+    config.stash[COLLECTED] = list(items)
     if not config.getoption("--long"):
         config.hook.pytest_deselected(
             items=[item for item in items if item.get_closest_marker("long")]

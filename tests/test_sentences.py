@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from helpers.sentences import FILE, TESTS
+from helpers.sentences import COLLECTED, FILE, TESTS
 
 
 def test_every_sentence_is_one_of_a_test_that_is_there(request):
@@ -17,7 +17,7 @@ def test_every_sentence_is_one_of_a_test_that_is_there(request):
     ):
         pytest.skip("some tests of a file were chosen")
     collected = set()
-    of_tests = [item for item in request.session.items if item.path.is_relative_to(TESTS)]
+    of_tests = [item for item in options.stash[COLLECTED] if item.path.is_relative_to(TESTS)]
     for item in of_tests:
         path = item.path.relative_to(TESTS).as_posix()
         test = item.nodeid.partition("::")[2].replace("::", ".")

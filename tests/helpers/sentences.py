@@ -18,6 +18,9 @@ from sense7.errors import UserError
 TESTS = Path(__file__).resolve().parents[1]
 FILE = TESTS / "reference" / "sentences.ambr"
 
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""All tests of a session, those too that are left out because they are long."""
+
 
 class OneFile(AmberSnapshotExtension):
     """All sentences in one file, each under the path of its test."""
