@@ -151,6 +151,7 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 lock: setup ## solve the locks again from pyproject.toml (UPGRADE=1: newest versions)
 	@$(SOLVE) --extra book --extra judge --group binder --group test --group dev $(if $(UPGRADE),--upgrade) -o requirements.lock
 	@$(SOLVE) --extra book --group binder --constraint requirements.lock -o requirements-book.lock
+	@$(SOLVE) --group binder --constraint requirements-book.lock -o requirements-binder.lock
 
 # Nothing is published: the packages lie in _build/release.
 .PHONY: release-check

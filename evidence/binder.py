@@ -1,7 +1,8 @@
 """Binder's set-up, rehearsed on this machine: a notebook runs to its end.
 
 In a new folder, as on Binder: the files under version control; a fresh environment that has JupyterLab, as
-every image of Binder has; what environment.yml lists for pip; postBuild. Then Jupyter executes the notebook.
+every image of Binder has; what environment.yml lists for pip; postBuild. Then Jupyter executes the notebook, and
+`sense7 run` does so with another parameter.
 
     make rehearse                     # or: python evidence/binder.py 09-poor-turn --keep /tmp/binder
 
@@ -38,6 +39,7 @@ def main() -> None:
         variables = make_environment(checkout, folder / "environment")
         notebook = checkout / "notebooks" / f"{options.notebook}.ipynb"
         run(["jupyter", "execute", "--inplace", str(notebook)], notebook.parent, variables)
+        run(["sense7", "run", options.notebook, "-p", "draws=200"], checkout, variables)
         cells = nbformat.read(notebook, as_version=4).cells
     code_cells = [cell for cell in cells if cell.cell_type == "code"]
     with_output = sum(bool(cell.outputs) for cell in code_cells)

@@ -30,7 +30,9 @@ ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT, GROUPS = SETTINGS["project"], SETTINGS["dependency-groups"]
-EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
+BINDERS_LOCK = "requirements-binder.lock"
+EXTRAS = {BINDERS_LOCK: {"", "binder"}}
+EXTRAS["requirements-book.lock"] = EXTRAS[BINDERS_LOCK] | {"book"}
 EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev", "judge"}
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
 """Each holds all that the one before it does: the package's dependencies, extras, and groups of a checkout."""
@@ -128,13 +130,13 @@ def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
             (name, match["version"]) for name, found in entries(lock).items() for match in found
         }
 
-    book, checkout = (pins(lock) for lock in LOCKS.values())
-    assert book < checkout
+    binder, book, checkout = (pins(lock) for lock in LOCKS.values())
+    assert binder < book < checkout
 
 
 @pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
 def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
-    assert len(entries(lock)) > 100
+    assert len(entries(lock)) > 80
     assert [match["name"] for match in ENTRY.finditer(lock) if not match["hashes"]] == []
     rest = [
         line
@@ -147,11 +149,18 @@ def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
 def test_the_build_needs_nothing_beyond_the_lock():
     # make and postBuild install the package without build isolation.
     for requirement in map(Requirement, SETTINGS["build-system"]["requires"]):
-        (entry,) = entries(LOCKS["requirements-book.lock"])[canonicalize_name(requirement.name)]
+        (entry,) = entries(LOCKS[BINDERS_LOCK])[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(entry["version"])
 
 
 # environment.yml and postBuild
+
+
+def test_binder_installs_what_executes_notebooks_and_nothing_that_only_pages_need():
+    (pip,) = (entry["pip"] for entry in conda()["dependencies"] if isinstance(entry, dict))
+    assert pip == [f"-r {BINDERS_LOCK}"]
+    builds_pages = {"jupyter-book", "sphinx", "myst-nb", "sqlalchemy"}
+    assert not builds_pages & set(entries(LOCKS[BINDERS_LOCK]))
 
 
 def test_a_notebook_is_compared_where_pytest_has_no_plugin_but_nbval():

@@ -190,7 +190,7 @@ def run(
     from sense7.checkout import find_project
     from sense7.record import format_value, read_values
 
-    with building("Running a notebook"):
+    with building("Running a notebook", pages=False):
         from sense7.book.rerun import rerun
         from sense7.judge.scores.judges import ABSENT, HOW_TO_MAKE_THEM
 

@@ -118,15 +118,20 @@ def assignments(items: list[str]) -> dict:
     return values
 
 
-_BOOK = ("ipykernel", "jsonschema", "jupyter_book", "jupytext", "papermill")
+_EXECUTES_NOTEBOOKS = ("ipykernel", "jsonschema", "jupytext", "papermill")
+_BUILDS_BOOKS = ("ipykernel", "jsonschema", "jupyter_book", "jupytext", "papermill")
 
 
 @contextlib.contextmanager
-def building(purpose: str) -> Iterator[None]:
-    """Refuse to go on without the packages of the extra ``book``, and end with 1 where a book could not be built."""
+def building(purpose: str, *, pages: bool = True) -> Iterator[None]:
+    """Refuse to go on without the packages of the extra ``book``, and end with 1 where a book could not be built.
+
+    Without ``pages``, those are enough that execute a notebook, which is all that Binder has.
+    """
     from importlib.util import find_spec
 
-    missing = [name for name in _BOOK if find_spec(name) is None]
+    packages = _BUILDS_BOOKS if pages else _EXECUTES_NOTEBOOKS
+    missing = [name for name in packages if find_spec(name) is None]
     if missing:
         are = "is" if len(missing) == 1 else "are"
         raise UserError(
