@@ -89,6 +89,10 @@ def hidden(folder):
         "a\n",
         "<b>",
         "x" * 101,
+        "日" * 60,
+        "CON",
+        "nul.txt",
+        "\u0301a",
         "a\0",
     ],
 )
@@ -106,6 +110,8 @@ def test_a_name_that_is_no_plain_folder_is_refused(name, sentences):
         ("mine", "official", "mine"),
         (None, "ieval", "ieval"),
         (None, "../../data/golden.xlsx", "golden"),
+        (None, "e\u0301tude.xlsx", "étude"),  # as macOS writes it
+        (None, "अध्ययन.xlsx", "अध्ययन"),
     ],
 )
 def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
@@ -120,7 +126,9 @@ def test_a_name_that_is_suggested_needs_no_quotes_in_a_shell(stem):
         edition_name(None, f"{stem}.xlsx")
 
 
-@pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
+@pytest.mark.parametrize(
+    "name", ["synthetic", "official", "Official", "SYNTHETIC", "\uff4fffici\uff41l"]
+)
 def test_reserved_names_are_for_their_data_only(name, sentences):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
         with sentences.refused(f"'{name}'", f"--name my-{name}"):

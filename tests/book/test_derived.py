@@ -1,6 +1,7 @@
 """Notebooks for readers: plain Markdown with the numbers of an edition, and outputs that any viewer shows."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from sense7.book.derived import (
     write_derived,
 )
 from sense7.book.extensions.values import Edition
+from sense7.book.inputs import pages_of_contents
 from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
@@ -111,6 +113,8 @@ def book_of(checkout, kind="synthetic", addresses=None):
     }.items():
         (folder / name).write_text(json.dumps(content), "utf-8")
     notebooks = find_notebooks(checkout.root)
+    if not (checkout.root / "_toc.yml").exists():
+        checkout.toc(*(f"notebooks/{notebook.name}" for notebook in notebooks))
     links = addresses or Addresses.beside()
     return Book(Edition(folder), notebooks, checkout.root, "A book", links, "git+x@main")
 
@@ -282,6 +286,43 @@ def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(c
     assert first.endswith("\n\n0.961 [0.950, 0.970].")
     assert [cell["execution_count"] for cell in node["cells"] if "outputs" in cell] == [1, 2, 3]
     assert "seed = 7" not in json.dumps(node)
+
+
+@pytest.mark.parametrize(
+    ("contents", "neighbours"),
+    [
+        (
+            ["notebooks/02-b", "book/ledger", "notebooks/01-a.md", "notebooks/03-c"],
+            ["02-b", "03-c"],
+        ),
+        (["notebooks/03-c", "notebooks/01-a"], ["03-c"]),
+        (["notebooks/02-b", "notebooks/03-c"], []),
+    ],
+    ids=["another order", "the last", "in no place"],
+)
+def test_the_neighbours_of_a_notebook_are_those_of_the_table_of_contents(
+    checkout, contents, neighbours
+):
+    for name in ("01-a", "02-b", "03-c"):
+        checkout.notebook(name, "shown")
+    checkout.toc(*contents)
+    book = book_of(checkout)
+    cells = json.loads(derive(book, book.notebooks[0], executed()))["cells"]
+    links = re.findall(r"\[([\w-]+)\]\([\w-]+\.ipynb\)", "".join(cells[0]["source"]))
+    assert links == neighbours
+
+
+def test_pages_of_parts_and_sections_stand_in_their_order(tmp_path):
+    contents = (
+        "format: jb-book\nroot: index\nparts:\n"
+        "  - chapters:\n    - file: a\n      sections:\n      - file: b.md\n    - file: c.ipynb\n"
+        "  - caption: More\n    chapters:\n    - url: https://example.org\n    - file: d\n"
+    )
+    (tmp_path / "_toc.yml").write_text(contents, encoding="utf-8")
+    assert pages_of_contents(tmp_path) == ["a", "b", "c", "d"]
+    (tmp_path / "_toc.yml").write_text("root: [index", encoding="utf-8")
+    with pytest.raises(BuildError, match=r"_toc\.yml: .* line 1"):
+        pages_of_contents(tmp_path)
 
 
 def test_settings_take_the_place_of_the_parameters(checkout):

@@ -475,6 +475,15 @@ def test_what_is_no_number_is_missing_and_counted_with_its_place(foreign, senten
     sentences.check(no_score, "status: 2 rows")
 
 
+def test_a_number_beside_a_status_without_score_is_missing_and_counted(foreign, sentences):
+    statuses = ["ok", "refusal", UNSTATED, "not_asked", UNSTATED]
+    read = read_predictions(foreign([4.0, 5.0, 2.0, None, None], status=statuses))
+    assert read.frame["status"].tolist() == statuses
+    assert read.frame["score"].dropna().to_dict() == {0: 4.0}
+    (note,) = read.notes
+    sentences.check(note, "IS_EMPATHY: 2 numbers", "5 beside refusal in row 3")
+
+
 def test_ids_are_texts_without_space_at_their_ends_and_blank_rows_do_not_count(foreign):
     people = {"TaskId": [12.0, None, " C2 ", None], "PID": ["P1", None, None, "P2"]}
     read = read_predictions(foreign([4.0, None, 5.0, 3.0], [4.0, " ", 5.0, 3.0], **people)).frame
@@ -515,6 +524,12 @@ def test_scores_and_truths_are_enough_and_the_first_sheet_stands_in_for_one_that
         ),
         (["IS_EMPATHY", "ground-truth", "status"], [[1.0, 1.0, None]], ["column status, row 2"]),
         (
+            ["Task ID", "IS_EMPATHY", "ground-truth"],
+            [["A", 1.0, 1.0]],
+            ["column Task ID", "TaskId"],
+        ),
+        (["IS_EMPATHY", "ground-truth", "Status"], [[1.0, 1.0, "ok"]], ["column Status", "status"]),
+        (
             ["IS_EMPATHY", "ground-truth"],
             [[4.0, 5.000000000000001], [4.0, 62.0]],
             ["column ground-truth, row 3: 62", "1 of 2"],
@@ -533,6 +548,8 @@ def test_scores_and_truths_are_enough_and_the_first_sheet_stands_in_for_one_that
         "two rows",
         "status",
         "no status",
+        "id in other letters",
+        "status in other letters",
         "high truth",
         "low truth",
     ],
@@ -547,6 +564,8 @@ def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(path, header, rows, 
     ("name", "content", "places"),
     [
         ("a.csv", b"", ["row 1"]),
+        ("a.jsonl", b'{"IS_EMPATHY": 4}', [".csv", ".xlsx"]),
+        ("a.tsv", b"IS_EMPATHY\tground-truth\n4\t4\n", [".csv", ".xlsx"]),
         ("a.csv", b"IS_EMPATHY,ground-truth\n\xff,1\n", ["line 2, byte 25", "UTF-8"]),
         ("a.csv", b"IS_EMPATHY,ground-truth\n1,2,3\n", ["row 2", "3 cells", "row 1", "2 columns"]),
         ("a.csv", None, []),
@@ -554,7 +573,10 @@ def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(path, header, rows, 
         ("a.xlsx", b"no workbook", [".xlsx"]),
         ("a.xlsx", None, []),
     ],
-    ids=["empty", "UTF-8", "cells", "no file", "empty workbook", "no workbook", "no workbook file"],
+    ids=[
+        *("empty", "lines of JSON", "tabs", "UTF-8", "cells", "no file"),
+        *("empty workbook", "no workbook", "no workbook file"),
+    ],
 )
 def test_a_file_that_can_not_be_read_is_one_message(tmp_path, name, content, places, sentences):
     if content is not None:

@@ -173,6 +173,10 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
         ('{"overall": 4} {"overall": 5}', []),
         ('{"overall": 4, "overall": 5, "Interest": 3}', []),
         ("[4, 3]", []),
+        ('[{"overall": 4, "Interest": 3}]', []),
+        ('{"overall": 4, "Overall": 5, "Interest": 3}', []),
+        ('I thought of 3. {"overall": 4, "Interest": 3}', ["'I thought of 3.'"]),
+        ('{"overall": 4, "Interest": 3} or 2', ["'or 2'"]),
         ('{"overall": 4}', ["Interest"]),
         ('{"overall": 4, "Interest": "four"}', ['Interest is "four"', "1 to 5"]),
         ('{"overall": 4, "Interest": 4.5}', ["Interest is 4.5"]),
@@ -188,6 +192,10 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
         "two objects",
         "twice",
         "list",
+        "list of an object",
+        "twice in another case",
+        "number before",
+        "number behind",
         "missing",
         "text",
         "fraction",
@@ -207,9 +215,19 @@ def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(
 
 
 @pytest.mark.parametrize(
-    "form", ["{}", "```json\n{}\n```", "<think>{{}} or 4?</think>\n{}", " \n{}\n"]
+    "form",
+    [
+        "{}",
+        "```json\n{}\n```",
+        "```JSON\n{}\n```",
+        "~~~\n{}\n~~~",
+        "Here it is:\n```json\n{}\n```\nI hope it helps.",
+        "\ufeff{}",
+        "<think>{{}} or 4?</think>\n{}",
+        " \n{}\n",
+    ],
 )
-def test_thinking_and_a_fence_are_no_obstacle(form):
+def test_thinking_a_fence_and_words_around_it_are_no_obstacle(form):
     said = {"reasoning": "Kind.", "overall": 4, "Interest": NOT_APPLICABLE}
     text = (
         form.replace("{}", json.dumps(said), 1)
@@ -224,7 +242,13 @@ def test_thinking_and_a_fence_are_no_obstacle(form):
 
 
 @pytest.mark.parametrize("level", ["4", "4.0", '"4"', '"4.0"', '" 4 "'])
-@pytest.mark.parametrize("none", ["not applicable", "Not applicable", "NOT_APPLICABLE.", "n/a"])
+@pytest.mark.parametrize(
+    "none",
+    [
+        *("not applicable", "Not applicable", "NOT_APPLICABLE.", "not-applicable"),
+        *("n/a", "NA", "N.A.", "does not apply", "nicht anwendbar", "no aplica"),
+    ],
+)
 def test_a_whole_number_and_that_none_applies_are_read_however_servers_write_them(level, none):
     text = f'{{"overall": {level}, "Interest": "{none}"}}'
     levels, reason, _ = read_levels(text, ("overall", "Interest"))

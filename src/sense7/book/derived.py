@@ -23,7 +23,7 @@ from sense7.book.extensions.values import (
     published_in_words,
     value_in_words,
 )
-from sense7.book.inputs import Inputs, declared_configuration
+from sense7.book.inputs import Inputs, declared_configuration, pages_of_contents
 from sense7.book.notebooks import (
     DECLARED,
     DERIVED,
@@ -111,6 +111,12 @@ class Book:
     def citations(self) -> dict[str, "Citation"]:
         """What the book cites, by key."""
         return read_citations(self.root / "book" / "references.bib")
+
+    @cached_property
+    def in_order(self) -> list[TextNotebook]:
+        """The notebooks of the table of contents, in its order."""
+        by_page = {f"notebooks/{notebook.name}": notebook for notebook in self.notebooks}
+        return [by_page[page] for page in pages_of_contents(self.root) if page in by_page]
 
 
 # --- sources that are cited -----------------------------------------------------------------
@@ -276,12 +282,13 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
     else:
         parts.append("**To run it again**, run all cells. It reads no workbook.")
     neighbours = []
-    position = [other.name for other in book.notebooks].index(notebook.name)
-    for words, other in (("before it", position - 1), ("after it", position + 1)):
-        if 0 <= other < len(book.notebooks):
-            page = book.notebooks[other]
-            address = book.addresses.of(page.name)
-            neighbours.append(f"{words} [{title_of(page)}]({address})")
+    if notebook in book.in_order:
+        position = book.in_order.index(notebook)
+        for words, other in (("before it", position - 1), ("after it", position + 1)):
+            if 0 <= other < len(book.in_order):
+                page = book.in_order[other]
+                address = book.addresses.of(page.name)
+                neighbours.append(f"{words} [{title_of(page)}]({address})")
     text = f"[{notebook.path.name}]({book.addresses.texts}{notebook.path.name})"
     where = f"a page of [{book.title}]({book.addresses.checkout}README.md)"
     if facts["name"] != "synthetic":

@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from sense7.book.editions import edition_folder, require_same_source, source_of
 from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, cache_folder, commit_of, find_project
 from sense7.errors import BuildError, UserError
+from sense7.file_names import LONGEST, file_name
 from sense7.files import digest_of_file
 
 LONGEST_NAME = 100
@@ -153,18 +155,26 @@ def edition_name(chosen: str | None, data: str) -> str:
         name = Path(data).expanduser().resolve().name or data
     else:
         name = Path(data).stem
-    # Without case: some file systems do not distinguish Official from official.
-    if name.casefold() in paper.DATA_SETS and name != data:
+    name = unicodedata.normalize("NFC", name)  # macOS keeps a letter and its accent apart
+    # As file systems and readers do, who do not distinguish Official from official.
+    if unicodedata.normalize("NFKC", name).casefold() in paper.DATA_SETS and name != data:
         raise UserError(
             f"{argument}: an edition can't be called {name!r}, which is the name of another data set. "
             f"Give another name: --name my-{name}"
         )
-    if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
+    marks = {char for char in name if unicodedata.category(char).startswith("M")}
+    letters = "".join(char for char in name if char not in marks)
+    is_fit = letters[:1] == name[:1] and re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", letters)
+    is_file = file_name(name) == name  # no device of Windows, and not too many bytes
+    if len(name) > LONGEST_NAME or not is_fit or not is_file:
         # A shell takes it without quotes.
-        fit_name = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+") or "NAME"
+        fit_name = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 3].strip("-._+") or "NAME"
+        if file_name(fit_name) != fit_name:
+            fit_name = f"my-{fit_name}"
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
-            f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {fit_name}"
+            f"letter or digit, at most {LONGEST_NAME} of them and {LONGEST} bytes, and no device of Windows such as "
+            f"con. Give another: --name {fit_name}"
         )
     return name
 
@@ -197,3 +207,25 @@ def configuration(root: Path) -> dict:
         server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
         config["repository"]["url"] = f"{server}/{repository}"
     return config
+
+
+def pages_of_contents(root: Path) -> list[str]:
+    """The pages of the checkout's table of contents in their order, without their endings."""
+    try:
+        contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise BuildError(
+            f"{root / '_toc.yml'}: {' '.join(str(error).split())}. It has to list the pages of the book."
+        ) from None
+    pages = []
+    waiting = [contents]
+    while waiting:  # parts, chapters and sections may stand in each other
+        entry = waiting.pop()
+        if isinstance(entry, list):
+            waiting += reversed(entry)
+        elif isinstance(entry, dict):
+            page = entry.get("file")
+            if isinstance(page, str):
+                pages.append(re.sub(r"\.(?:md|ipynb)$", "", page))
+            waiting += [part for part in reversed(entry.values()) if isinstance(part, list)]
+    return pages

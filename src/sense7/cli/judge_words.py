@@ -251,9 +251,14 @@ def calibration(report: Report) -> list[Section]:
             f"{path}\n  expected calibration error, {table['n'].iloc[0]:,} conversations: {as_given} as given, "
             f"{calibrated} calibrated; lower by {drop}"
         )
+        without_score = report.without_score[name]
+        if without_score:
+            counts = ", ".join(f"{count:,} {status}" for status, count in without_score.items())
+            lines.append(f"  without a score, before and after: {counts}")
     return [Section("\n".join(lines))]
 
 
 def notes_of_calibration(report: Report) -> list[str]:
-    """Which files were passed over, and which hold replies of earlier ones."""
-    return _on_paths(report.facts)
+    """What was remarked when files were read, which were passed over, and which hold replies of earlier ones."""
+    remarks = [f"{file}: {remark}." for file, remark in report.facts.remarks]
+    return [*remarks, *_on_paths(report.facts)]

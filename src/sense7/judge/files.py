@@ -24,7 +24,7 @@ from sense7.judge.reply import (
     read_reply,
 )
 from sense7.judge.score_text import HIGHEST, LOWEST
-from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
+from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import Interval, parse_interval
@@ -95,6 +95,9 @@ COUNTED = ("run", "input_tokens", "output_tokens")
 _NAMES = ("conversation", "participant", "status")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
+_DECIDING = ("TaskId", "PID", "status", "policy")
+"""Columns that need not be there, and on which numbers depend if they are."""
+
 TITLES = {name: title for title, name in reversed(COLUMNS.items())}
 """Column of the frame -> column of a file; of Chat and OnlyChat the first."""
 
@@ -379,6 +382,11 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         authors' rule gives, or that of ``score_scale``; ground-truth: 1 to 5).
     """
     path = Path(path)
+    if path.suffix.casefold() not in ENDINGS:
+        raise UserError(
+            f"{path}: no file of predictions, which is a table of the format {' or '.join(ENDINGS)}. Save it as one of "
+            "these, with a row for each conversation."
+        )
     is_csv = path.suffix.casefold() == ".csv"
     sheets = {SHEET: read_table(path)} if is_csv else read_sheets(path)
     if not sheets:
@@ -400,7 +408,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     states_status = "status" in rows.cells
     if states_status:
         score_scale = None
-        allowed = (*STATUSES, NOT_ASKED)
+        allowed = (*STATUSES, NOT_ASKED, UNSTATED)
         for row, status in enumerate(frame["status"]):
             if status not in allowed:
                 value = "blank" if status is None else repr(status)
@@ -419,10 +427,12 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
             f"Ground truth is the mean of a user's ratings: write it on {_RATED_ON}.",
         )
     notes += _not_numbers(frame, rows)
+    numbers = frame["score"]
     notes += _take_status(frame, rows)
     # Replies with ratings are JSON, and not read by either rule.
     if not score_scale and ratings is None:
         notes += _read_outputs(frame, states_status=states_status)
+    notes += _not_counted(frame, numbers, rows)
     notes += other_models(frame)
     run = _RUN.search(path.stem)
     if run and "run" not in rows.cells:
@@ -439,6 +449,14 @@ def _rows_of(sheet: Sheet, where: str) -> _Rows:
             raise UserError(
                 f"{where}: the column {title} is missing (columns present: {present}). "
                 f"Add it or name it exactly {title}; if this is no file of predictions, move it elsewhere."
+            )
+    folded = {normalise_name(title): title for title in _DECIDING}
+    for title in header:
+        meant = folded.get(normalise_name(title), title)
+        if meant not in header:
+            raise UserError(
+                f"{where}: the column {title} is not read under this name. If it is {meant}, name it exactly so; "
+                "if it is something else, give it another name."
             )
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
     cells = {}
@@ -549,6 +567,20 @@ def _take_status(frame: pd.DataFrame, rows: _Rows) -> list[str]:
         return []
     frame.loc[lacking, "status"] = UNSTATED
     return [f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing"]
+
+
+def _not_counted(frame: pd.DataFrame, numbers: pd.Series, rows: _Rows) -> list[str]:
+    """Note numbers of IS_EMPATHY that count under no policy, since the status says that there is no score."""
+    lost = numbers.notna() & frame["score"].isna() & frame["authors_score"].isna()
+    if not lost.any():
+        return []
+    first = lost.idxmax()
+    number = count_of(lost.sum(), "number")
+    status = frame["status"][first]
+    return [
+        f"IS_EMPATHY: {number} beside a status that says there is no score, counted as missing; the first is "
+        f"{numbers[first]:g} beside {status} in row {rows.numbers[first]:,}"
+    ]
 
 
 def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], dict[str, str]]:

@@ -7,8 +7,9 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.judge.reply import Reply, without_thinking
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES, normalise_word
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
+from sense7.workbook.scales import declines
 from sense7.workbook.xlsx import Sheet
 
 __all__ = [
@@ -27,7 +28,7 @@ SHEET = "ratings"
 
 SIDES = ("judge", "person")
 REASONING = "reasoning"
-_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n\s*```\s*", re.DOTALL)
+_WITHOUT_LEVEL = ("n/a", "na", "n.a")
 
 
 def ratings_of(rating: str) -> tuple[str, ...]:
@@ -62,47 +63,60 @@ def schema(names: tuple[str, ...]) -> dict:
 
 
 def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
-    """Read the levels of a reply, strictly: one JSON object that has each rating asked for."""
+    """Read the levels of a reply, strictly: one JSON object that has each rating asked for.
+
+    Words and a fence may stand around it, but no number: that could be another rating.
+    """
     answer = without_thinking(text or "")
     if not answer.strip():
         return {}, "the reply is empty", None
-    fenced = _FENCE.fullmatch(answer)
-    if fenced:
-        answer = fenced[1]
-
-    def distinct(pairs: list[tuple]) -> dict:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            raise ValueError("a name is there twice")
-        return members
-
+    begin = answer.find("{")
     try:
-        ratings = json.loads(answer, object_pairs_hook=distinct)
+        ratings, end = json.JSONDecoder(object_pairs_hook=_distinct).raw_decode(
+            answer, max(begin, 0)
+        )
     except (ValueError, RecursionError):
         return {}, "the reply is not one JSON object in which each rating stands once", None
-    if not isinstance(ratings, dict):
-        return {}, "the reply is JSON, but no object", None
-    reasoning = ratings.pop(REASONING, None)
+    beside = answer[: max(begin, 0)] + answer[end:]
+    if not isinstance(ratings, dict) or re.search(r"[][{}]", beside):
+        return {}, "the reply is JSON, but not one object", None
+    if any(map(str.isnumeric, beside)):
+        words = " ".join(beside.split())[:60]
+        return {}, f"numbers stand beside the JSON object: {words!r}", None
+    reasoning = ratings.get(REASONING)
     if not isinstance(reasoning, str):
         reasoning = None
     levels = {}
     for name in names:
-        level = _level_of(ratings.get(name))
+        level = _level_of(ratings.get(_folded(name)))
         if level is None or (level == NOT_APPLICABLE and name not in DIMENSION_NAMES):
             value = "missing"
-            if name in ratings:
-                value = json.dumps(ratings[name], ensure_ascii=False)[:60]
+            if _folded(name) in ratings:
+                value = json.dumps(ratings[_folded(name)], ensure_ascii=False)[:60]
             reason = f"{name} is {value}, which is no whole level from 1 to {len(LEVELS)}"
             return {}, reason, reasoning
         levels[name] = level
     return levels, "", reasoning
 
 
+def _folded(name: str) -> str:
+    """Name of a rating as it is compared: without case and blanks around it."""
+    return name.strip().casefold()
+
+
+def _distinct(pairs: list[tuple]) -> dict:
+    """Members of an object of JSON by their folded names; refused if one is there twice."""
+    members = {_folded(name): value for name, value in pairs}
+    if len(members) < len(pairs):
+        raise ValueError("a name is there twice")
+    return members
+
+
 def _level_of(value: object) -> int | str | None:
     """Level that a value of a reply means: a whole number, as a float or a text too, or that none applies."""
     if isinstance(value, str):
-        words = " ".join(re.split(r"[\s_-]+", value.strip().rstrip(".").casefold()))
-        if words in (NOT_APPLICABLE, "n/a"):
+        word = normalise_word(re.sub("[_-]+", " ", value.strip().rstrip(".")))
+        if word in _WITHOUT_LEVEL or declines(word):
             return NOT_APPLICABLE
         if not re.fullmatch(r"\s*[0-9](?:\.0{1,9})?\s*", value, re.ASCII):
             return None

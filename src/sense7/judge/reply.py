@@ -89,9 +89,9 @@ _KNOWN_TAGS = {
 }
 """Tags that hold what was asked for, or are of its text."""
 
-_TAG = re.compile(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,200})?>", re.ASCII)
+_TAG = re.compile(r"<([^\W\d_][\w:.-]{0,60})(?:\s[^<>]{0,200})?>")  # in any language
 _OTHER_MARK = re.compile(
-    r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,40})▷|<[|\uff5c]([^<>\n]{1,60})>)"
+    r"\s*(?:\[([^\W\d_][\w: -]{0,40})\]|◁([^\s◁▷]{1,40})▷|<[|\uff5c]([^<>\n]{1,60})>)"
 )
 
 
@@ -221,13 +221,13 @@ def _without_unknown_markup(answer: str) -> str:
     start = 0
     tag = _TAG.search(answer)
     while tag:
-        name = tag[1].casefold()
+        name = tag[1].lower()  # casefold makes an s of a long s
         if name in _KNOWN_TAGS:
             parts.append(answer[start : tag.end()])
             start = tag.end()
         else:
             parts.append(answer[start : tag.start()])
-            pattern = re.compile(f"</{re.escape(tag[1])}>", re.IGNORECASE | re.ASCII)
+            pattern = re.compile(f"</{re.escape(tag[1])}>", re.IGNORECASE)
             closing = pattern.search(answer, tag.end())
             if closing is None:
                 return "".join(parts)

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from helpers.judged import run_of
 from sense7.cli import app
-from sense7.cli.judge_words import calibration
+from sense7.cli.judge_words import calibration, notes_of_calibration
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.files import read_predictions, write_predictions
+from sense7.judge.files import UNSTATED, read_predictions, write_predictions
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.judge.scores.bias import bias_table, family_of
 from sense7.judge.scores.calibration import (
@@ -177,7 +177,7 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder, sentences):
 
 
 def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_coverage(folder):
-    reasons = [*STATUSES[1:], NOT_ASKED]
+    reasons = [*STATUSES[1:], NOT_ASKED, UNSTATED]
     frame = given()
     frame.loc[frame.index[: len(reasons)], "score"] = np.nan
     frame.loc[frame.index[: len(reasons)], "status"] = reasons
@@ -187,6 +187,25 @@ def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_co
     assert mapped["status"].tolist() == frame["status"].tolist()
     as_given = coverage(frame)["estimate"]
     pd.testing.assert_series_equal(coverage(mapped)["estimate"].loc[as_given.index], as_given)
+
+
+def test_rows_of_others_files_without_score_and_status_stay_and_are_counted(folder, sentences):
+    names = {"conversation": "TaskId", "participant": "PID", "score": "IS_EMPATHY"}
+    frame = given().rename(columns={**names, "ground_truth": "ground-truth"})
+    (folder / "theirs").mkdir()
+    columns = [*names.values(), "ground-truth"]
+    theirs = frame[columns].astype({"IS_EMPATHY": object})
+    theirs.loc[theirs.index[0], "IS_EMPATHY"] = "no idea"
+    theirs.to_csv(folder / "theirs" / "a.csv", index=False)
+    done = calibrate([folder / "theirs"], folder / "out", draws=50)
+    read = read_predictions(done.paths["a"]).frame
+    assert read["conversation"].tolist() == [str(name) for name in theirs["TaskId"]]
+    assert read["status"].value_counts().to_dict() == {"ok": 48, UNSTATED: 2}
+    assert done.without_score == {"a": {UNSTATED: 2}}
+    (section,) = calibration(done)
+    sentences.check(section.text().splitlines()[-1], "2 unstated")
+    (note,) = notes_of_calibration(done)
+    sentences.check(note, "a.csv", "'no idea'")
 
 
 def test_a_run_that_is_no_whole_number_in_a_file_of_others_loses_its_fraction(folder):

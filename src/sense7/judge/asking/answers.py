@@ -227,8 +227,12 @@ def read_completion(completion) -> dict:
         error = f"the reply ended in an error ({finish_reason or 'no reason'})"
         if failure:
             error = f"{error}: {failure}"
+    elif not isinstance(choices, list):
+        error = f"the completion has no choices in it: it has {', '.join(sorted(response))}"
     elif not choice:
         error = "the completion has no reply in it: its choices are empty"
+    elif not {"message", "text"} & set(choice):
+        error = f"the completion has no message in it: its choice has {', '.join(sorted(choice))}"
     elif message.get("content") and set(answer.values()) == {None}:
         error = "the reply of the chat completion is no text"
     input_tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))

@@ -1,6 +1,7 @@
 """Requests to an OpenAI-compatible endpoint: what comes back, or why nothing came and whether to ask again."""
 
 import asyncio
+import contextlib
 import json
 import re
 import ssl
@@ -120,11 +121,12 @@ class Client:
         except TimeoutError:
             raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)") from None
         try:
-            response = masked_in(json.loads(content), self._endpoint.key)
-        except (ValueError, RecursionError):
+            response = masked_in(json.loads(_decoded(content, headers)), self._endpoint.key)
+        except (ValueError, RecursionError) as error:
             response = self._endpoint.without_key(content.decode("utf-8", "replace"))
             if 200 <= status < 300:
-                raise self._no_json(headers, response) from None
+                lacks = "text in UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON"
+                raise self._no_json(headers, response, lacks) from None
         try:
             return read_response(status, response)
         except NoCompletion as problem:
@@ -150,8 +152,8 @@ class Client:
         reason = f"no connection, or one that broke off: {words}"
         return Unanswered(self.short(reason), again=True)
 
-    def _no_json(self, headers: Mapping[str, str], text: str) -> Unanswered:
-        """What a good response that is no JSON comes to."""
+    def _no_json(self, headers: Mapping[str, str], text: str, lacks: str) -> Unanswered:
+        """What a good response that is no JSON, or no text, comes to."""
         packing = headers.get("content-encoding", "").strip()
         if packing.casefold() not in _READ:
             reason = f"the reply is packed as {packing}, which was not asked for"
@@ -163,7 +165,7 @@ class Client:
             words = (words_of(text[:20_000]) or text)[:_LONGEST_BEGINNING]
             words = "".join(char if char.isprintable() else "\ufffd" for char in words)
             description = f"{media_type}, which begins with {words!r}"
-        reason = self.short(f"what was returned is no JSON, but {description}{self._hint}")
+        reason = self.short(f"what was returned is no {lacks}, but {description}{self._hint}")
         return Unanswered(reason, again=True, strange=True)
 
     def short(self, text: str) -> str:
@@ -276,6 +278,18 @@ class Client:
             overrun=status == 429 and wait is None,
             strange=is_good or is_hopeless,
         )
+
+
+def _decoded(content: bytes, headers: Mapping[str, str]) -> str | bytes:
+    """A response as text, if it is not in UTF-8 and says what it is in; else as it is."""
+    charset = re.search(r"charset=\"?([\w.:-]+)", headers.get("content-type", ""), re.IGNORECASE)
+    if charset:
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            with contextlib.suppress(LookupError, ValueError):
+                return content.decode(charset[1])
+    return content
 
 
 def _redirected_to(headers: Mapping[str, str]) -> str:

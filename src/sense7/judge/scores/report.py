@@ -23,7 +23,7 @@ from sense7.judge.files import (
     without_repeats,
     write_predictions,
 )
-from sense7.judge.reply import NOT_ASKED, STATUSES
+from sense7.judge.reply import NOT_ASKED
 from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.judge.scores import metrics
 from sense7.judge.scores.comparison import as_judges, compare_judges
@@ -454,7 +454,8 @@ def calibrate(
     Returns
     -------
     Report
-        With ``paths`` (file that was read -> calibrated one) and ``errors``, before and after.
+        With ``paths`` (file that was read -> calibrated one), ``errors`` before and after, and ``without_score``: of
+        the rows that had none and are written without one, how many have each status.
 
     Raises
     ------
@@ -481,7 +482,10 @@ def calibrate(
         calibrated_paths[file.name] = out / f"{file.name}.xlsx"
     require_as_written(calibrated_paths.values())
     frames, errors = {}, {}
+    without_score = {}
+    remarks = []
     for file in files:
+        remarks += [(file.path.name, remark) for remark in file.notes]
         frame = file.frame
         if frame["participant"].isna().any() or frame["conversation"].isna().any():
             raise UserError(
@@ -493,10 +497,9 @@ def calibrate(
             raise UserError(f"{file.path}: {frame.attrs['not_calibrated']}")
         bootstrap = ParticipantBootstrap(frame["participant"], **settings)
         errors[file.name] = calibration_errors(frame, bootstrap)
-        # Rows with a score, or why there is none; replies are those of another score.
+        # Without the replies, which are those of another score.
         scores = frame["calibrated"].clip(LOWEST, HIGHEST)
-        status = frame["status"].where(scores.isna(), "ok")
-        keeps_reason = status.isin((*STATUSES[1:], NOT_ASKED))
+        without_score[file.name] = frame.loc[scores.isna(), "status"].value_counts().to_dict()
         columns = [
             "conversation",
             "participant",
@@ -506,9 +509,13 @@ def calibrate(
             "model",
             "run",
         ]
-        frame = frame[[*columns, "chat"]].assign(score=scores, status=status)
-        frames[file.name] = frame[scores.notna() | keeps_reason]
+        frames[file.name] = frame[[*columns, "chat"]].assign(score=scores)
     for name, frame in frames.items():
         write_predictions(calibrated_paths[name], frame, own=True)
-    tables = {"skipped": skipped, "paths": calibrated_paths, "errors": errors}
-    return Report(tables, settings, Facts(skipped, repeats))
+    tables = {
+        "skipped": skipped,
+        "paths": calibrated_paths,
+        "errors": errors,
+        "without_score": without_score,
+    }
+    return Report(tables, settings, Facts(skipped, repeats, remarks=remarks))
