@@ -71,6 +71,8 @@ def normalise_name(text: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
+ARABIC_DECIMAL_POINT = "\u066b"
+
 _NUMBER = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]\d+)?(?![\d.,])"
 """A number as other programs write it: 4, 4.0, 4,0, .5, 5., 4.0e+00."""
 
@@ -91,16 +93,20 @@ _IN_BRACKETS = re.compile(r"[(\[{<\"'](.*)[)\]}>\"']")
 
 
 def has_small_digits(text: str) -> bool:
-    r"""Whether a text of several characters has a small digit, such as that of a footnote.
+    r"""Whether a text of several characters has a small digit, as of a footnote or a fraction.
 
     Examples
     --------
-    >>> has_small_digits("4\u00b2"), has_small_digits("42")
-    (True, False)
+    >>> has_small_digits("4\u00b2"), has_small_digits("4\u00bd"), has_small_digits("42")
+    (True, True, False)
     """
-    return len(text.strip()) > 1 and any(
-        character.isdigit() and not character.isdecimal() for character in text
-    )
+    if len(text.strip()) < 2:
+        return False
+    for character in text:
+        is_fraction = unicodedata.decomposition(character).startswith("<fraction>")
+        if is_fraction or (character.isdigit() and not character.isdecimal()):
+            return True
+    return False
 
 
 def as_plain_number(text: str) -> float | None:
@@ -113,7 +119,7 @@ def as_plain_number(text: str) -> float | None:
     >>> as_plain_number(".5"), as_plain_number("4,0"), as_plain_number("1,000")
     (0.5, 4.0, None)
     """
-    text = text.replace("\u066b", ".")
+    text = text.replace(ARABIC_DECIMAL_POINT, ".")
     if not _NUMBER_ALONE.fullmatch(text) or re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
         return None
     number = float(text.replace(",", "."))

@@ -139,10 +139,12 @@ def test_defaults_have_to_be_within_the_limits(checkout, sentences):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ("needs: 01-dataset", "'needs'"),
-        ("needs: [1]", 1),
-        ("need: []", "'need'"),
-        ("released: [nowhere]", "'nowhere'"),
+        ("needs: 01-dataset", "needs: "),
+        ("needs: [1]", "needs: 1"),
+        ("needs: 5", "needs: "),
+        ("needs: [[a]]", "needs: "),
+        ("need: []", "need: "),
+        ("released: [nowhere]", "released: 'nowhere'"),
     ],
 )
 def test_odd_settings_in_the_metadata_are_refused(checkout, settings, named, sentences):

@@ -278,7 +278,7 @@ NO_CONVERSATIONS = {  # file, content, what of it is named
     "deep": ("a.json", "[" * 200_000 + "]" * 200_000, []),
     "a number of 5001 digits": ("a.json", '{"messages": 1' + "0" * 5000 + "}", [4300]),
     "NaN": ("a.json", '{"messages": NaN}', ["messages:"]),
-    "half a character": ("a.json", {"messages": [{"role": "user", "content": "a\ud800"}]}, [r"\ud800"]),
+    "half a character": ("a.json", {"messages": [{"role": "user", "content": "a\ud800"}]}, ["message 1", r"\ud800"]),
     "an id twice": ("a.jsonl", f'{{"id": "x", {LINE[1:]}\n' * 2, ["line 2:", "'x'", "line 1"]),
     "an archive cut short": ("a.eval", b"PK\x03\x04 cut short", []),
 }  # fmt: skip
@@ -408,3 +408,23 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
     file = tmp_path_factory.getbasetemp() / "bytes"
     file.write_bytes(content)
     read_or_refused(file, f"{file}: ")
+
+
+# Ids and times as other programs write them
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [(7, "7"), (7.0, "7"), ("07", "07"), (2**60, str(2**60))]
+)
+def test_a_number_is_an_id(name, read):
+    assert read_list({"id": name, "messages": messages()}).id == read
+
+
+@pytest.mark.parametrize("unit", [1, 1e3, 1e6, 1e9], ids=["s", "ms", "us", "ns"])
+def test_times_since_1970_are_read_in_any_unit(unit):
+    talk = [
+        {"sender": sender, "text": "x", "created_at": moment * unit}
+        for sender, moment in (("human", 1_758_276_000), ("assistant", 1_758_276_007.5))
+    ]
+    chat = read_list({"chat_messages": talk})
+    assert [message.seconds for message in chat.messages] == [0, pytest.approx(7.5, abs=1e-3)]

@@ -206,7 +206,7 @@ ONE_BAD = {
                  ["line 2:", "byte 2:"]),
     "no tree": ("a.json", [WHOLE, {"mapping": {"a": {"parent": "b"}}}, WHOLE], ["conversation 2:", "mapping:"]),
     "half a character": ("a.json", [WHOLE, {"messages": [{"role": "user", "content": "\ud800"}]}, WHOLE],
-                         ["conversation 2:", r"\ud800"]),
+                         ["conversation 2: message 1", r"\ud800"]),
     "a sample": (
         "a.json",
         {"eval": {"task": "t"}, "samples": [{"id": n, "messages": TALK if n != 2 else None} for n in (1, 2, 3)]},

@@ -569,6 +569,30 @@ def test_other_texts_of_people_are_no_numbers(text, tmp_path):
     assert not kinds(s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets)))
 
 
+@pytest.mark.parametrize(
+    ("incomes", "told"),
+    [
+        (["21.500", "950", "1.250"], ("21.500", 21.5, (2, 4))),
+        (["21.500", "21.345", "1.250"], ("21.500", 21.5, (2, 3, 4))),
+        (["0.500", "1.250", "2.000"], None),
+        (["21.500", "2150", "1.250"], None),
+        (["21.5", "9.125", "1.25"], None),
+    ],
+)
+def test_a_point_that_may_separate_thousands_is_told(incomes, told, tmp_path):
+    sheets = rows_of_a_study(people=3)
+    sheets["People"] = [["PID", "Income"], *[[f"P{n}", text] for n, text in enumerate(incomes, 1)]]
+    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets), strict=True)
+    assert study.participants["Income"].tolist() == list(map(float, incomes))
+    if told is None:
+        assert not study.diagnostics
+        return
+    text, number, rows = told
+    [notice] = study.diagnostics
+    assert (notice.kind, notice.rows) == ("point-before-three", rows)
+    assert f"{text} as {number}" in notice.problem
+
+
 # --- CSV -----------------------------------------------------------------------------------------
 
 NAMES = [

@@ -475,7 +475,21 @@ def test_a_cell_is_quoted_as_it_is_shown_and_the_hint_names_no_infinity(
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("10,0", 10.0), ("0,125", 0.125), (" 7,25 ", 7.25), ("1234,567", 1234.567), ("1,000", None)],
+    [
+        ("10,0", 10.0),
+        ("0,125", 0.125),
+        (",5", 0.5),
+        (" 7,25 ", 7.25),
+        ("1234,567", 1234.567),
+        ("\uff11\uff12\uff0c\uff15", 12.5),
+        ("\u0661\u0662\u066b\u0665", 12.5),
+        ("1,000", None),
+        ("1.234,5", None),
+        ("1'234", None),
+        ("1\u202f234", None),
+        ("\u0661\u066c\u0662\u0663\u0664", None),
+        ("4\u00bd", None),
+    ],
 )
 def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(read, text, number):
     study = read(messages={"TimeOffsetSeconds": [None, text, None, None] + [None] * 12})
@@ -489,6 +503,25 @@ def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(read, text, number
 
 
 # Roles, order
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rows"),
+    [
+        ([0, 5, 9, 20], ()),
+        ([0, 0, None, 0], ()),
+        ([20, 9, 5, 0], (3, 4, 5)),  # the newest message first
+        ([0, 950, "1.234", "1.300"], (4,)),  # a point between thousands
+        ([5, None, 3, 9], (4,)),
+    ],
+)
+@pytest.mark.parametrize("is_numbered", [True, False])
+def test_times_against_the_order_of_messages_are_told(read, seconds, rows, is_numbered):
+    changes = {"TimeOffsetSeconds": [*seconds, *[0, 5, 9, 20] * 3]}
+    if not is_numbered:
+        changes["MessageId"] = ...
+    told = read(messages=changes).diagnostics
+    assert [(item.kind, item.rows) for item in told] == ([("time-goes-back", rows)] if rows else [])
 
 
 @pytest.mark.parametrize(
@@ -607,6 +640,7 @@ def another_sheet(name):
 
 INTERLEAVED = {"TaskId": ["C1", "C1", "C2", "C2"] * 2 + ["C3"] * 4 + ["C4"] * 4, "MessageId": None}
 INTERLEAVED |= {"Content": [f"message {number}" for number in range(16)]}
+UNORDERED = ("unordered-message-id", "time-goes-back")
 READ = [
     tasks("PreTaskImportance", ["Not at all important", "very important", "5", 2.0], "importance", [1, 4, 5, 2]),
     tasks(
@@ -619,18 +653,18 @@ READ = [
     tasks("PreTaskDesiredEmpathy", ["Minimal", "Moderate", "HIGH", "3 - high"], "desired_empathy", [1, 2, 3, 3]),
     tasks("PostTaskExperience_UseAgain", [*AGREE[:3], "Strongly Agree"], "use_again", [1, 2, 3, 5]),
     tasks("PostTaskEmpathy_Interest", ["very poor", "good", "unknown", None], "post_Interest", [1, 4, None, None]),
-    *(tasks(column, word, name, [word] * 4)
-      for word in ("None", "NA", "nan") for column, name in (("Model", "condition"), ("PreTaskChoice", "topic"))),
+    *(tasks(column, word, name, [word] * 4, "perhaps-missing")
+      for word in ("None", "NA") for column, name in (("Model", "condition"), ("PreTaskChoice", "topic"))),
     tasks("Model", None, "condition", [None] * 4),
     *(named(header, "renamed-column") for header in (
         "posttaskempathy_affective", "PostTaskEmpathy Affective", "PostTaskEmpathyAffective")),
     *map(named, ("PostTaskEmpathy_Affective_Underst", "PostTask_Empathy_Affective_1")),
     named("PostTaskEmpathy_AffectiveUnderstanding"),
     named("PostTaskEmpathy_Affective Understanding"),
-    messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "messages", "position", [3, 4, 1, 2] * 4, "unordered-message-id"),
-    messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "turns", "turn", [2, 1] * 4, "unordered-message-id"),
-    messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "turns", "row", TURN_ROWS, "unordered-message-id"),
-    ({"messages": INTERLEAVED}, "turns", "turn", [1, 1, 2, 2, 1, 2, 1, 2], "missing-message-id"),
+    messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "messages", "position", [3, 4, 1, 2] * 4, *UNORDERED),
+    messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "turns", "turn", [2, 1] * 4, *UNORDERED),
+    messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "turns", "row", TURN_ROWS, *UNORDERED),
+    ({"messages": INTERLEAVED}, "turns", "turn", [1, 1, 2, 2, 1, 2, 1, 2], "missing-message-id", "time-goes-back"),
     *(messages("Content", cell, "messages", "content", [text] * 16) for cell, text in (
         (None, None), (3.0, "3"), (0.5, "0.5"), (True, "True"), (dt.date(2025, 1, 2), "2025-01-02"))),
     people("PID", ["p1", "p2", "p3"], ["P1", "P2", "P3"], "respelt-id"),
@@ -641,7 +675,7 @@ READ = [
     people("Age", [30.0, "N/A", "unknown"], [30.0, None, None], "mixed-column"),
     people("Age", [30.0, 41.0, "65+"], ["30", "41", "65+"], "mixed-column"),
     people("Age", ["18-24", "25-34", "65+"], ["18-24", "25-34", "65+"]),
-    people("Age", ["none", "none", "unknown"], ["none", "none", "unknown"]),
+    people("Age", ["none", "none", "unknown"], ["none", "none", "unknown"], "perhaps-missing"),
     people("Age", [True, False, None], ["True", "False", None]),
     *map(another_sheet, ("src_People", "Sheet4", "donn\u00e9es")),
 ]  # fmt: skip

@@ -270,6 +270,12 @@ def test_a_number_is_read_however_a_program_writes_it(
     )
 
 
+@pytest.mark.parametrize("text", ["4\u00bd", "\u00bd", "4 1/2", "4\u00b2"])
+def test_a_fraction_or_a_small_digit_is_no_further_digit(text):
+    number, word = TURN_RATING.split_number(text)
+    assert number is None or any(map(str.isdigit, word))
+
+
 @pytest.mark.parametrize(
     "text",
     ["1,000", "12,345", "1 000", "1'000", "3-4", "4/5", "4 of 5", "1.2.3", "1,2,3", "3 or 4"],

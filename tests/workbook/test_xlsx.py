@@ -205,6 +205,16 @@ def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tm
     assert sheet.errors == [(2, 2), (4, 2), (0, 5)]
 
 
+@pytest.mark.parametrize("error", ["#CALC!", "#SPILL!", "#ERROR!", "#FIELD!"])
+def test_an_error_that_the_library_does_not_know_is_refused_by_its_cell(error, tmp_path, sentences):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        book.add_worksheet("S").write_row(0, 0, ["a", "b"])
+        book.worksheets()[0].write_formula(1, 1, "=NA()", None, "#N/A")
+    replaced(tmp_path / "a.xlsx", "xl/worksheets/sheet1.xml", b"#N/A", error.encode())
+    with sentences.refused("a.xlsx", "sheet S", "cell B2", error):
+        read_sheets(tmp_path / "a.xlsx")
+
+
 def test_formatting_far_below_and_beside_the_data_is_no_data(tmp_path):
     book = openpyxl.Workbook()
     page = book.active
@@ -340,6 +350,22 @@ def test_a_folder_is_read_as_the_workbook_of_the_same_sheets(encoding, sheets, t
 )
 def test_a_text_that_a_number_would_not_give_back_stays_a_text(text, tmp_path):
     write_text(tmp_path / "a", "T.csv", f'x;y\n"{text}";z\n')
+    assert read_tables(tmp_path / "a")["T"].rows == [[text, "z"]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ('="P1"', "P1"),
+        ('="007"', "007"),
+        ('="a ""b"""', 'a "b"'),
+        ('=""', None),
+        ('="a"&"b"', '="a"&"b"'),
+    ],
+)
+def test_a_formula_that_is_a_text_is_that_text(cell, text, tmp_path):
+    quoted = cell.replace('"', '""')
+    write_text(tmp_path / "a", "T.csv", f'x;y\n"{quoted}";z\n')
     assert read_tables(tmp_path / "a")["T"].rows == [[text, "z"]]
 
 

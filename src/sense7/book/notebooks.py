@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sense7 import paper
-from sense7.errors import UserError
+from sense7.errors import UserError, described
 from sense7.files import digest_of, read_json
 from sense7.outputs import OUTPUTS
 
@@ -113,14 +113,19 @@ def load_notebook(path: Path) -> TextNotebook:
     lists = {
         name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")
     }
-    unexpected = [*settings, *(name for name in lists if not isinstance(lists[name], list))]
-    for names in lists.values():
-        unexpected += [name for name in names if not isinstance(name, str)]
-    unexpected += [name for name in lists["released"] if name not in paper.RELEASED]
-    if unexpected:
-        raise UserError(
-            f"{path}: {DECLARED}: in the notebook's metadata: {unexpected[0]!r} is not expected. Fix it."
-        )
+    problems = [f"{key}: this key is not expected" for key in settings]
+    for key, names in lists.items():
+        if not isinstance(names, list):
+            problems.append(f"{key}: expected a list of names, found {described(names)}")
+            continue
+        for name in names:
+            is_expected = isinstance(name, str)
+            if is_expected and key == "released":
+                is_expected = name in paper.RELEASED
+            if not is_expected:
+                problems.append(f"{key}: {name!r} is not expected")
+    if problems:
+        raise UserError(f"{path}: {DECLARED}: in the notebook's metadata: {problems[0]}. Fix it.")
     cells = [cell for cell in node.cells if "parameters" in tags_of(cell)]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")

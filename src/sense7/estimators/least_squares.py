@@ -40,8 +40,10 @@ def indicators(values: pd.Series, levels: Sequence) -> np.ndarray:
     >>> indicators(pd.Series(["a", "b", "a"]), ["b", "a"]).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    columns = [values == level for level in levels]
-    return np.column_stack(columns).astype(float)
+    columns = np.zeros((len(values), len(levels)))
+    for number, level in enumerate(levels):
+        columns[:, number] = values == level
+    return columns
 
 
 def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

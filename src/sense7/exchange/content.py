@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sense7.workbook.ids import is_number
+from sense7.workbook.ids import as_text, is_number
 
 USER = "user"
 ASSISTANT = "assistant"
@@ -181,7 +181,10 @@ def expect(value: object, expected: type, where: str):
 
 
 def seconds_of(value: object) -> float | None:
-    """Seconds: a number, or since 1970 of a time in ISO 8601 (in UTC where it names no zone); None if it is neither."""
+    """Seconds: a number, or since 1970 of a time in ISO 8601 (in UTC where it names no zone); None if it is neither.
+
+    A number beyond the year 5000 is one of milli-, micro- or nanoseconds since 1970.
+    """
     with contextlib.suppress(OverflowError, ValueError):
         if isinstance(value, str):
             moment = datetime.datetime.fromisoformat(value)
@@ -189,7 +192,10 @@ def seconds_of(value: object) -> float | None:
                 moment = moment.replace(tzinfo=datetime.UTC)
             return moment.timestamp()
         if is_number(value) and math.isfinite(value):
-            return float(value)
+            seconds = float(value)
+            while abs(seconds) > 1e11:
+                seconds /= 1000
+            return seconds
     return None
 
 
@@ -208,8 +214,8 @@ def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
             continue
         for key in keys:
             value = properties.get(key)
-            if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-                return str(value)
+            if (isinstance(value, str) and value.strip()) or is_number(value):
+                return as_text(value)
     return None
 
 

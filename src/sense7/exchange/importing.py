@@ -106,13 +106,7 @@ def read_chats(
                 if new_ids:
                     name = f"c{summary.conversations + 1}"
                 chat = replace(chat, id=name, **values)
-                text = json.dumps(chat.to_dict(), ensure_ascii=False)
-                half = re.search("[\ud800-\udfff]", text)
-                if half:  # which no file in UTF-8 holds
-                    raise UserError(
-                        f"{where}: a text has half of a surrogate pair (\\u{ord(half[0]):04x}), which is no "
-                        "character. Correct it, or export the file again."
-                    )
+                _require_whole_characters(chat, where)
             except UserError as error:
                 problems.append(str(error))
                 continue
@@ -150,6 +144,22 @@ def _read(record: object, where: str) -> tuple[str, Chat]:
         raise
     except ValueError as error:
         raise UserError(f"{where}: {error}.") from None
+
+
+def _require_whole_characters(chat: Chat, where: str) -> None:
+    """Refuse a text with half of a surrogate pair, which no file in UTF-8 holds."""
+    text_at = {"its id": chat.id}
+    for name in ("participant", "condition", "topic"):
+        text_at[name] = getattr(chat, name) or ""
+    for number, message in enumerate(chat.messages, 1):
+        text_at[f"message {number}"] = message.text
+    for place, text in text_at.items():
+        half = re.search("[\ud800-\udfff]", text)
+        if half:
+            raise UserError(
+                f"{where}: {place} has half of a surrogate pair (\\u{ord(half[0]):04x}), which is no "
+                "character. Correct it, or export the file again."
+            )
 
 
 def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> None:

@@ -41,6 +41,7 @@ CONTEXT = {"topic": "topic", "importance": "importance", "desired_empathy": "des
 """What is known of a conversation before it begins: column -> words."""
 STEPS = ("importance", "desired_empathy")
 NOT_GIVEN = "(not given)"
+NO_WHOLE_CONTEXT = "no conversation with ground truth has all of the context that was given"
 
 MOST_GROUPS = 40
 """Largest number of topics that a table shows."""
@@ -162,6 +163,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     def explained():
         need(varying, "nothing of the context varies in this data set")
+        need(len(frame), NO_WHOLE_CONTEXT)
         columns = np.column_stack([context_design(frame, varying), frame["y"]])
         products = cross_products(within(columns, participants))
         # Over the conversations of a participant, these add up to one.
@@ -243,6 +245,7 @@ def _slope(
 
     def slope():
         need(name in varying, not_varying(frame, name))
+        need(len(rows), NO_WHOLE_CONTEXT)
         columns = np.column_stack([context_design(rows, names), rows["y"]])
         z = within(columns, rows["participant"])
         return resampled(bootstrap, coefficient(0), cross_products(z), rows["participant"])
@@ -268,7 +271,8 @@ def _difference_of_slopes(
 
     def difference():
         need("desired_empathy" in varying, not_varying(frame, "desired_empathy"))
-        need(len(rows), "conditions were not given in this data set")
+        need(frame["condition"].notna().any(), "conditions were not given in this data set")
+        need(len(rows), NO_WHOLE_CONTEXT)
         need_prompt(study, prompted)
         desired = rows["desired_empathy"].to_numpy(dtype=float)
         columns = np.column_stack(

@@ -139,6 +139,11 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     - ``judge``: observers' agreement minus that of a model (Gemini 2.5 Pro, which the ratings' authors call the LLM)
       with the person, see :mod:`sense7.findings.whose_empathy`.
     """
+    if study.participants is None or "TEQ" not in study.participants:
+        raise UserError(
+            f"tables wants the study of iEval, which s7.elsewhere.ieval() gives. {study.name} has no column TEQ "
+            "(Toronto Empathy Questionnaire) of participants."
+        )
     ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
     pairs = correlations(ratings, bootstrap)
     consistency = named(

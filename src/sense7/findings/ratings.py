@@ -265,12 +265,12 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     def below_nearest():
         require_rivals()
-        lowest = np.nanmin([rated_share(name) for name in rivals], axis=0)
+        lowest = np.fmin.reduce([rated_share(name) for name in rivals])
         return lowest - rated_share(CLAIMED_DIMENSION)
 
     def above_nearest(very_poor_share: Callable[[str], np.ndarray]) -> np.ndarray:
         require_rivals()
-        highest = np.nanmax([very_poor_share(name) for name in rivals], axis=0)
+        highest = np.fmax.reduce([very_poor_share(name) for name in rivals])
         return very_poor_share(CLAIMED_DIMENSION) - highest
 
     def number(label: str, statistic: Callable, unit: str, key: str) -> Number:

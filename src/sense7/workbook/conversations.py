@@ -6,10 +6,9 @@ from itertools import compress
 
 import numpy as np
 
-from sense7.taxonomy import normalise_word
 from sense7.workbook import ids
+from sense7.workbook.missing_names import is_no_name, report_perhaps_missing, without_missing
 from sense7.workbook.repeats import report_repeated_conversations
-from sense7.workbook.scales import NO_ID
 from sense7.workbook.table import Table
 
 Columns = dict[str, list | np.ndarray]
@@ -43,13 +42,18 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     for identifier, row in zip(columns["conversation"], numbers, strict=True):
         if repeated[identifier] > 1:
             tasks.add("duplicate-id", "TaskId", [row], identifier)
-    for name, official in NAMES.items():
-        ids.report_similar(tasks, official, columns[name], numbers, name)
+    for name in ("condition", "topic"):
+        columns[name] = without_missing(tasks, NAMES[name], columns[name], numbers)
     people = columns["participant"]
     nameless = []
     for index, person in enumerate(people):
-        if person is None or normalise_word(person) in NO_ID or ids.is_error(person):
+        if person is None or is_no_name(person):
             nameless.append(index)
+            people[index] = None
+    for name, official in NAMES.items():
+        ids.report_similar(tasks, official, columns[name], numbers, name)
+        if name != "conversation":
+            report_perhaps_missing(tasks, official, columns[name], numbers, name)
     tasks.add("missing-participant", "PID", [numbers[index] for index in nameless])
     # A participant of their own, by a name that no PID can equal, since ids are trimmed.
     for index in nameless:

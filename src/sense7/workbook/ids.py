@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, pairwise
 
 from sense7.characters import look_of, with_code_points, with_plain_signs
-from sense7.taxonomy import has_small_digits
+from sense7.taxonomy import ARABIC_DECIMAL_POINT, has_small_digits
 from sense7.terminal import count_of
 
 _LIKE_NUMBER = re.compile(
@@ -18,8 +18,8 @@ _LIKE_NUMBER = re.compile(
 )
 """A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
 
-_DECIMAL_COMMA = re.compile(r"\s*+[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d++,\d++\s*", re.ASCII)
-"""One comma between digits that can't separate thousands."""
+_DECIMAL_COMMA = re.compile(r"\s*+[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d*+,\d++\s*", re.ASCII)
+"""One comma before digits that can't separate thousands."""
 
 _SCIENTIFIC = re.compile(r"-?\d(?:[.,](\d+))?[eE]([+-])(\d{1,3})")
 
@@ -137,12 +137,12 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
     """A cell as a number, None if it holds none; "1,000" is none, since it may be a thousand or one."""
     if isinstance(cell, bool):
         return None
-    if decimal_comma and isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
     if isinstance(cell, str) and not cell.isascii():
         if has_small_digits(cell):
             return None
-        cell = with_plain_signs(cell)
+        cell = with_plain_signs(cell).replace(ARABIC_DECIMAL_POINT, ".")
+    if decimal_comma and isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
     # To Python 1_000 is a number.
     is_underscored = isinstance(cell, str) and "_" in cell
     if not isinstance(cell, int | float | str) or is_underscored:
@@ -165,7 +165,7 @@ def looks_like_number(cell) -> bool:
     """Whether a text is a number in a form that is not read as one."""
     return (
         isinstance(cell, str)
-        and bool(_LIKE_NUMBER.fullmatch(cell.strip()))
+        and bool(_LIKE_NUMBER.fullmatch(with_plain_signs(cell)))
         and as_number(cell) is None
     )
 

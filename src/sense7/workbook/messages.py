@@ -43,6 +43,9 @@ def read_messages(
         for entry, rows in problems.items():
             table.add(entry, "MessageId", [row + 2 for row in sorted(rows)])
 
+    rows_back = _rows_back_in_time(position, seconds, is_message, names, number_of)
+    table.add("time-goes-back", "TimeOffsetSeconds", rows_back)
+
     message_rows, is_kept = np.flatnonzero(is_message), is_message.tolist()
     messages: Columns = {
         "conversation": list(compress(names, is_kept)),
@@ -134,6 +137,23 @@ def order_of(
         replies = [row for row in rows if is_turn[row]]
         turn[replies] = np.arange(1, len(replies) + 1)
     return position, turn, problems
+
+
+def _rows_back_in_time(
+    position: np.ndarray,
+    seconds: np.ndarray,
+    is_message: np.ndarray,
+    conversations: Sequence[str | None],
+    number_of: Mapping[str, int],
+) -> list[int]:
+    """Rows of messages that were written before the message before them, of those whose time is known."""
+    indices = np.flatnonzero(is_message & np.isfinite(seconds))
+    numbers = np.array([number_of[conversations[index]] for index in indices.tolist()], dtype=int)
+    order = np.lexsort((position[indices], numbers))
+    is_same_conversation = np.diff(numbers[order]) == 0
+    in_order = indices[order]
+    goes_back = is_same_conversation & (np.diff(seconds[in_order]) < 0)
+    return sorted((in_order[1:][goes_back] + 2).tolist())
 
 
 def _report_rows(

@@ -10,11 +10,14 @@ from sense7.taxonomy import normalise_name
 from sense7.workbook import ids
 from sense7.workbook.conversations import Columns
 from sense7.workbook.diagnostics import Diagnostics
-from sense7.workbook.ids import as_names, as_number, is_blank
+from sense7.workbook.ids import as_names, as_number, as_text, is_blank
+from sense7.workbook.missing_names import report_group_perhaps_missing, without_missing
 from sense7.workbook.options import ReadingOptions, is_scales_sheet
 from sense7.workbook.scales import stands_for
 from sense7.workbook.table import KEY_COLUMNS, Table, is_word, leave_out
 from sense7.workbook.xlsx import Sheet
+
+_POINT_BEFORE_THREE = re.compile(r"\s*+[+-]?[1-9]\d{0,2}\.\d{3}\s*+")
 
 
 def find_participants(
@@ -124,6 +127,21 @@ def read_participants(
     return columns
 
 
+def _report_grouping_points(table: Table, position: int, cells: list, numbers: np.ndarray) -> None:
+    """Report texts such as 21.500 where every number of the column may be one whose thousands a point separates."""
+    rows = []
+    for row, (cell, number) in enumerate(zip(cells, numbers.tolist(), strict=True), 2):
+        if _POINT_BEFORE_THREE.fullmatch(as_text(cell) or ""):
+            if isinstance(cell, str):
+                rows.append(row)
+        elif number >= 1000 or number % 1 > 0:
+            return
+    if rows:
+        first = cells[rows[0] - 2]
+        words = {"text": first.strip(), "number": f"{as_number(first):g}"}
+        table.add("point-before-three", position, rows, **words)
+
+
 def _characteristic(table: Table, position: int, declared: tuple | None) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
     cells = table.sheet.column(position)
@@ -150,6 +168,7 @@ def _characteristic(table: Table, position: int, declared: tuple | None) -> list
                     "missing-number", position, rows + 2, code, column=column, code=f"{code:g}"
                 )
                 numbers[rows] = np.nan
+        _report_grouping_points(table, position, cells, numbers)
         return numbers
     for index in odd:
         if len(odd) < count:
@@ -158,6 +177,8 @@ def _characteristic(table: Table, position: int, declared: tuple | None) -> list
             table.add("number-as-text", position, [index + 2], cells[index])
     names = as_names(cells)
     ids.report_replaced_signs(table, position, cells, names, joined_only=True)
+    names = without_missing(table, position, names, range(2, len(names) + 2))
+    report_group_perhaps_missing(table, position, names)
     ids.report_similar(table, position, names, list(range(2, len(names) + 2)), "group")
     # A date among ages such as 18-24 was one of them.
     if any(name is not None and re.fullmatch(r"\d{1,3} ?[-/] ?\d{1,3}", name) for name in names):

@@ -56,10 +56,13 @@ _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")
 SAME_WORDS = [words.split("|") for words in _WORDS["same"]]
 """English answer words that mean the same."""
 TOTALS = frozenset(_WORDS["totals"])
-NO_ID = frozenset(_WORDS["no_id"])
 DECLINING_WORDS = frozenset(_WORDS["declining"])
 MISSING_WORDS = frozenset(_WORDS["missing"]).union(f".{letter}" for letter in f"{ascii_lowercase}_")
 """What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
+NO_NAME = frozenset(_WORDS["no_name"]).union(word for word in MISSING_WORDS if word[0] in "#(<[")
+"""Those that are no name or id either."""
+PERHAPS_NO_NAME = MISSING_WORDS.union(DECLINING_WORDS, _WORDS["perhaps_no_name"]) - NO_NAME
+"""Those that may be a name or an id, and what people write."""
 
 KINDS = {
     "turn rating": ("quality", "agreement"),

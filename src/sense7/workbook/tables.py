@@ -26,6 +26,9 @@ csv.field_size_limit(2**31 - 1)
 _SEPARATOR = re.compile(r'"?sep=(.)"?\1*+\s*', re.IGNORECASE)
 """A first line by which Excel is told the separator."""
 
+_FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*+)"')
+"""A text as programs write it lest a spreadsheet makes a number of it."""
+
 _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 
@@ -80,6 +83,9 @@ def as_typed(text: str) -> str | float | None:
     """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing, and texts as they were."""
     if is_guarded(text):
         return text[1:]
+    formula_of_text = _FORMULA_OF_TEXT.fullmatch(text)
+    if formula_of_text:
+        return formula_of_text[1].replace('""', '"') or None
     if text and _NUMBER.fullmatch(text):
         number = float(text)
         if text in (as_text(number), repr(number)):

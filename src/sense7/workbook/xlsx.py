@@ -73,6 +73,9 @@ _SIGNS = [
 _VALUE = re.compile(rb"<(?:[^\s<>/:]+:)?v(?:\s[^<>]*)?>(?:\s*(\d{1,9})\s*</)?")
 """A cell's value: which shared text it refers to, if it is one; else what is no short number."""
 
+_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
+"""Errors that calamine knows; others, such as #CALC! and #SPILL!, make a workbook unreadable to it."""
+
 _DOCUMENT_TYPE = re.compile(rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", re.DOTALL)
 _SHARED_TEXT = re.compile(rb"<(?:[^\s<>/:]+:)?si[\s/>]")
 _CELL_NAME = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
@@ -364,6 +367,9 @@ class _Look:
                 raise refusal(self._path, "too-far", sheet=self._name, **reach)
             if self._type == "e":
                 self.marks["errors"].append(cell)
+                if value and value not in _ERRORS:
+                    place = {"sheet": self._name, "cell": cell_name(*cell)}
+                    raise refusal(self._path, "unknown-error", **place, error=f"{value:.20}")
         if "f" in children and self._type != "str":
             is_zero = _BLANK_OR_ZERO.fullmatch(value) is not None
             if not value or (is_zero and not self._calculated):
