@@ -7,6 +7,7 @@ said in one sentence, with how to fix it. What is known of the file afterwards i
 
 import contextlib
 import ipaddress
+import re
 import sys
 import threading
 import time
@@ -143,7 +144,8 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
         server = _server_of(address)
     if server is None:
         raise UserError(
-            f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file."
+            f"{public_address(address)!r:.200}: not an address that can be fetched. Give https://HOST/PATH "
+            "without a password, or a file."
         )
     scheme, host, _ = server
     is_local = host == "localhost"
@@ -151,7 +153,8 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
         is_local |= ipaddress.ip_address(host).is_loopback
     if scheme != "https" and not (scheme == "http" and is_local):
         raise UserError(
-            f"{address!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, or a file."
+            f"{public_address(address)!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, "
+            "or a file."
         )
     if origin is None:
         return
@@ -204,11 +207,9 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
 
 
 def public_address(address: str) -> str:
-    """Give an address without what follows ? or #, which may be a key that was given to this user alone."""
-    try:
-        return urlsplit(address)._replace(query="", fragment="").geturl()
-    except ValueError:  # refused when it is asked for
-        return address.partition("?")[0]
+    """Give an address without a password, and without what follows ? or #: a key may be this user's alone."""
+    start = re.split(r"[?#]", address, maxsplit=1)[0]
+    return re.sub(r"(?<=//)[^/\\]*@", "", start)
 
 
 def _brief(reason) -> str:

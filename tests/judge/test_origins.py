@@ -59,6 +59,18 @@ def test_another_model_is_one_note_a_run_and_in_the_evaluation(
     sentences.check(sentence, "small-0.5b (4 replies)")
 
 
+def test_another_version_of_the_model_is_said_within_a_run_and_between_runs(
+    server, study_of, tmp_path, sentences
+):
+    server.script = lambda asked: completion(
+        asked.number, asked.number, model=f"judge-2024-0{min(asked.number, 3) % 3 + 1}-06"
+    )
+    outcome = ask(study_of(4), server, tmp_path, runs=2, concurrency=1)
+    (note,) = outcome.remarks
+    sentences.check(note, "run 1:", "judge-2024-01-06 (2 replies)", "judge-2024-03-06 (1 reply)")
+    assert evaluate(tmp_path, draws=10).facts.models == [f"judge-2024-0{n}-06" for n in (1, 2, 3)]
+
+
 def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path, sentences):
     first = {}
     server.script = lambda asked: completion(

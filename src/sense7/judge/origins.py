@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from sense7.taxonomy import SIMULATED_JUDGE
 from sense7.terminal import count_of
 
-__all__ = ["RepliesSeen", "in_words", "is_model", "other_models"]
+__all__ = ["RepliesSeen", "distinct_models", "in_words", "is_model", "other_models"]
 
 _DATED = re.compile(
     r"[-@:](?:\d{3}|\d{4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2})(?:-preview)?|[-:]latest|-preview|\.gguf"
@@ -38,22 +39,46 @@ def is_model(requested: str, returned: str) -> bool:
     return not further or _DATED.fullmatch(further) is not None
 
 
+def distinct_models(names: Iterable[str]) -> list[str]:
+    """Names of models, each model once: by its longest name, which may have a date.
+
+    Examples
+    --------
+    >>> distinct_models(["gpt-4o", "gpt-4o-2024-05-13", "gpt-4o-2024-08-06", "openai/gpt-4o"])
+    ['gpt-4o-2024-05-13', 'gpt-4o-2024-08-06']
+    """
+    distinct: list[str] = []
+    for name in sorted(set(names), key=lambda name: (-len(name), name)):
+        if not any(is_model(longer, name) for longer in distinct):
+            distinct.append(name)
+    return sorted(distinct)
+
+
 def other_models(frame: pd.DataFrame) -> list[str]:
-    """Note on the replies of a run that another model gave than the one asked for; empty if there are none."""
+    """Notes on the replies of a run that another model gave than the one asked for, or that several versions gave."""
     replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
     names = replies[["model", "returned_model"]].dropna().astype(str)
     counts = Counter(names.itertuples(index=False, name=None))
     requested, answering = {}, []
+    versions = Counter()
     for (model, returned), count in counts.items():
-        if not is_model(model, returned):
+        if is_model(model, returned):
+            versions[returned] += count
+        else:
             requested[model] = None  # each once, in order
             answering.append(f"{returned} ({count_of(count, 'reply', 'replies')})")
-    if not answering:
-        return []
-    return [
-        f"asked was the model {' and '.join(requested)}; the endpoint says that another answered: "
-        f"{', '.join(answering)}"
-    ]
+    notes = []
+    if answering:
+        notes.append(
+            f"asked was the model {' and '.join(requested)}; the endpoint says that another answered: "
+            f"{', '.join(answering)}"
+        )
+    if len(distinct_models(versions)) > 1:
+        parts = [
+            f"{name} ({count_of(count, 'reply', 'replies')})" for name, count in versions.items()
+        ]
+        notes.append(f"several versions of the model answered: {', '.join(parts)}")
+    return notes
 
 
 @dataclass

@@ -23,6 +23,7 @@ from sense7.judge.files import (
     without_repeats,
     write_predictions,
 )
+from sense7.judge.origins import distinct_models
 from sense7.judge.reply import NOT_ASKED
 from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.judge.scores import metrics
@@ -276,12 +277,23 @@ def evaluate(
         simulated=[name for name, file in files.items() if file.simulated],
         remarks=remarks,
         rows=row_facts,
-        models=sorted(set().union(*(file.frame["model"].dropna() for file in predictions))),
+        models=_models_of(predictions),
         conversations=len(truths),
         lacking={name: len(truths) - files[name].frame["conversation"].count() for name in truths},
         differing_truths=truths.index[differs].tolist(),
     )
     return Report(tables, {"policy": policy, **settings}, facts)
+
+
+def _models_of(predictions: Sequence[Predictions]) -> list[str]:
+    """The models of files: those that were asked, or those that answered if these are more."""
+    names = {"model": set(), "returned_model": set()}
+    for file in predictions:
+        for column, of_column in names.items():
+            of_column.update(file.frame[column].dropna())
+    requested = sorted(names["model"])
+    answering = distinct_models(names["returned_model"])
+    return max(requested, answering, key=len)
 
 
 def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
