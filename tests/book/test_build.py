@@ -307,6 +307,20 @@ def test_a_broken_configuration_is_named(checkout, text, sentences):
         configuration(checkout.root)
 
 
+@pytest.mark.parametrize("text", ["parts: [", None])
+def test_a_table_of_contents_that_cannot_be_read_is_named_before_anything_runs(
+    checkout, text, sentences
+):
+    checkout.book()
+    (checkout.root / "_toc.yml").unlink()
+    if text:
+        (checkout.root / "_toc.yml").write_text(text, "utf-8")
+    path = checkout.root / "_toc.yml"
+    with sentences.refused(f"{path}: ", error=BuildError, varying=r"(?<=yml: ).*(?= It has)"):
+        build_edition(str(checkout.root / "mine.xlsx"))
+    assert not (checkout.editions / "mine").exists()
+
+
 @pytest.mark.parametrize("server", [None, "https://github.com", "https://forge.example.org"])
 def test_pages_lead_to_the_repository_whose_workflow_builds_them_and_code_comes_from_the_declared_one(
     checkout, monkeypatch, server

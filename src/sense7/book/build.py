@@ -30,6 +30,7 @@ from sense7.book.inputs import (
     Inputs,
     configuration,
     declared_configuration,
+    pages_of_contents,
     resolve_inputs,
 )
 from sense7.book.jobs import HowMade
@@ -80,6 +81,7 @@ def build_edition(
         from sense7.book.pages import jupyter_book_waiting
 
         config = configuration(inputs.project.sources)
+        pages_of_contents(inputs.project.sources)  # refused here if it can't be read
         with jupyter_book_waiting(config, inputs.pages) as jupyter_book:
             # What notebooks need is imported meanwhile. What cannot be used is refused before anything is written.
             if scheduler:
