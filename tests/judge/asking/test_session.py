@@ -261,7 +261,16 @@ def test_a_journal_of_another_version_is_refused_in_words(
     )
 
 
-@pytest.mark.parametrize("share", [0.02, 0.25, 0.5, 0.75, 0.99])
+def test_an_answer_that_cannot_be_read_is_refused_before_more_are_paid(server, study_of, tmp_path):
+    ask(study_of(3), server, tmp_path, limit=1)
+    with sqlite3.connect(tmp_path / JOURNAL) as database:
+        database.execute("UPDATE replies SET content = '{'")
+    with pytest.raises(UserError, match="'C1'"):
+        ask(study_of(3), server, tmp_path)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("share", [0, 0.02, 0.25, 0.5, 0.75, 0.99])
 def test_a_journal_that_was_cut_short_is_refused_and_nothing_is_asked_again(
     share, server, study_of, tmp_path
 ):
@@ -270,7 +279,7 @@ def test_a_journal_that_was_cut_short_is_refused_and_nothing_is_asked_again(
     (tmp_path / JOURNAL).write_bytes(content[: int(len(content) * share)])
     with pytest.raises(UserError) as refused:
         ask(study_of(30), server, tmp_path)
-    assert str(tmp_path / JOURNAL) in str(refused.value)
+    assert str(tmp_path) in str(refused.value)
     assert len(server.asked) == 30
 
 

@@ -36,7 +36,7 @@ from sense7.judge.asking.requests import (
     request_parameters,
 )
 from sense7.judge.endpoint import Endpoint, proxy_of
-from sense7.judge.files import JOURNAL, check_policy, require_seen_by_authors
+from sense7.judge.files import check_policy, require_seen_by_authors
 from sense7.judge.ratings import ratings_of, schema
 from sense7.judge.reply import USABLE
 from sense7.study import Study
@@ -111,9 +111,11 @@ def plan_session(
         "shots": questions.shots,
         "requests": questions.sha256,
     }
+    is_begun = False
     with Journal.reading(folder, say) as journal:
         if journal:
             journal.check(question, questions, runs)
+            is_begun = bool(journal.content)
         estimated = estimate(questions, runs, journal, prices)
     about = {
         "data": study.name,
@@ -124,7 +126,7 @@ def plan_session(
     plan = Plan(questions, endpoint, folder, runs, policy, estimated, question, about, **sending)
     paths = [questions.path(folder, run) for run in range(1, runs + 1)]
     existing = [path for path in paths if path.exists()]
-    if existing and not (folder / JOURNAL).exists():
+    if existing and not is_begun:
         raise UserError(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
         )
@@ -429,6 +431,8 @@ def carry_out(
             say(f"warning: {journal.unlocked}")
         # Again, now that no other session is at work here.
         journal.check(plan.question, plan.questions, plan.runs)
+        for run in range(1, plan.runs + 1):
+            journal.answers(run)  # an answer that can't be read is refused before more are paid
         journal.begin(plan.question, plan.about, plan.questions, plan.runs)
         session = _Session(plan, journal, progress, say)
         try:
