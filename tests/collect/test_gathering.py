@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from helpers.changing import changed, places
 from sense7.collect import study as module
 from sense7.collect.gathering import gather, read_download, read_downloads
+from sense7.collect.study import is_code
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook import read_sheets
@@ -398,6 +399,39 @@ def test_one_person_with_other_answers_is_refused(folder, make_download, refused
     early, late = make_download(), make_download()
     early["conversations"][0]["turns"], late["conversations"][1]["turns"] = [], []
     refused(folder(a=early, b=late), "anna ", "a.json", "b.json")
+
+
+SPELLINGS = [("\u00e9", "e\u0301"), ("A1", "\uff21\uff11"), ("a-1", "a\u20101")]
+
+
+@pytest.mark.parametrize(("code", "other"), [pair for pair in SPELLINGS if all(map(is_code, pair))])
+def test_a_code_in_another_spelling_is_the_same_person(
+    folder, make_download, make_chat, tmp_path, refused, code, other
+):
+    own = {"title": "T", "conversations": "own"}
+    chats = [make_chat("C1", participant=code, condition="a")]
+    same = [make_download(spelling, own, chats) for spelling in (code, other)]
+    gather(folder(a=same[0], b=same[1]), tmp_path / "mine.xlsx")
+    study = load(tmp_path / "mine.xlsx")
+    assert study.conversations["participant"].tolist() == [code]
+    assert not study.diagnostics
+    refused(
+        folder(a=same[0], b=make_download(other, own, chats, rating="poor")), "a.json", "b.json"
+    )
+
+
+@pytest.mark.parametrize("code", ["nan", "NULL", "null"])
+def test_a_code_that_would_say_that_there_is_none_is_one_person(
+    folder, make_download, tmp_path, code, sentences
+):
+    study = {"title": "T", "questions": [{"name": "Age", "text": "Age?", "kind": "number"}]}
+    content = make_download(code, study, answers={"Age": 30})
+    gathered = gather(folder(a=content), tmp_path / "mine.xlsx")
+    sentences.check(gathered.notes[0], "a.json: ", f"'code {code}'")
+    read = load(tmp_path / "mine.xlsx")
+    assert read.conversations["participant"].tolist() == [f"code {code}"] * 2
+    assert read.participants["Age"].tolist() == [30]
+    assert not read.diagnostics
 
 
 def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat, refused):

@@ -30,6 +30,7 @@ from sense7.files import reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
 from sense7.workbook.ids import as_name, is_number
+from sense7.workbook.missing_names import is_no_name
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
@@ -71,6 +72,7 @@ class Rated:
 class Download:
     """What one person answered about themselves and all conversations that they were to rate, in which order, when.
 
+    ``person`` is their code in plain signs, as a workbook's reader compares ids.
     Notes say which texts were changed, since a workbook can't hold them as they are.
     """
 
@@ -82,6 +84,13 @@ class Download:
     answers: dict
     rated: list[Rated] = field(repr=False)
     notes: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def pid(self) -> str:
+        """The code as an id, also where it would say that there is none, such as nan."""
+        if is_no_name(self.person):
+            return f"code {self.person}"
+        return self.person
 
     @cached_property
     def items(self) -> dict[tuple, object]:
@@ -141,6 +150,7 @@ def read_download(path: Path) -> Download:
     _require(study.id == content["study_id"], where, problem)
     person, order = content["person"], content["dimensions"]
     _require_value(is_code(person), f"{where}: person", person, "is no code")
+    person = as_name(person)
     is_order = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
     _require(is_order, where, "dimensions: not those of the study")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
@@ -403,6 +413,10 @@ def read_downloads(folder: str | Path) -> Gathered:
         raise UserError("\n".join([*map(plain, left_out), problem]))
     for download in downloads:
         notes += download.notes
+        if download.pid != download.person:
+            notes.append(
+                f"{download.path}: the PID is {download.pid!r}, since the code alone says that there is none"
+            )
         if download.ratings_missing:
             notes.append(
                 f"{download.path}: {download.ratings_missing:,} of {download.ratings_asked:,} ratings have no answer; "
@@ -475,7 +489,7 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
             if rated.added or study.conversations != "own":
                 # With the code of who rated it, since several people may have; a code holds no colon.
                 name += f":{download.person}"
-            task = {"participant": download.person, "conversation": name}
+            task = {"participant": download.pid, "conversation": name}
             for key in ("condition", "topic"):
                 task[key] = chat.get(key)
             task.update(rated.answers_before)
@@ -506,7 +520,7 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
     if questions:
         rows = []
         for download in downloads:
-            rows.append([download.person, *map(download.answers.get, questions)])
+            rows.append([download.pid, *map(download.answers.get, questions)])
         sheets.append(Sheet("Participants", ["PID", *questions], rows))
     rows = [list(origin.values()) for origin in origins]
     return [*sheets, Sheet(ORIGIN_SHEET, list(origins[0]), rows)]
