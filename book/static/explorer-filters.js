@@ -167,10 +167,11 @@
   }
 
   /* The conversations that fit, and for each choice how many would fit with each of its values, the others kept;
-     for a search or a range how many fit it alone. */
-  function find(all, state, data, words) {
+     for a search or a range how many fit it alone. Choices that nobody sees are not counted. */
+  function find(all, state, data, words, areFurtherShown) {
     const set = [...tests(state, data, words)];
-    const counts = Object.fromEntries(Object.keys(CHOICES).map((name) => [name, new Map()]));
+    const shown = Object.entries(CHOICES).filter(([, choice]) => areFurtherShown || !choice.more);
+    const counts = Object.fromEntries(shown.map(([name]) => [name, new Map()]));
     const alone = new Map(set.map(([name]) => [name, 0]));
     const add = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);
     const found = [];
@@ -178,7 +179,7 @@
       const failed = set.filter(([name, test]) => (test(one) ? (add(alone, name), false) : true)).map(([name]) => name);
       if (failed.length === 0) found.push(one);
       if (failed.length > 1) continue;
-      for (const [name, choice] of Object.entries(CHOICES)) {
+      for (const [name, choice] of shown) {
         if (failed.length === 1 && failed[0] !== name) continue;
         add(counts[name], "");
         for (const value of choice.of(one, state, data)) add(counts[name], value);

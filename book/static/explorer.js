@@ -55,6 +55,9 @@
   const A_PAGE = 25;
   const [UNASKED, UNDER_WAY, LOADED, FAILED] = ["unasked", "under way", "loaded", "failed"]; // a file of texts
 
+  // What begins slowly is cut into tasks, between which a browser answers a touch and draws.
+  const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+
   /**
    * Every conversation, with what follows from its facts.
    * @param {Data} data
@@ -123,7 +126,7 @@
       });
     }
 
-    start() {
+    async start() {
       this.status = make("p", { role: "status", class: "status" });
       this.choosing = make("p", { class: "choosing", hidden: true });
       this.list = make("ol", { class: "list", "aria-label": "Conversations" });
@@ -132,6 +135,7 @@
       const head = make("div", { class: "head" }, this.status, this.makeCopy());
       this.overview = make("div", {}, this.makeFilters(), this.choosing, head, this.note, explorer.makeLegend(this.data), this.list, this.pages, this.makeSize());
       this.reader = make("section", { class: "reader", "aria-label": "One conversation", hidden: true });
+      await nextTask();
       this.root.replaceChildren(this.overview, this.reader);
       window.addEventListener("hashchange", () => explorer.isState(location.hash) && this.show());
       this.show();
@@ -211,6 +215,7 @@
         this.controls.text.focus();
       });
       this.further = make("details", { class: "further" }, make("summary", {}, "More filters"), further);
+      this.further.addEventListener("toggle", () => this.further.open && this.find());
       this.furtherNames = [...further.querySelectorAll("[data-filter]")].map((control) => control.dataset.filter);
       first.append(make("div", { class: "field field-reset" }, reset));
       const form = make("form", { class: "filters", role: "search", "aria-label": "Filter the conversations" }, first, this.further);
@@ -269,7 +274,7 @@
       const { state } = this;
       this.words = fold(state.text).split(/\s+/).filter((word) => word !== "");
       this.useJudge(state.judge);
-      const { found, counts, alone } = explorer.find(this.all, state, this.data, this.words);
+      const { found, counts, alone } = explorer.find(this.all, state, this.data, this.words, this.further.open);
       this.found = found;
       explorer.sort(found, state.sort);
       if (this.words.length) this.loadAll();
@@ -279,6 +284,7 @@
     // What each choice would leave, the other filters kept; what a search or a range leaves alone.
     showCounts(counts, alone) {
       for (const [name, options] of Object.entries(this.options)) {
+        if (!counts[name]) continue;
         for (const [option, text] of options) option.textContent = `${text} (${grouped(counts[name].get(option.value) ?? 0)})`;
       }
       for (const name of ["text", ...RANGES.map((range) => range.names[0])]) {
@@ -504,7 +510,7 @@
   }
 
   // After every deferred script, the data among them.
-  document.addEventListener("DOMContentLoaded", () => {
+  document.addEventListener("DOMContentLoaded", async () => {
     const root = document.getElementById("sense7-explorer");
     if (!root) return;
     const data = window.sense7Conversations;
@@ -514,7 +520,10 @@
       return;
     }
     const started = performance.now();
-    new Explorer(root, data).start();
+    await nextTask();
+    const shown = new Explorer(root, data);
+    await nextTask();
+    await shown.start();
     performance.measure("explorer: first view", { start: started });
   });
 })();

@@ -1,4 +1,4 @@
-"""Pages share one style sheet and one script, which have what pages use."""
+"""Pages share one style sheet and a few scripts, which have what pages use."""
 
 import re
 from pathlib import Path
@@ -15,6 +15,8 @@ HEAD = """<html><head>
 <link rel="stylesheet" type="text/css" href="{root}_static/own.css" />
 <script src="{root}_static/first.js?v=2"></script>
 <script defer src="{root}_static/second.js"></script>
+<script defer src="{root}_static/large.js"></script>
+<script defer src="{root}_static/last.js"></script>
 <script defer data-edition="x" src="{root}_static/editions.js"></script>{more}
 </head><body class="used"></body></html>"""
 
@@ -32,6 +34,8 @@ def html(tmp_path):
     (static / "own.css").write_text("/* why */ @media print { .unused { top: 0 } p { top: 2px } }")
     (static / "first.js").write_text("const first = 1;", "utf-8")
     (static / "second.js").write_text('node.className = "of-script";', "utf-8")
+    (static / "large.js").write_text(f"const large = '{'x' * 60_000}';", "utf-8")
+    (static / "last.js").write_text("const last = 3;", "utf-8")
     (static / "editions.js").write_text("const { edition } = document.currentScript.dataset;")
     (tmp_path / "book").mkdir()
     (tmp_path / "index.html").write_text(HEAD.format(root="", more=""), "utf-8")
@@ -41,12 +45,13 @@ def html(tmp_path):
     return tmp_path
 
 
-def test_a_page_loads_one_style_sheet_and_one_script_of_those_that_all_load(html):
+def test_a_page_loads_one_style_sheet_and_joined_scripts_of_those_that_all_load(html):
     page = (html / "book" / "page.html").read_text("utf-8")
     assert page.count("<link") == 1
     assert '<link rel="stylesheet" href="../_static/book.css?v=' in page
-    assert '<script src="../_static/book.js?v=' in page
-    assert "first.js" not in page
+    assert '<script src="../_static/book-1.js?v=' in page
+    for name in ("first.js", "second.js", "large.js", "last.js"):
+        assert name not in page
     assert '<script defer data-edition="x" src="../_static/editions.js">' in page
     assert '<script src="../_static/alone.js">' in page
     assert 'href="_static/book.css?v=' in (html / "index.html").read_text("utf-8")
@@ -70,12 +75,19 @@ def test_what_a_style_sheet_imports_stands_in_its_place(html):
 
 
 def test_scripts_keep_their_order_and_come_after_the_content(html):
-    script = (html / "_static" / "book.js").read_text("utf-8")
+    script = (html / "_static" / "book-1.js").read_text("utf-8")
     assert script.index("first") < script.index("of-script")
     head, _, body = (html / "book" / "page.html").read_text("utf-8").partition("</head>")
     assert "<script" not in head
-    places = [body.index(name) for name in ("<template", "book.js", "editions.js", "alone.js")]
+    names = ("<template", "book-1.js", "book-2.js", "book-3.js", "editions.js", "alone.js")
+    places = [body.index(name) for name in names]
     assert places == sorted(places)
+
+
+def test_a_large_script_is_a_file_of_its_own(html):
+    texts = [(html / "_static" / f"book-{number}.js").read_text("utf-8") for number in (1, 2, 3)]
+    assert [len(text) > 50_000 for text in texts] == [False, True, False]
+    assert "last" in texts[2]
 
 
 def test_a_sitemap_lists_the_pages_that_people_read(html):

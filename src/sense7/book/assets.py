@@ -1,4 +1,4 @@
-"""Styles and scripts that all pages load, as one file of each, with what some page uses of them.
+"""Styles and scripts that all pages load, in one file or a few, with what some page uses of them.
 
 Sphinx, its theme and its extensions have each page ask for thirty files, one after the other, of
 which the largest are an icon font with 1,400 glyphs, and rules for as many icons and for parts that
@@ -23,6 +23,9 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _IMPORT = re.compile(r"""@import\s+["']([\w./-]+\.css)["']\s*;""")
 _URL = re.compile(r"url\(([^()]*)\)")
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
+_LARGE = 50_000
+"""Bytes of a script that is not joined with others."""
+
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
 _AFTER_STYLES = """<template id="sense7-scripts">
 {scripts}
@@ -38,7 +41,7 @@ _AFTER_STYLES = """<template id="sense7-scripts">
 
 
 def share_assets(html: Path) -> None:
-    """Replace what all pages of a folder load by one style sheet and one script; scripts come after the styles."""
+    """Replace what all pages of a folder load by one style sheet and a few scripts, which come after the styles."""
     static = html / "_static"
     pages = {}
     for path in sorted(html.rglob("*.html")):
@@ -53,14 +56,17 @@ def share_assets(html: Path) -> None:
     # Not those that take data from their own element.
     scripts = _in_all(static, pages.values(), "src=", but=" data-")
     style = _joined_styles(static, styles, _names_of_classes(pages.values(), static))
-    script = ";\n".join((static / name).read_text("utf-8") for name in scripts)
     style_address = _write(static, "book.css", style)
-    script_address = _write(static, "book.js", script)
+    script_addresses = []
+    for number, names in enumerate(_in_tasks(static, scripts), 1):
+        script = ";\n".join((static / name).read_text("utf-8") for name in names)
+        script_addresses.append(_write(static, f"book-{number}.js", script))
     for path, text in pages.items():
         root = "../" * (len(path.relative_to(html).parts) - 1)
+        elements = [f'<script src="{root}{address}"></script>' for address in script_addresses]
         joined = {
             ".css": f'<link rel="stylesheet" href="{root}{style_address}" />',
-            ".js": f'<script src="{root}{script_address}"></script>',
+            ".js": "\n".join(elements),
         }
         path.write_text(_rewritten(text, {*styles, *scripts}, joined), "utf-8")
 
@@ -91,6 +97,20 @@ def _in_all(static: Path, pages: Iterable[str], mark: str, but: str = "\n") -> l
     return names
 
 
+def _in_tasks(static: Path, scripts: Sequence[str]) -> list[list[str]]:
+    """Scripts in groups that are joined. A large one stands alone: while a file runs, a browser answers nobody."""
+    groups: list[list[str]] = []
+    is_open = False
+    for name in scripts:
+        is_large = (static / name).stat().st_size > _LARGE
+        if is_open and not is_large:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+        is_open = not is_large
+    return groups
+
+
 def _names_of_classes(pages: Iterable[str], static: Path) -> set[str]:
     """Names that an element of some page may have as its class, those that scripts give among them."""
     names: set[str] = set()
@@ -110,7 +130,7 @@ def _write(static: Path, name: str, content: str) -> str:
 
 
 def _rewritten(page: str, shared: set[str], joined: dict[str, str]) -> str:
-    """A page with the joined files in the place of the first of the shared ones, and scripts at its end."""
+    """A page with elements for the joined files in the place of the first shared one, and scripts at its end."""
     scripts: list[str] = []
 
     def element(match: re.Match) -> str:
