@@ -54,14 +54,23 @@ def rated(study, name="Affective"):
         "TaskId,MessageId,Affective\nc1,4,4\nc2,2,5\n",
         "TaskId,Turn,MessageId,Affective\nc1,2,4,Good\nc2,1,,very good\n",
         "TaskId,MessageId,Affective\nc1,1,\nc1,4,4\nc2,2,5 - Very good\n",
+        "TaskId;Turn;Affective\nc1;2,0;4,0\nc2;1,0;5,0\n",
+        "TaskId;Turn;Affective\nc1;1,0;4,0\nc2;0,0;5,0\n",
     ],
-    ids=["turn", "message", "both, words", "a row for each message"],
+    ids=["turn", "message", "both, words", "a row for each message", "commas", "commas, from 0"],
 )
 def test_the_turn_is_named_in_any_way(bring, table):
     done, study = bring(table)
     assert rated(study) == {("c1", 2): 4, ("c2", 1): 5}
     assert "ratings of 2 turns" in done.stdout
     assert study.conversations["participant"].iloc[0] == "P1"
+
+
+def test_one_name_in_several_spellings_is_no_contradiction(bring):
+    table = "TaskId,Turn,PID,Model,Affective\nc1,1,P\u00e9,1,4\nc1,2,Pe\u0301 ,1.0,5\nc2,1,Q,m,3\n"
+    _, study = bring(table)
+    assert rated(study) == {("c1", 1): 4, ("c1", 2): 5, ("c2", 1): 3}
+    assert study.conversations[["participant", "condition"]].iloc[0].tolist() == ["P\u00e9", "1"]
 
 
 def test_columns_of_other_names(bring, write, sentences):

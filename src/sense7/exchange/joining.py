@@ -184,7 +184,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     from_0 = set()
     for key in KEYS:
         cells = [row.get(key) for row in table.rows]
-        if any(as_number(cell) == 0 for cell in cells if not is_blank(cell)):
+        if any(as_number(cell, decimal_comma=True) == 0 for cell in cells):
             from_0.add(key)
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
     failures = defaultdict(list)
@@ -218,7 +218,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
             if is_blank(cell):
                 continue
             first_row = rated.rows.setdefault(column, number)
-            if first_row != number and rated.task[column] != cell:
+            if first_row != number and as_name(rated.task[column]) != as_name(cell):
                 raise UserError(
                     f"{table.path}: rows {first_row} and {number}: {column} is {rated.task[column]!r:.40} and "
                     f"{cell!r:.40} in the same conversation, {name!r}. Correct one, or leave this column out."
@@ -255,7 +255,7 @@ def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
     for key in KEYS:
         if is_blank(row.get(key)):
             continue
-        number = as_number(row[key])
+        number = as_number(row[key], decimal_comma=True)
         if number is not None and key in from_0:
             number += 1
         if key == TURN:
