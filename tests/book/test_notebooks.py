@@ -17,6 +17,7 @@ from helpers.studies import FRAMES
 from sense7 import simulate
 from sense7.book import notebooks
 from sense7.book.derived import write_derived
+from sense7.book.jobs import plan
 from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
@@ -162,6 +163,41 @@ def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block, sente
     path.write_text(text.replace(declared, f"{block}\n" if block else ""), "utf-8")
     with sentences.refused("01-a.md: ", "`sense7:`", for_all=True):
         load_notebook(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "places"),
+    [
+        (lambda text: text.encode("utf-16"), ["byte 1"]),
+        (lambda text: text.replace("# 01-a", "# é").encode("latin-1"), ["UTF-8"]),
+        (lambda text: text.replace("  needs", "\tneeds").encode(), ["line 12"]),
+    ],
+    ids=["UTF-16", "Latin-1", "tab in the head"],
+)
+def test_a_text_that_cannot_be_read_is_one_message(checkout, change, places, sentences):
+    path = checkout.notebook("01-a")
+    path.write_bytes(change(path.read_text("utf-8")))
+    with sentences.refused("01-a.md: ", *places):
+        load_notebook(path)
+
+
+def test_a_byte_order_mark_and_line_ends_of_windows_change_nothing(checkout):
+    path = checkout.notebook("01-a", recording("01-a", "seed_of_a"))
+    before = load_notebook(path)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_notebook(path) == before
+
+
+def test_a_page_of_released_ratings_that_names_none_is_refused(checkout, sentences):
+    code = "from sense7.sources import released\n\nreleased.felt_heard()"
+    path = checkout.notebook("01-a", code, parameters='seed = 1\nresults = ""')
+    with sentences.refused("01-a.md: ", "released: [", "felt_heard"):
+        plan(checkout.root, {})
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("needs: []", "needs: []\n  released: [felt_heard]"), "utf-8")
+    shutil.copytree(ROOT / "data" / "real", checkout.root / "data" / "real")
+    assert list(plan(checkout.root, {})) == ["01-a"]
 
 
 def saved_by_jupytext(path):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sense7 import paper
 from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
-from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
+from sense7.book.notebooks import DECLARED, TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import commit_of
 from sense7.errors import UserError
 from sense7.files import digest_of
@@ -94,6 +94,13 @@ def plan(
     for notebook, accepted in in_order(find_notebooks(root), parameters):
         beside = _beside(notebook, root, judged)
         modules = library.modules_of(notebook)
+        is_of_released = paper.verified_digest.__module__ in modules
+        if is_of_released and "data" not in notebook.defaults and not notebook.released:
+            raise UserError(
+                f"{notebook.path}: it has no parameter data and can read ratings that other studies released, but its "
+                "head does not name their tables, so its page would call them simulated. Name them there: "
+                f"{DECLARED}: {{released: [{', '.join(paper.RELEASED)}]}}, of these the ones that it reads."
+            )
         code = {module: library.digest(module) for module in sorted(modules)}
         needed = [jobs[name].digest for name in notebook.needs]
         digest = digest_of_values(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sense7 import paper
 from sense7.errors import UserError, described
-from sense7.files import digest_of, read_json
+from sense7.files import digest_of, one_line, read_json
 from sense7.outputs import OUTPUTS
 
 NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
@@ -91,10 +91,19 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
 
 def load_notebook(path: Path) -> TextNotebook:
     """Load one text notebook."""
-    source = path.read_text("utf-8")
+    import yaml
+
+    try:
+        source = path.read_text("utf-8-sig")  # Windows' editors write a mark first
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}: byte {error.start + 1:,}: not UTF-8. Save it again in UTF-8."
+        ) from None
     try:
         node = _parse(source)
         declared = node.metadata.get(DECLARED)
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: its head is no YAML ({one_line(error)}). Fix it.") from None
     except KeyError:  # jupytext's own, of a block without content
         declared = None
     if not isinstance(declared, dict):
