@@ -297,9 +297,12 @@ def test_parameters_are_those_that_were_given(sentences):
     sentences.check(build.facts_of(given({}), nobody(), known)["parameters"])
 
 
-@pytest.mark.parametrize("text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", ""])
+@pytest.mark.parametrize(
+    "text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", "", "\udcff"]
+)
 def test_a_broken_configuration_is_named(checkout, text, sentences):
-    (checkout.root / "_config.yml").write_text(text, "utf-8")
+    content = text.encode(errors="surrogateescape")
+    (checkout.root / "_config.yml").write_bytes(content)
     words_of_yaml = r"(?<=yml: ).*(?= It has)"
     with sentences.refused(
         "_config.yml: ", "repository", error=BuildError, varying=words_of_yaml, for_all=True
@@ -307,16 +310,17 @@ def test_a_broken_configuration_is_named(checkout, text, sentences):
         configuration(checkout.root)
 
 
-@pytest.mark.parametrize("text", ["parts: [", None])
+@pytest.mark.parametrize("content", [b"parts: [", b"\xff", None])
 def test_a_table_of_contents_that_cannot_be_read_is_named_before_anything_runs(
-    checkout, text, sentences
+    checkout, content, sentences
 ):
     checkout.book()
-    (checkout.root / "_toc.yml").unlink()
-    if text:
-        (checkout.root / "_toc.yml").write_text(text, "utf-8")
     path = checkout.root / "_toc.yml"
-    with sentences.refused(f"{path}: ", error=BuildError, varying=r"(?<=yml: ).*(?= It has)"):
+    path.unlink()
+    if content:
+        path.write_bytes(content)
+    words_of_yaml = r"(?<=yml: ).*(?= It has)"
+    with sentences.refused(f"{path}: ", error=BuildError, varying=words_of_yaml, for_all=True):
         build_edition(str(checkout.root / "mine.xlsx"))
     assert not (checkout.editions / "mine").exists()
 

@@ -187,7 +187,7 @@ def declared_configuration(root: Path) -> dict:
     try:
         config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
         _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
         raise BuildError(
             f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
             "branch, and sphinx: config: html_theme_options."
@@ -213,7 +213,7 @@ def pages_of_contents(root: Path) -> list[str]:
     """The pages of the checkout's table of contents in their order, without their endings."""
     try:
         contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BuildError(
             f"{root / '_toc.yml'}: {' '.join(str(error).split())}. It has to list the pages of the book."
         ) from None
