@@ -230,6 +230,7 @@ def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, 
     [
         (b"", ["0 replies"]),
         (b'{"custom_id": "run1-of another prompt"}', ["1 reply", "'run1-of another prompt'"]),
+        (b'{"custom_id": "run1-x", "method": "POST", "body": {}}', ["line 1", "request"]),
         (b'{"custom_id": "run1', ["line 1", "column 15"]),
         (b'{"custom_id": ' + b"[" * 100_000, ["line 1"]),
         (b'\n{"custom_id": 3}\n', ["line 2", "custom_id"]),
@@ -237,7 +238,7 @@ def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, 
         (b"\xff\xfe", ["line 1", "byte 1"]),
         (None, []),
     ],
-    ids=["empty", "foreign", "cut", "nested", "number", "list", "UTF-16", "none"],
+    ids=["empty", "foreign", "requests", "cut", "nested", "number", "list", "UTF-16", "none"],
 )
 def test_a_file_that_is_none_of_replies_is_refused_with_its_line(
     content, places, questions, tmp_path, sentences

@@ -125,6 +125,10 @@ def _replies(path: Path) -> Iterator[dict]:
                 raise UserError(
                     f"{path}: {line} is no reply of a batch: it has no custom_id. Check the file."
                 )
+            if "body" in record and not {"response", "error"} & set(record):
+                raise UserError(
+                    f"{path}: {line} is a request, not its reply. Give the files that came of the batch."
+                )
             yield record
 
 
