@@ -183,6 +183,10 @@ INSIDE = {
     **dict.fromkeys(
         ['{"score": 4}', "\\boxed{4}", "<b>4</b>", "4. It asks two kind questions"], (4, 4)
     ),
+    # A level in words that is far from the number: the scale was reversed.
+    **dict.fromkeys(["5 (very poor)", "very poor (5)", "5 = worst", "Score: 5 (poor)"], (None, 5)),
+    **dict.fromkeys(["very good (1)", "1 = best", "sehr gut: 1", "1, excellent"], (None, 1)),
+    **dict.fromkeys(["4 (very good)", "4: gut", "4 (better than most)"], (4, 4)),
     # A number of something else.
     **{
         "vier von 5": (None, 5),
@@ -268,7 +272,7 @@ BEFORE = [
     "Note : ",
     "\u8bc4\u5206\uff1a",
 ]
-BEHIND = ["", ".", " - it listens", "\n\nIt listens.", ", since it listens", " (good)", "**"]
+BEHIND = ["", ".", " - it listens", "\n\nIt listens.", ", since it listens", " (warm)", "**"]
 OTHERS = [
     "less than ",
     "more than ",

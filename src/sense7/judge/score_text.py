@@ -3,13 +3,16 @@
 A text is read from its first character to its last. Before the number only words that announce a score may stand, and
 behind it its unit, of how many it is, or a remark that is set off by punctuation. Beside any other words a number is
 that of something else: a count, the end of the scale, a bound. So words of scores are listed (score_words.toml), and
-words of counts need not be.
+words of counts need not be. A level in words beside the number that is far from it says that the scale was reversed.
 """
 
 import importlib.resources
 import re
 import tomllib
 import unicodedata
+
+from sense7.taxonomy import TURN_RATING, normalise_word
+from sense7.workbook.scales import lists_for
 
 __all__ = ["HIGHEST", "LOWEST", "score_of"]
 
@@ -76,6 +79,17 @@ _SYMBOLS = re.compile(
     "[\u2600-\u27bf\u2b50\U0001f000-\U0001faff\ufe0e\ufe0f\u200b-\u200f\u2060\ufeff]"
 )
 _IN_DOLLARS = re.compile(r"\$([^$\n]{0,40})\$")
+_AROUND_WORDS = " \n\t()[]:.,;!"
+_ENDS = {
+    **dict.fromkeys(_WORDS["worst"], LOWEST),
+    **dict.fromkeys(_WORDS["best"], HIGHEST),
+}
+_LONGEST_LEVEL = 60
+"""Characters of a score with a level in words."""
+
+_FAR = 2
+"""Levels between a score and the word beside it from which on they contradict each other."""
+
 _FEW_WORDS = 3
 """A remark of no more words than these in which a number word stands is another score: "maybe four"."""
 
@@ -94,7 +108,25 @@ def score_of(inside: str) -> float | None:
             return None
     if score is None or not LOWEST <= score <= HIGHEST:
         return None
+    plain = plain.strip()
+    if len(plain) > _LONGEST_LEVEL:  # such a text has other words than those of a level
+        return score
+    _, word = TURN_RATING.split_number(plain)
+    for words in (word, remark):
+        if _is_contradicted(score, words.strip(_AROUND_WORDS)):
+            return None
     return score
+
+
+def _is_contradicted(score: float, words: str) -> bool:
+    """Whether words beside a score mean another level by far, as on a scale whose best score is the lowest."""
+    word = normalise_word(words)
+    if not word:
+        return False
+    levels = {listed.levels.get(word) for listed in lists_for(TURN_RATING, [word])}
+    levels.add(_ENDS.get(word))
+    distances = [abs(level - score) for level in levels if level is not None]
+    return bool(distances) and min(distances) >= _FAR
 
 
 def _announced(text: str) -> tuple[float | None, str]:
