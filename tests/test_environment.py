@@ -1,5 +1,6 @@
 """The files that make an environment, automate, or release a version agree with each other."""
 
+import copy
 import hashlib
 import json
 import os
@@ -339,14 +340,21 @@ def project(tmp_path):
     return SmallProject(tmp_path / "Grüße")
 
 
-def test_the_environment_is_made_once_and_follows_what_the_locks_say(project, sentences):
-    (line,) = project.make("setup")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A project with its environment, and what making it said: only to be read, since it takes seconds."""
+    project = SmallProject(tmp_path_factory.mktemp("made") / "Grüße")
+    return project, project.make("setup")
+
+
+def test_the_environment_is_made_once_and_follows_what_the_locks_say(made, sentences):
+    project, (line,) = made
     sentences.check(line, ".venv", "requirements.lock")
     assert project.program() == "alpha 1.0\n"
-    made = project.environment.stat().st_ino
+    environment = project.environment.stat().st_ino
     os.utime(project.root / "requirements.lock", (2e9, 2e9))
     assert project.make("setup") == []
-    assert project.environment.stat().st_ino == made
+    assert project.environment.stat().st_ino == environment
     # Other systems have no locale in ASCII.
     variables = project.variables | ({"LC_ALL": "C"} if sys.platform == "linux" else {})
     command = [project.environment / "bin/python", project.environment / "bin/sense7"]
@@ -354,20 +362,32 @@ def test_the_environment_is_made_once_and_follows_what_the_locks_say(project, se
     assert (done.stdout, done.stderr) == ("alpha 1.0\n", "")
 
 
-def test_a_copied_or_moved_folder_gets_an_environment_of_its_own(project, sentences):
-    project.make("setup")
-    copy = project.root.with_name("copy")
-    shutil.copytree(project.root, copy, symlinks=True)
-    project.root, project.environment = copy, copy / ".venv"
-    project.write("src/sense7/__init__.py", "def main():\n    print('the copy')\n")
-    (made,) = project.make("setup")
-    sentences.check(made, ".venv", "requirements.lock")
-    assert project.program() == "the copy\n"
-    moved = copy.rename(copy.with_name("moved"))
-    project.root, project.environment = moved, moved / ".venv"
-    assert project.make("setup") == [made]
-    assert project.program() == "the copy\n"
+def gets_an_environment_of_its_own(project):
+    """Make the environment of a folder that came with one, and give what that said."""
+    project.write("src/sense7/__init__.py", "def main():\n    print('here')\n")
+    (line,) = project.make("setup")
+    assert project.program() == "here\n"
     assert project.make("setup") == []
+    return line
+
+
+def test_a_copied_folder_gets_an_environment_of_its_own(made, tmp_path, sentences):
+    original, _ = made
+    project = copy.copy(original)
+    project.root = shutil.copytree(original.root, tmp_path / "Grüße" / "copy", symlinks=True)
+    project.environment = project.root / ".venv"
+    line = gets_an_environment_of_its_own(project)
+    sentences.check(line, ".venv", "requirements.lock")
+    assert original.program() == "alpha 1.0\n"
+
+
+@pytest.mark.long
+def test_a_moved_folder_gets_an_environment_of_its_own(project, sentences):
+    project.make("setup")
+    project.root = project.root.rename(project.root.with_name("moved"))
+    project.environment = project.root / ".venv"
+    line = gets_an_environment_of_its_own(project)
+    sentences.check(line, ".venv", "requirements.lock")
 
 
 def test_an_environment_that_is_a_link_stays_one(project):

@@ -362,7 +362,9 @@ def test_contrasts_need_as_many_people_as_was_measured():
     assert list(stored_coverage.few_people_coverage()["needed"]) == list(FEWEST_IN_A_GROUP.values())
 
 
-@pytest.mark.parametrize("design", ["between", "within"])
+@pytest.mark.parametrize(
+    "design", ["within", pytest.param("between", marks=pytest.mark.long)]
+)  # the other design is the same code on other parameters
 def test_the_code_still_gives_what_was_counted_of_few_people(design):
     stored = json.loads((ROOT / "data" / "few_people.json").read_text("utf-8"))
     assert few_people.one_study(design, 0) == stored["first_study"][design]

@@ -110,7 +110,7 @@ MAIN = "import sys; sys.argv[0] = 'sense7'; from sense7.cli import main; main()"
 def test_a_notebook_runs_in_an_empty_folder_without_what_builds_pages(run_installed, tmp_path):
     """As in Binder."""
     hidden = "import sys; sys.modules |= dict.fromkeys(('jupyter_book', 'sphinx', 'docutils'))"
-    done = run_installed(f"{hidden}\n{MAIN}", "run", "00")
+    done = run_installed(f"{hidden}\n{MAIN}", "run", "00", "-p", "draws=100")
     assert not done.returncode, done.stderr
     assert done.stdout.splitlines()[-1] == str(tmp_path / "00-taxonomy.executed.ipynb")
     assert {path.name for path in tmp_path.iterdir()} == {

@@ -57,6 +57,14 @@ def synthetic():
     return study, *data_of(explorer_files(study))
 
 
+@pytest.fixture(scope="module")
+def judged(synthetic):
+    """What the simulated judge predicted for these conversations, and the files with it."""
+    study, *_ = synthetic
+    judges = read_runs(study)
+    return judges, explorer_files(study, judges)
+
+
 @pytest.fixture
 def study_of(minimal_sheets, tmp_path):
     def study(*, allow_unreadable=False, **changes):
@@ -167,11 +175,11 @@ def test_a_conversation_without_any_rating_has_no_mean(study_of):
     assert index["conversations"]["level"] == [4, 0, 0, 0]
 
 
-def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic):
+def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judged):
     study, index, _ = synthetic
     assert index["judges"] == [], "without predictions there is no judge"
-    judges = read_runs(study)
-    (judge,) = data_of(explorer_files(study, judges))[0]["judges"]
+    judges, scripts = judged
+    (judge,) = data_of(scripts)[0]["judges"]
     runs = judges[judge["name"]]
     assert judge["runs"] == list(runs)
     assert judge["note"] == simulated_note([judge["name"]]), "a simulated judge says so"
@@ -191,9 +199,10 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic):
     }
 
 
-def test_the_judge_that_the_book_shows_comes_first(synthetic):
-    study, *_ = synthetic
-    (runs,) = read_runs(study).values()
+def test_the_judge_that_the_book_shows_comes_first(synthetic, judged):
+    study = synthetic[0].subset(conversations=synthetic[0].conversations["conversation"].head(9))
+    (predictions,) = judged[0].values()
+    runs = {run: frame.head(9) for run, frame in predictions.items()}
     few = dict(list(runs.items())[:2])
     judges = Judges({"a few": few, "many": runs}, {})
     names = [
@@ -205,9 +214,8 @@ def test_the_judge_that_the_book_shows_comes_first(synthetic):
     assert notes == ["", ""], "what is not simulated is not called so"
 
 
-def test_the_list_is_light_and_so_is_each_file_of_texts(synthetic):
-    study, _, _ = synthetic
-    scripts = explorer_files(study, read_runs(study))
+def test_the_list_is_light_and_so_is_each_file_of_texts(judged):
+    _, scripts = judged
     sizes = {name: len(text.encode()) for name, text in scripts.items()}
     assert sizes.pop("conversations.js") < 100_000, "the first view waits for this file"
     assert max(sizes.values()) <= 60_000, "to open one conversation costs one of these files"

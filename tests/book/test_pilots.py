@@ -65,7 +65,14 @@ PILOTS = {
 }
 
 
-@pytest.mark.parametrize("shape", PILOTS)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "the same ground truth everywhere",
+        "one conversation",
+        pytest.param("many conditions per person", marks=pytest.mark.long),
+    ],
+)
 def test_what_is_accepted_can_be_built_and_shows_no_path(tmp_path, monkeypatch, shape):
     notebook, *sizes = PILOTS[shape]
     monkeypatch.chdir(tmp_path)

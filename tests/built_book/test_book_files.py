@@ -235,10 +235,10 @@ def test_the_edition_holds_its_data_and_nothing_unknown(edition):
 
 
 @functools.cache
-def rows_by_key(function, options, study):
+def rows_by_key(function, options, study, draws):
     """What a function returns where it is called as the book calls it: key -> row."""
     needed = inspect.signature(function).parameters
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], 10_000, 1)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws, 1)
     given = {"study": study, "bootstrap": bootstrap}
     arguments = {name: given[name] for name in given if name in needed}
     return {row["key"]: row for row in keyed_rows(function(**arguments, **dict(options)))}
@@ -248,6 +248,13 @@ def required(function):
     """Names of the parameters without a default."""
     parameters = inspect.signature(function).parameters.values()
     return {parameter.name for parameter in parameters if parameter.default is parameter.empty}
+
+
+def is_estimate(estimate, recorded):
+    """Whether an estimate is the recorded one."""
+    if isinstance(estimate, str) or recorded is None:
+        return recorded == (estimate if isinstance(estimate, str) else None)
+    return estimate == pytest.approx(recorded, rel=1e-9, abs=1e-9)
 
 
 def test_the_function_that_a_value_names_returns_it_under_its_key(synthetic):
@@ -261,13 +268,12 @@ def test_the_function_that_a_value_names_returns_it_under_its_key(synthetic):
         options = value["computed_by"]["options"]
         if not required(function) <= {"study", "bootstrap", *options}:
             continue
-        rows = rows_by_key(function, tuple(options.items()), studies.get(module, of_the_edition))
+        call = (function, tuple(options.items()), studies.get(module, of_the_edition))
+        rows = rows_by_key(*call, draws=50)
         assert key in rows, (key, value["computed_by"])
-        estimate = rows[key]["estimate"]
-        if isinstance(estimate, str) or value["estimate"] is None:
-            assert value["estimate"] == (estimate if isinstance(estimate, str) else None), key
-        else:
-            assert estimate == pytest.approx(value["estimate"], rel=1e-9, abs=1e-9), key
+        if not is_estimate(rows[key]["estimate"], value["estimate"]):
+            rows = rows_by_key(*call, draws=10_000)  # it may rest on the book's own resamples
+        assert is_estimate(rows[key]["estimate"], value["estimate"]), key
         compared += 1
     assert compared > 250
 

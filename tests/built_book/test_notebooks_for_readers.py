@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -41,8 +42,9 @@ def test_the_committed_notebooks_are_small_enough_for_a_repository_and_a_preview
     assert sum(sizes.values()) <= LARGEST_TOGETHER
 
 
+@cache
 def rendered(path):
-    """What nbconvert shows of a notebook: the parts that are Markdown, and the parts that are outputs."""
+    """What nbconvert shows of a notebook, only to be read: the parts that are Markdown, and those that are outputs."""
     page = BeautifulSoup(
         HTMLExporter(template_name="basic").from_filename(str(path))[0], "html.parser"
     )
@@ -61,14 +63,19 @@ def folder(request, synthetic):
     return folders(synthetic)[request.param]
 
 
+@pytest.fixture(scope="module")
+def text_notebooks():
+    """What the notebooks are made of, by name."""
+    return {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+
+
 @pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
 def test_a_viewer_shows_plain_text_pictures_and_no_dead_link(folder, name):
     texts, outputs = rendered(folder / f"{name}.ipynb")
     assert texts
     for text in texts:
-        for code in text.find_all("code"):
-            code.decompose()
-        words = re.sub(r"\$\$.*?\$\$", "", text.get_text(), flags=re.DOTALL)
+        prose = "".join(string for string in text.strings if not string.find_parent("code"))
+        words = re.sub(r"\$\$.*?\$\$", "", prose, flags=re.DOTALL)
         assert not MARKUP_OF_THE_BOOK.search(words), words
     for link in [link["href"] for part in (*texts, *outputs) for link in part.select(LINK)]:
         parts = urlsplit(link)
@@ -81,10 +88,12 @@ def test_a_viewer_shows_plain_text_pictures_and_no_dead_link(folder, name):
 
 
 @pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
-def test_the_first_cell_says_which_data_it_shows_how_to_run_it_and_where_it_stands(folder, name):
+def test_the_first_cell_says_which_data_it_shows_how_to_run_it_and_where_it_stands(
+    folder, name, text_notebooks
+):
     texts, _ = rendered(folder / f"{name}.ipynb")
     first = texts[0].get_text()
-    (notebook,) = [one for one in find_notebooks(ROOT) if one.name == name]
+    notebook = text_notebooks[name]
     data = (
         "Real ratings that other studies released" if notebook.released_alone else "Synthetic data"
     )

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -69,6 +70,24 @@ def in_one_piece(study, scores=None):
     return rows
 
 
+@pytest.fixture(scope="module")
+def expected(study, scores):
+    return in_one_piece(study, scores)
+
+
+@pytest.fixture(scope="module")
+def in_parts(study, tmp_path_factory):
+    """A folder of the study in so many parts, written once: only to be read."""
+
+    @cache
+    def folder_of(parts):
+        folder = tmp_path_factory.mktemp("partitions") / "parts"
+        write_partitions(study, folder, parts)
+        return folder
+
+    return folder_of
+
+
 def require_equal(found, expected):
     for key, row in expected.items():
         np.testing.assert_allclose(
@@ -80,18 +99,15 @@ def require_equal(found, expected):
         )
 
 
-@pytest.mark.parametrize("parts", [1, 3, 8])
-def test_parts_give_what_the_data_in_one_piece_give(study, scores, parts, tmp_path):
-    write_partitions(study, tmp_path / "parts", parts)
-    found = statistics_of_parts(tmp_path / "parts", scores, **DRAWS)
-    expected = in_one_piece(study, scores)
+@pytest.mark.parametrize("parts", [1, pytest.param(3, marks=pytest.mark.long), 8])
+def test_parts_give_what_the_data_in_one_piece_give(expected, in_parts, scores, parts):
+    found = statistics_of_parts(in_parts(parts), scores, **DRAWS)
     assert len(expected) > 40
     require_equal(found, expected)
 
 
-def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study, tmp_path):
-    write_partitions(study, tmp_path / "parts", 4)
-    found = statistics_of_parts(tmp_path / "parts", **DRAWS)
+def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study, in_parts):
+    found = statistics_of_parts(in_parts(8), **DRAWS)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     for standardized, start in ((False, "condition_difference"), (True, "condition_d")):
         table = conditions.condition_differences(study, bootstrap, standardized=standardized)

@@ -26,7 +26,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are l
 
 SMALL = ("-p", "participants=6", "-p", "conversations=12", "-p", "judge_runs=2")
 # The truth is computed from few conversations: how exact it is changes nothing in how files are written.
-ROUGHLY = "from sense7.simulate import judge\njudge.LEAST_CONVERSATIONS = 1\n"
+ROUGHLY = """
+from functools import partial
+from sense7.simulate import truth
+from sense7.simulate.true_values import judge
+judge.LEAST_CONVERSATIONS = 1
+truth.population_values = partial(truth.population_values, batches=4)
+"""
 PACE = 0.02
 
 

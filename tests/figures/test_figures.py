@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -166,9 +167,15 @@ NAMED = {
 }
 
 
+@cache
+def drawn(kind):
+    """A figure of this kind, drawn once: only to be read."""
+    return DRAWN[kind]()
+
+
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_figure_is_described_and_its_data_and_caption_stand_beside_it(kind, sentences):
-    figure = DRAWN[kind]()
+    figure = drawn(kind)
     sentences.check(figure.alt, NAMED[kind])
     assert "nan" not in figure.alt.casefold()
     page = BeautifulSoup(figure.html(), "html.parser")
@@ -182,13 +189,15 @@ def test_a_figure_is_described_and_its_data_and_caption_stand_beside_it(kind, se
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
-    first = DRAWN[kind]().html()
+    first = drawn(kind).html()
     assert first == DRAWN[kind]().html()
     assert "currentColor" in first
     assert not re.search(f'[":] ?{INK}', first)
 
 
-@pytest.mark.parametrize("kind", DRAWN)
+@pytest.mark.parametrize(
+    "kind", ["intervals", *(pytest.param(kind, marks=pytest.mark.long) for kind in [*DRAWN][1:])]
+)  # all are drawn by the same code
 def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
     def refuse(drawing):
         raise TypeError(
@@ -296,7 +305,7 @@ def test_of_many_participants_some_are_drawn_and_the_caption_says_so(sentences):
     params=["intervals", "panels", "lines", "counts", "shares", "conversation", "taxonomy"]
 )
 def figure(request):
-    return DRAWN[request.param]()
+    return drawn(request.param)
 
 
 def pictures(figure):
@@ -539,7 +548,7 @@ def studies():
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_drawing_alt_text_and_data_say_whose_data_they_are(kind):
-    figure = DRAWN[kind]()
+    figure = drawn(kind)
     label = "Source of the data not stated"
     assert all(
         squeezed(label) in squeezed("".join(text.get_text() for text in picture.find_all("text")))

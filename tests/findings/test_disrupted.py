@@ -149,11 +149,19 @@ def rated_once(where):
     return parse_sheets(sheets)
 
 
-SAME = ["only turn", "every turn", "first turn", "last turn", "lowest"]
+OTHERS = ["only turn", "every turn", "first turn", "lowest"]
+SAME = ["last turn", *OTHERS]
 
 
 @pytest.mark.parametrize("where", SAME)
-def test_ratings_that_repeat_those_of_turns_are_no_judgment_of_the_whole(where, sentences):
+def test_ratings_that_repeat_those_of_turns_are_told(where, sentences):
+    sentences.check(why_no_judgment_of_the_whole(rated_once(where)), for_all=True)
+
+
+@pytest.mark.parametrize(
+    "where", ["last turn", *(pytest.param(where, marks=pytest.mark.long) for where in OTHERS)]
+)
+def test_what_asks_for_a_judgment_of_the_whole_has_no_number_where_there_is_none(where):
     study = rated_once(where)
     bootstrap = bootstrap_of(study)
     effects = poor_turn.poor_turn_effects(study, bootstrap).iloc[:6]
@@ -172,8 +180,7 @@ def test_ratings_that_repeat_those_of_turns_are_no_judgment_of_the_whole(where, 
         without_one["reason"].iloc[0],
         ground_truth.changed_labels(study, bootstrap)["reason"].iloc[-1],
     ]
-    (reason,) = set(refused)
-    sentences.check(reason, for_all=True)
+    assert set(refused) == {repeated}
     assert effects["estimate"].isna().all()
     assert np.isfinite(alphas.loc["per turn, pairwise", "estimate"])
     of_parts = estimates_of_parts([sums_of_part(study)], draws=50, seed=1)

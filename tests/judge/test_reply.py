@@ -538,5 +538,5 @@ def test_refusals_and_errors_are_those_that_the_endpoint_calls_so(sentences):
 )
 def test_a_long_reply_takes_no_time(piece):
     begun = time.process_time()
-    read_reply(f"<S2>{piece * 100_000}</S2>")
-    assert time.process_time() - begun < 5, "seconds, not minutes: no step is quadratic"
+    read_reply(f"<S2>{piece * 50_000}</S2>")
+    assert time.process_time() - begun < 2, "a second, not minutes: no step is quadratic"
