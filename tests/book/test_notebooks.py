@@ -482,6 +482,7 @@ def test_a_new_finding_has_its_module_test_notebook_and_reference(
     code = notebook.path.read_text("utf-8")
     assert f's7.Recorder("{notebook.name}", results)' in code
     assert "{value}`finding_of_this_test_mean_turns`" in code
+    assert code.count("To be written:") == 3
     families = yaml.safe_load((fresh / "tests/reference/families.yml").read_text("utf-8"))
     assert families["without_reference"][-1]["keys"] == ["finding_of_this_test_*"]
 

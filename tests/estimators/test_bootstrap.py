@@ -57,7 +57,7 @@ def test_resamples_and_interval_are_those_of_scipy_on_sums_per_participant(confi
     bootstrap = ParticipantBootstrap(who, draws=500, seed=5, confidence=confidence)
     for statistic, values, most in (
         (ratio, whole, 0),
-        (alpha_of_sums, pair_moments(ratings), 1e-12),
+        (alpha_of_sums, np.stack([pair_moments(row[None]) for row in ratings]), 1e-12),
     ):
         sums = sums_by_participant(values, pd.factorize(who)[0], 9)
         expected = stats.bootstrap(

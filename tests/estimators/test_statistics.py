@@ -251,7 +251,7 @@ def test_an_estimate_without_its_n_is_refused():
 @pytest.mark.parametrize("name", ["", None])
 def test_a_table_that_does_not_say_what_its_rows_are_is_refused(name, sentences):
     with sentences.refused("estimate_table", "name"):
-        estimate_table({}, name)
+        s7.estimate_table({}, name)
 
 
 def test_a_table_keeps_the_order_of_rows_and_columns():

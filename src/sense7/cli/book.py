@@ -314,4 +314,5 @@ def new(
             write_whole(target, text)
             print(target)
     print(f"{families}: an entry for its values")
-    print(f"Give the page a place in _toc.yml: - file: notebooks/{number:02d}-{name}")
+    print("Replace its title and question, and each line of the page that has: To be written:")
+    print(f"Then give the page a place in _toc.yml: - file: notebooks/{number:02d}-{name}")

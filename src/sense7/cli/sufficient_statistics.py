@@ -182,8 +182,8 @@ def estimates_of_parts(
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
-        interval = bootstrap.interval(draws[key], people[statistic.counts > 0])
-        result = Estimate(estimate, *interval)
+        of_resamples = np.append(estimate, draws[key])
+        result = bootstrap.percentile(of_resamples, people[statistic.counts > 0])
         if statistic.contrast and not result.reason:
             person, group = np.nonzero(statistic.sums[:, :, 0])
             rows_of_people = people.iloc[person]

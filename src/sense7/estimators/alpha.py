@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import checked, is_numbers, is_one_of
-from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
+from sense7.errors import UserError, wrong_kind
+from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
-from sense7.estimators.least_squares import cross_products
 from sense7.terminal import count_of
 
 SCALE = Scale(
@@ -44,18 +43,17 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
 
 
 def pair_moments(ratings: np.ndarray) -> np.ndarray:
-    """Return for each row and pair of items whether both are rated, x, y and xy: shape (rows, 4, k, k).
+    """Return n, sum of x, sum of y and sum of xy of each pair of items, over the rows that rate both: shape (4, k, k).
 
-    Their sums over rows are n, sum of x, sum of y and sum of xy, from which :func:`covariances_from_sums` follow.
+    Examples
+    --------
+    >>> pair_moments(np.array([[4.0, 5.0], [2.0, np.nan]]))[:, 0].tolist()
+    [[2.0, 1.0], [0.0, 1.0], [0.0, 2.0], [2.0, 2.0]]
     """
-    rated = np.isfinite(ratings)
+    rated = np.isfinite(ratings).astype(float)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
     x = np.where(rated, ratings - 3, 0.0)
-    pair_rated = rated[:, :, None] & rated[:, None, :]
-    x_of_pair = np.where(pair_rated, x[:, :, None], 0.0)
-    y_of_pair = x_of_pair.transpose(0, 2, 1)
-    xy_of_pair = cross_products(x)
-    return np.stack([pair_rated, x_of_pair, y_of_pair, xy_of_pair], axis=1)
+    return np.stack([rated.T @ rated, x.T @ rated, rated.T @ x, x.T @ x])
 
 
 def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
@@ -107,7 +105,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     values = np.asarray(ratings, dtype=float)
     if missing == "listwise":
         values = values[np.isfinite(values).all(axis=1)]
-    return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
+    return float(_alpha_from_sums(pair_moments(values)))
 
 
 def feldt_interval(
@@ -186,7 +184,9 @@ def alpha_row(
     -----
     R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
-    is_one_of(MISSING)("the interval of alpha", "missing", missing)
+    if missing not in MISSING:
+        expected = " or ".join(map(repr, MISSING))
+        raise wrong_kind("the interval of alpha", expected, "missing", missing)
     if interval not in INTERVALS:
         raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
     for name, column in ratings.items():
@@ -222,7 +222,7 @@ def alpha_row(
 def moments_by_participant(
     values: np.ndarray, participants: pd.Index
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return pair moments summed by participant, and the participants; unsummed, they would fill the memory.
+    """Return the :func:`pair_moments` of each participant, and the participants.
 
     Examples
     --------
@@ -233,8 +233,8 @@ def moments_by_participant(
     codes, people = pd.factorize(participants)
     items = values.shape[1]
     moments = np.zeros((len(people), 4, items, items))
-    for piece in pieces(len(values), 4 * items**2):
-        moments += sums_by_participant(pair_moments(values[piece]), codes[piece], len(people))
+    for code, rows in pd.Series(codes).groupby(codes).indices.items():
+        moments[code] = pair_moments(values[rows])
     return moments, people
 
 

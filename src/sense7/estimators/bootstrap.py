@@ -448,7 +448,7 @@ class ParticipantBootstrap:
             return Estimate(estimate, reason=reason)
         if scale is None:
             draws = self.distribution(statistic, values, participants)
-            return Estimate(estimate, *self.interval(draws, participants))
+            return self.percentile(np.append(estimate, draws), participants)
 
         # Imported here: with it comes a fifth of the memory of what computes no interval.
         from scipy.special import stdtrit
@@ -481,10 +481,22 @@ class ParticipantBootstrap:
         Those of the draws may be ``shifted`` so that their mean is the value in the data.
         """
         estimate = float(values[0])
-        shift_to = None
+        draws = values[1:]
+        reason = self.too_few(participants)
+        if reason:
+            return Estimate(estimate, reason=reason)
+        defined = draws[np.isfinite(draws)]
+        if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
+            undefined = 1 - len(defined) / len(draws)
+            reason = f"no interval: undefined in {undefined:.0%} of the resamples"
+            return Estimate(estimate, reason=reason)
         if shifted:
-            shift_to = estimate
-        return Estimate(estimate, *self.interval(values[1:], participants, shift_to=shift_to))
+            defined = defined - defined.mean() + estimate
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(defined, [tail, 1 - tail])
+        if _has_no_width(low, high):
+            return Estimate(estimate, reason=NO_WIDTH)
+        return Estimate(estimate, float(low), float(high))
 
     @classmethod
     def too_few(cls, participants: pd.Series) -> str:
@@ -514,25 +526,6 @@ class ParticipantBootstrap:
             return ""
         of_group = count_of(smallest, cls.unit)
         return f"no interval: {of_group} in one group of the contrast; this needs {fewest} in each"
-
-    def interval(
-        self, draws: np.ndarray, participants: pd.Series, *, shift_to: float | None = None
-    ) -> tuple[float, float, str]:
-        """Return the percentile interval of a statistic that comes as draws, and why there is none if so."""
-        reason = self.too_few(participants)
-        if reason:
-            return np.nan, np.nan, reason
-        defined = draws[np.isfinite(draws)]
-        if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
-            undefined = 1 - len(defined) / len(draws)
-            return np.nan, np.nan, f"no interval: undefined in {undefined:.0%} of the resamples"
-        if shift_to is not None:
-            defined = defined - defined.mean() + shift_to
-        tail = (1 - self.confidence) / 2
-        low, high = np.quantile(defined, [tail, 1 - tail])
-        if _has_no_width(low, high):
-            return np.nan, np.nan, NO_WIDTH
-        return float(low), float(high), ""
 
     def row(
         self,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import checked, is_mapping, is_numbers, is_text
+from sense7.arguments import checked, is_mapping, is_numbers, is_text, trusted_inside
 from sense7.errors import UserError, wrong_kind
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
@@ -69,6 +69,7 @@ def estimate_row(
     return row
 
 
+@trusted_inside
 @checked(rows=is_mapping(), name=is_text(), keys=is_mapping(optional=True))
 def estimate_table(
     rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None
@@ -208,6 +209,7 @@ def p_in_words(p: float) -> str:
     return f"{p:.4f}"
 
 
+@trusted_inside
 @checked(p=is_numbers("one p value for each test", dimensions=1))
 def holm(p) -> np.ndarray:
     r"""Return p values adjusted by Holm's method, which controls the family-wise error rate.

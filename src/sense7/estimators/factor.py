@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from sense7.arguments import checked, is_numbers
+from sense7.arguments import checked, is_numbers, trusted_inside
 from sense7.errors import UserError
 from sense7.estimators.alpha import correlations_from_covariances, unexplained_variances
 
@@ -170,6 +170,7 @@ def _step(
     return np.where(free, step, 0.0)
 
 
+@trusted_inside
 @checked(
     loadings=is_numbers("one number for each item"),
     uniquenesses=is_numbers("one number for each item"),

@@ -6,7 +6,6 @@ models too, one data set at a time, and not dependably where a variance is near 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -64,104 +63,37 @@ class NestedSums:
     """Sums of rows for :func:`fit_nested`; one entry per cell (a participant in a condition)."""
 
     participants: pd.Index
-    starts: np.ndarray
-    design: np.ndarray
+    cells: int
+    effects: np.ndarray
+    """Fixed effects of the cells on a grid: (rows * participants, p). Rows have zeros where a participant has fewer."""
+    products: np.ndarray
+    """Products of the fixed effects: (rows * participants, p * p)."""
+    grid: tuple[int, int]
+    """Rows and participants of the grid."""
+    by_condition: bool
+    """Whether a row of the grid is a condition: each cell is in exactly one, in which no other of the person is."""
+    rank_within: int
+    """Number of fixed effects that differences of cells of one participant determine."""
     sizes: np.ndarray
+    of_sizes: np.ndarray
+    """Rows and totals of cells, and squares of participants, side by side: (sizes, ...)."""
+    rows: np.ndarray
+    """Number of rows of each participant."""
     counts: np.ndarray
-    totals: np.ndarray
-    squares: np.ndarray
+    """Number of groups of each participant: (participants, sizes)."""
+    units: np.ndarray
+    """Numbers of participants (1), of cells and of groups of each participant: (participants, 3)."""
     within: np.ndarray
     free: np.ndarray
 
-    # Derived arrays that every step of every fit needs: cells on a grid (rows, participants), with
-    # zero weights where a participant has fewer cells; a row of the grid is a condition if every
-    # cell has exactly one.
-
-    @cached_property
-    def person(self) -> np.ndarray:
-        """Number of the participant of each cell."""
-        cells_of_participants = np.diff([*self.starts, len(self.design)])
-        return np.repeat(np.arange(len(self.participants)), cells_of_participants)
-
-    @cached_property
-    def one_condition(self) -> np.ndarray | None:
-        """The condition of each cell, if it is in one, which no other of the participant is; or None."""
-        in_exactly_one = ((self.design == 1).sum(axis=1) == 1).all()
-        if not in_exactly_one or np.count_nonzero(self.design) != len(self.design):
-            return None
-        condition = self.design.argmax(axis=1)
-        participant_in_condition = self.person * self.design.shape[1] + condition
-        if len(np.unique(participant_in_condition)) < len(condition):
-            return None
-        return condition
-
-    def on_grid(self, values: np.ndarray) -> np.ndarray:
-        """Values of the cells, (cells, ...), on the grid: (rows, participants, ...)."""
-        if self.one_condition is not None:
-            row = self.one_condition
-            count = self.design.shape[1]
-        else:
-            row = np.arange(len(self.design)) - self.starts[self.person]
-            count = row.max() + 1
-        grid = np.zeros((count, len(self.participants), *values.shape[1:]))
-        grid[row, self.person] = values
-        return grid
-
-    @cached_property
-    def effects(self) -> np.ndarray:
-        """Fixed effects: (rows * participants, p)."""
-        return self.on_grid(self.design).reshape(-1, self.design.shape[1])
-
-    @cached_property
-    def products(self) -> np.ndarray:
-        """Products of the fixed effects: (rows * participants, p * p)."""
-        return cross_products(self.effects).reshape(len(self.effects), -1)
-
-    @cached_property
-    def rows(self) -> np.ndarray:
-        """Number of rows of each participant."""
-        return np.add.reduceat(self.counts @ self.sizes, self.starts)
-
-    @cached_property
-    def counts_of_person(self) -> np.ndarray:
-        """Number of groups of each participant: (participants, sizes)."""
-        return np.add.reduceat(self.counts, self.starts, axis=0)
-
-    @cached_property
-    def units_of_person(self) -> np.ndarray:
-        """Numbers of participants (1), of cells and of groups of each participant: (participants, 3)."""
-        ones = np.ones(len(self.participants))
-        cells = np.bincount(self.person, minlength=len(self.participants))
-        return np.column_stack([ones, cells, self.counts_of_person.sum(axis=1)])
-
-    @cached_property
-    def rank_within(self) -> int:
-        """Number of fixed effects that differences of cells of one participant determine."""
-        first_cell_of_person = self.design[self.starts[self.person]]
-        return int(np.linalg.matrix_rank(self.design - first_cell_of_person))
-
     def freedom_without_noise(self, weights: np.ndarray, at_bound: np.ndarray) -> np.ndarray:
         """Degrees of freedom of the finest units whose ratio is at its bound: without noise they alone vary."""
-        effects = self.design.shape[1]
-        units = weights @ self.units_of_person
+        effects = self.effects.shape[1]
+        units = weights @ self.units
         freedom = units[:, 0] - effects + self.rank_within
         for level in (1, 2):
             freedom = np.where(at_bound[:, level], units[:, level] - effects, freedom)
         return freedom
-
-    @cached_property
-    def _grid(self) -> tuple[int, int]:
-        """Rows and participants of the grid."""
-        return self.on_grid(self.counts).shape[:2]
-
-    @cached_property
-    def _of_sizes(self) -> np.ndarray:
-        """Rows and totals of cells, and squares of participants, side by side: (sizes, ...)."""
-        rows = self.on_grid(self.counts * self.sizes)
-        totals = self.on_grid(self.totals)
-        squares = np.add.reduceat(self.squares, self.starts, axis=0)
-        by_size = [table.reshape(-1, len(self.sizes)).T for table in (rows, totals, squares)]
-        return np.concatenate(by_size, axis=1)
 
     def of_groups(self, ratio: np.ndarray) -> list[_GroupSums]:
         r"""Sums over groups weighted by :math:`s (sn)^k, s = 1/(1 + n\,ratio)`.
@@ -176,13 +108,13 @@ class NestedSums:
             powers = range(1)
             ratio = ratio[:1]
         shrink = 1 / (1 + self.sizes * ratio)
-        cells = self._grid[0] * self._grid[1]
+        cells = len(self.effects)
         of_powers = []
         for k in powers:
-            sums = (shrink * (shrink * self.sizes) ** k) @ self._of_sizes
+            sums = (shrink * (shrink * self.sizes) ** k) @ self.of_sizes
             group_sums = _GroupSums(
-                rows=sums[:, :cells].reshape(-1, *self._grid),
-                totals=sums[:, cells : 2 * cells].reshape(-1, *self._grid),
+                rows=sums[:, :cells].reshape(-1, *self.grid),
+                totals=sums[:, cells : 2 * cells].reshape(-1, *self.grid),
                 squares=sums[:, 2 * cells :],
             )
             of_powers.append(group_sums)
@@ -190,23 +122,23 @@ class NestedSums:
 
     def by_participant(self, weights: np.ndarray, totals: np.ndarray) -> np.ndarray:
         """Sums of (weighted effects, totals) of participants' cells: (draws, p + 1, participants)."""
-        if self.one_condition is None:
-            effects = self.effects.reshape(*weights.shape[1:], -1)
+        if not self.by_condition:
+            effects = self.effects.reshape(*self.grid, -1)
             weights = np.einsum("drn,rnk->dkn", weights, effects)
         return np.concatenate([weights, totals.sum(axis=1, keepdims=True)], axis=1)
 
     def by_cell(self, values: np.ndarray) -> np.ndarray:
         """Inner products of a cell's effects with its participant's values, (draws, p, people)."""
-        if self.one_condition is not None:
+        if self.by_condition:
             return values
-        effects = self.effects.reshape(-1, *values.shape[:0:-1])
+        effects = self.effects.reshape(*self.grid, -1)
         return np.einsum("dkn,rnk->drn", values, effects)
 
     def cross_products(
         self, draws: np.ndarray, weights: np.ndarray, totals: np.ndarray, squares: np.ndarray
     ) -> np.ndarray:
         """Cross products of (fixed effects, outcome) over the cells: (draws, p + 1, p + 1)."""
-        width = self.design.shape[1]
+        width = self.effects.shape[1]
         drawn_weights = (draws[:, None] * weights).reshape(len(draws), -1)
         drawn_totals = (draws[:, None] * totals).reshape(len(draws), -1)
         with_outcome = drawn_totals @ self.effects
@@ -266,6 +198,8 @@ def nested_sums(
     cell_of_group[group] = cell
     participant_of_cell = np.zeros(cell.max() + 1, dtype=int)
     participant_of_cell[cell] = participant
+    first_cells = np.searchsorted(participant_of_cell, np.arange(len(names)))
+    first_cell = first_cells[participant_of_cell]
     design_of_cell = np.zeros((len(participant_of_cell), design.shape[1]))
     design_of_cell[cell] = design
 
@@ -277,9 +211,35 @@ def nested_sums(
     np.add.at(squares, (cell_of_group, size_index), total**2 / size)
     squares_of_rows = np.bincount(participant, weights=y**2, minlength=len(names))
     between_groups = np.bincount(participant_of_cell, weights=squares.sum(axis=1))
+    counts_of_participant = np.add.reduceat(counts, first_cells, axis=0)
+    cells_of_participant = np.bincount(participant_of_cell)
+    units = [np.ones(len(names)), cells_of_participant, counts_of_participant.sum(axis=1)]
+
+    # The cells on a grid (rows, participants).
+    condition = design_of_cell.argmax(axis=1)
+    in_one_condition = np.array_equal(design_of_cell, np.eye(design.shape[1])[condition])
+    participant_in_condition = participant_of_cell * design.shape[1] + condition
+    no_other_is_there = len(np.unique(participant_in_condition)) == len(condition)
+    by_condition = in_one_condition and no_other_is_there
+    if by_condition:
+        row = condition
+        grid = (design.shape[1], len(names))
+    else:
+        row = np.arange(len(design_of_cell)) - first_cell
+        grid = (int(row.max()) + 1, len(names))
+
+    def on_grid(values: np.ndarray) -> np.ndarray:
+        """Values of the cells, (cells, k), on the grid: (rows * participants, k)."""
+        values_on_grid = np.zeros((*grid, values.shape[1]))
+        values_on_grid[row, participant_of_cell] = values
+        return values_on_grid.reshape(-1, values.shape[1])
+
+    effects = on_grid(design_of_cell)
+    squares_of_participant = np.add.reduceat(squares, first_cells, axis=0)
+    by_size = [on_grid(counts * sizes), on_grid(totals), squares_of_participant]
 
     # A variance is free where there are several units at its level, and smaller ones within one.
-    most_cells = np.bincount(participant_of_cell).max()
+    most_cells = cells_of_participant.max()
     most_groups = np.bincount(cell_of_group).max()
     most_groups_of_participant = np.bincount(participant_of_cell[cell_of_group]).max()
     groups_have_rows = bool((size > 1).any())
@@ -289,12 +249,17 @@ def nested_sums(
     groups_vary = groups_have_rows and most_groups > 1
     return NestedSums(
         participants=pd.Index(names),
-        starts=np.searchsorted(participant_of_cell, np.arange(len(names))),
-        design=design_of_cell,
+        cells=len(design_of_cell),
+        effects=effects,
+        products=cross_products(effects).reshape(len(effects), -1),
+        grid=grid,
+        by_condition=by_condition,
+        rank_within=int(np.linalg.matrix_rank(design_of_cell - design_of_cell[first_cell])),
         sizes=sizes,
-        counts=counts,
-        totals=totals,
-        squares=squares,
+        of_sizes=np.concatenate(by_size).T,
+        rows=counts_of_participant @ sizes,
+        counts=counts_of_participant,
+        units=np.column_stack(units),
         within=np.maximum(squares_of_rows - between_groups, 0),
         free=np.array([participants_vary, cells_vary, groups_vary]),
     )
@@ -328,7 +293,7 @@ def fit_nested(
         return Nested(*(values[0] for values in of_all))
     ratios = 0.5 if start is None else start
     log_ratio = np.log1p(np.where(sums.free, ratios, 0.0))
-    chunks = pieces(len(weights), _ARRAYS * len(sums.design), _CHUNK)
+    chunks = pieces(len(weights), _ARRAYS * sums.cells, _CHUNK)
     fits = [_fit_chunk(sums, weights[chunk], log_ratio) for chunk in chunks]
     return Nested(*map(np.concatenate, zip(*fits, strict=True)))
 
@@ -362,7 +327,7 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
             state.set_draws(improved, tried.of_draws(is_better))
             active = active[~is_small]
     ratios = np.expm1(log_ratio)
-    freedom = weights @ sums.rows - sums.design.shape[1]
+    freedom = weights @ sums.rows - sums.effects.shape[1]
     at_bound = log_ratio >= _NEAR_LARGEST_LOG
     without_noise = at_bound.any(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -488,10 +453,10 @@ def restricted_likelihood(
     squares_of_outcome = sums.within + by_groups[0].squares - (c * m * T).sum(axis=1)
     cross = sums.cross_products(weights, h, m, squares_of_outcome)
     cross -= (o * (weights * f)[:, None]) @ np.swapaxes(o, 1, 2)
-    freedom = weights @ sums.rows - sums.design.shape[1]
+    freedom = weights @ sums.rows - sums.effects.shape[1]
     inverse, coefficients, residual = _solve(cross, freedom)
 
-    logs_of_groups = np.log1p(sums.sizes * g) @ sums.counts_of_person.T
+    logs_of_groups = np.log1p(sums.sizes * g) @ sums.counts.T
     logs = logs_of_groups - np.log(u).sum(axis=1) - np.log(v)
     deviance = freedom * np.log(residual) + (weights * logs).sum(axis=1)
     deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))

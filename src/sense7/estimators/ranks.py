@@ -12,7 +12,6 @@ import scipy
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.estimators.order import rounded
 
 _MOST_NUMBERS = 300_000
@@ -155,14 +154,12 @@ def spearman_row(
     counts_of_rows = np.broadcast_to(counts, len(first))
     common = {"n": int(counts_of_rows.sum()), "unit": "correlation", "method": method}
     as_they_are = counts_of_rows[None].astype(float)
-    estimate = spearman_in_draws(first, second, as_they_are)[0]
-    if not np.isfinite(estimate):
-        return estimate_row(**common, reason="one of the two does not vary")
+    estimate = spearman_in_draws(first, second, as_they_are)
     if draws is None:
         pairs, table = distinct_pairs(first, second, participants, bootstrap, counts)
         draws = spearman_draws(pairs, table, bootstrap)
-    interval = bootstrap.interval(draws, participants)
-    return bootstrap.row(Estimate(estimate, *interval), **common)
+    result = bootstrap.percentile(np.append(estimate, draws), participants)
+    return bootstrap.row(result, **common, undefined="one of the two does not vary")
 
 
 def distinct_pairs(

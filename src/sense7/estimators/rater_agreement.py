@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sense7 import taxonomy
-from sense7.arguments import checked, is_numbers, is_one_of, is_share
+from sense7.arguments import checked, is_numbers, is_one_of, is_share, trusted_inside
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
 from sense7.estimators.order import rounded
@@ -21,6 +21,7 @@ STEPS = {"scale": "steps of the scale", "occurring": "steps between the values t
 _PIECE = 2000
 
 
+@trusted_inside
 @checked(
     tables=is_numbers("counts in tables of five by five levels", last=(LEVELS, LEVELS)),
     weights=is_one_of(WEIGHTS),

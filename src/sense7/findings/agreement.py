@@ -219,7 +219,10 @@ def _difference(
     by_leaving_out = bootstrap.estimate(difference, tables, participants, OWN_SCALE)
     resamples = bootstrap.distribution(difference, tables, participants)
     # Each kind of interval may have a reason why there is none.
-    reason = by_leaving_out.reason or bootstrap.interval(resamples, participants)[2]
+    by_resampling = bootstrap.percentile(
+        np.append(by_leaving_out.estimate, resamples), participants
+    )
+    reason = by_leaving_out.reason or by_resampling.reason
     error = np.nan
     if not reason:
         error = jackknife_error(bootstrap.without_each(difference, tables, participants))

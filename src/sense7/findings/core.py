@@ -37,23 +37,25 @@ def need(met: object, reason: str) -> None:
 class Number:
     """One published number.
 
-    ``statistic`` returns an array of 1 + draws numbers, of which the percentile interval is made, or an `Estimate`
-    whose interval is of another kind, said by ``interval``. ``rows`` are what n counts: a frame with a column
-    participant, or the participant of each; ``participants`` are those whose resamples the interval is of, where others
-    than these count. ``note`` says what a number lacks that is there nevertheless. Resampling inflates what is
-    explained: of a ``shifted`` statistic the resampled values are moved so that their mean is the estimate.
+    ``statistic`` is an array of 1 + draws numbers, of which the percentile interval is made, or an `Estimate` whose
+    interval is of another kind, said by ``interval``; or a function that returns one of them. ``reason`` says why
+    there is none, where that is known beforehand. ``rows`` are what n counts: a frame with a column participant, or
+    the participant of each; ``participants`` are those whose resamples the interval is of, where others than these
+    count. ``note`` says what a number lacks that is there nevertheless. Resampling inflates what is explained: of a
+    ``shifted`` statistic the resampled values are moved so that their mean is the estimate.
 
     Of a contrast, ``groups`` holds the group of each participant's row, and ``contrast`` its name in
     ``FEWEST_IN_A_GROUP``: there is no interval where a group has fewer participants.
     """
 
     label: str
-    statistic: Callable[[], np.ndarray | Estimate]
+    statistic: Callable[[], np.ndarray | Estimate] | np.ndarray | Estimate | None
     unit: str
     method: str
     rows: pd.DataFrame | pd.Series | pd.Index
     key: str = ""
     undefined: str = "it is undefined in these data"
+    reason: str = ""
     interval: str | None = None
     note: str = ""
     participants: pd.Series | None = None
@@ -69,8 +71,12 @@ class Number:
             "method": self.method,
             "key": self.key,
         }
+        if self.reason:
+            return estimate_row(**common, reason=self.reason)
+        result = self.statistic
         try:
-            result = self.statistic()
+            if callable(result):
+                result = result()
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
         participants = self.participants
@@ -169,17 +175,18 @@ _KEYED = {"key", "estimate"}
 
 def _with_function(result: object, computed_by: Callable[[str], ComputedBy]) -> object:
     """What a finding returned, with the function in each row that has a key."""
-    if isinstance(result, pd.DataFrame):
-        if not set(result) >= _KEYED:
-            return result
-        earlier = result.get("computed_by", [None] * len(result))
-        rows = zip(result["key"], earlier, strict=True)
-        functions = [_function_of(key, function, computed_by) for key, function in rows]
+    if isinstance(result, pd.DataFrame) and set(result) >= _KEYED:
+        rows = [_with_function(row, computed_by) for row in result.to_dict("records")]
+        functions = [row["computed_by"] for row in rows]
         return result.assign(computed_by=pd.Series(functions, index=result.index, dtype=object))
+    if isinstance(result, Mapping) and set(result) >= _KEYED:
+        key = result["key"]
+        function = result.get("computed_by")
+        # The earlier function of a row stays, unless the row has another key since.
+        if not isinstance(function, ComputedBy) or function.key != key:
+            function = computed_by(key) if key else None
+        return {**result, "computed_by": function}
     if isinstance(result, Mapping):
-        if set(result) >= _KEYED:
-            function = _function_of(result["key"], result.get("computed_by"), computed_by)
-            return {**result, "computed_by": function}
         return {name: _with_function(part, computed_by) for name, part in result.items()}
     if is_dataclass(result):
         parts = {}
@@ -189,17 +196,6 @@ def _with_function(result: object, computed_by: Callable[[str], ComputedBy]) -> 
     if type(result) in (list, tuple):
         return type(result)(_with_function(part, computed_by) for part in result)
     return result
-
-
-def _function_of(
-    key: str, earlier: ComputedBy | None, computed_by: Callable[[str], ComputedBy]
-) -> ComputedBy | None:
-    """Which function returned a row under its key: an earlier one, unless the row has another key since."""
-    if not key:
-        return None
-    if isinstance(earlier, ComputedBy) and earlier.key == key:
-        return earlier
-    return computed_by(key)
 
 
 def keyed_rows(result: object) -> Iterator[dict]:
@@ -238,7 +234,34 @@ def share(bootstrap: ParticipantBootstrap, counted, among, participants) -> np.n
 
 def mean_of_rows(bootstrap: ParticipantBootstrap, values, participants) -> np.ndarray:
     """Return the mean of a column over its rows, or the share of rows that are true, as `resampled` does."""
-    return share(bootstrap, values, np.ones(len(values)), participants)
+    values_and_ones = np.column_stack([values, np.ones(len(values))])
+    return resampled(bootstrap, ratio, values_and_ones, participants)
+
+
+def resampled_by_weights(
+    bootstrap: ParticipantBootstrap, statistic: Callable, participants
+) -> np.ndarray:
+    """Return a function of how often each row is taken, in all rows and in every resample, as `resampled` does.
+
+    The function is given these weights and to which of them each row belongs.
+    """
+
+    def in_resamples(weights: np.ndarray) -> np.ndarray:
+        return statistic(weights, bootstrap.codes(participants))
+
+    estimate = statistic(np.ones((1, len(participants))), None)
+    return np.concatenate([estimate, bootstrap.in_every_draw(in_resamples)])
+
+
+def rank_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.ndarray:
+    """Return Spearman's correlation of two columns over their rows, such as of turns, as `resampled` does.
+
+    Examples
+    --------
+    >>> rank_correlation(ParticipantBootstrap(["a", "b"], 100, 1), [1, 2, 3], [1, 3, 2], ["a", "a", "b"])[0].round(6)
+    np.float64(0.5)
+    """
+    return resampled_by_weights(bootstrap, functools.partial(spearman_in_draws, x, y), participants)
 
 
 def mean_number(

@@ -10,7 +10,7 @@ from scipy import sparse
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, frame_of, mean_number, need, tabulate, value_row
+from sense7.findings.core import Number, finding, frame_of, mean_number, tabulate, value_row
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -571,7 +571,6 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
         participants = quantity.frame["participant"]
 
         def median():
-            need(not quantity.reason, quantity.reason)
             in_draws = median_in_draws(values, participants, bootstrap)
             return np.append(np.median(values), in_draws)
 
@@ -582,6 +581,7 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
             method=f"median over {quantity.units}",
             rows=participants,
             key=quantity.key,
+            reason=quantity.reason,
         )
 
     return tabulate("quantity", [number(quantity) for quantity in quantities], bootstrap)

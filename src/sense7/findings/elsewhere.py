@@ -266,7 +266,7 @@ def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r = Resamples(people.scores, of_conversations(people.scores.index, bootstrap))
     number = Number(
         label="observers with each other, minus the model with the person",
-        statistic=lambda: experts_agreement(r) - r.spearman("gemini", PERSON),
+        statistic=experts_agreement(r) - r.spearman("gemini", PERSON),
         unit="difference of Spearman's rho",
         method=(
             "an expert with the mean of the other two (mean over three), minus the model with the person; "
@@ -370,7 +370,7 @@ def felt_heard_tables(
     def effect(label: str, key: str, weights: np.ndarray) -> Number:
         return Number(
             label=label,
-            statistic=lambda: group_means @ weights,
+            statistic=group_means @ weights,
             unit=POINTS,
             method="difference of group means, each group counted the same; mean of six",
             rows=table[in_groups[:, weights != 0].any(axis=1)],

@@ -20,10 +20,17 @@ from sense7.estimators.estimates import (
 from sense7.estimators.least_squares import cross_products, indicators, least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
 from sense7.estimators.order import rounded
-from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying
-from sense7.findings.core import Number, finding, frame_of, need, resampled, tabulate
+from sense7.findings.core import (
+    Number,
+    finding,
+    frame_of,
+    need,
+    rank_correlation,
+    resampled,
+    tabulate,
+)
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -167,18 +174,6 @@ def no_differences(study: Study, model: VarianceModel) -> str:
     return "no conversation has a condition"
 
 
-def _part(
-    label: str, key: str, values: np.ndarray | None, reason: str, *, shifted: bool, **declared
-) -> Number:
-    """A part of the variance: its value in all rows and in every resample, or the reason why it has none."""
-
-    def part():
-        need(not reason, reason)
-        return values
-
-    return Number(label, part, key=key, shifted=shifted, **declared)
-
-
 @dataclass(frozen=True, eq=False)
 class VarianceParts:
     """Parts of the variance of conversations' ground truth, tables of estimates with one row per part."""
@@ -271,15 +266,15 @@ def variance_parts(
     def table(parts: dict[str, np.ndarray], keys: dict[str, str], unit: str) -> pd.DataFrame:
         numbers = []
         for name, key in keys.items():
-            number = _part(
-                name,
-                key,
-                parts.get(name),
-                reasons[name],
-                shifted=name == "condition",
-                rows=frame,
+            number = Number(
+                label=name,
+                statistic=parts.get(name),
                 unit=unit,
                 method=f"{RATING}: mixed model with conditions fixed; REML",
+                rows=frame,
+                key=key,
+                reason=reasons[name],
+                shifted=name == "condition",
             )
             numbers.append(number)
         return tabulate("part", numbers, fewer_draws)
@@ -486,17 +481,17 @@ def variance_shares(
         no_comparison = "neither condition nor topic varies in this data set"
 
     def part(label: str, key: str, why_not: str = "", *, shifted: bool = True) -> Number:
-        return _part(
-            label,
-            key,
-            values.get(label),
-            reason or why_not,
-            shifted=shifted,
-            rows=frame,
+        return Number(
+            label=label,
+            statistic=values.get(label),
             unit="share of the variance",
             method=f"{RATING}: mixed model with conditions fixed, context within participants",
+            rows=frame,
+            key=key,
             undefined="the conversations are too few, or too alike, "
             "to distinguish it from the other parts",
+            reason=reason or why_not,
+            shifted=shifted,
         )
 
     base = "one_base_share"
@@ -926,14 +921,11 @@ def relations_of(
             }
             relation_of = _explained_by_groups
         estimate = None
+        reason = "the ratings do not vary"
         if varies:
+            reason = ""
             estimate, p_values[name] = relation_of(answers, y, bootstrap, permutations, generator)
-
-        def relation():
-            need(varies, "the ratings do not vary")
-            return estimate
-
-        return Number(name, relation, rows=answers.index, **declared)
+        return Number(name, estimate, rows=answers.index, reason=reason, **declared)
 
     numbers = [number(name) for name in examined.index]
     estimates = estimate_table({}, "characteristic", {})
@@ -1001,9 +993,8 @@ def _correlation(
             return np.abs(standard_y[order] @ standard_x) / n
 
         p = share_as_strong(strength, abs(rho), n, permutations, generator)
-    codes = bootstrap.codes(answers.index)
-    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y, weights, codes))
-    return bootstrap.percentile(np.append(rho, draws), answers.index), float(p)
+    rhos = rank_correlation(bootstrap, x, y, answers.index)
+    return bootstrap.percentile(rhos, answers.index), float(p)
 
 
 def _explained_by_groups(

@@ -26,7 +26,6 @@ from sense7.findings.core import (
     Number,
     finding,
     frame_of,
-    need,
     resampled,
     tabulate,
     value_row,
@@ -254,7 +253,6 @@ def poor_turn_measures(
         effect = effects[name]
 
         def estimate():
-            need(not effect.reason, effect.reason)
             return effect.by_measure[:, list(MEASURES).index(measure)]
 
         return Number(
@@ -265,6 +263,7 @@ def poor_turn_measures(
             rows=effect.participants,
             key=DEFINITIONS[name].keys.get(measure, "") if outcome == "empathy" else "",
             undefined="the outcome does not vary",
+            reason=effect.reason,
             groups=effect.poor,
             contrast="" if effect.poor is None else UNIT,
         )
@@ -513,7 +512,6 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
             z = within(z, frame["participant"])
 
         def lower():
-            need(not reason, reason)
             products = cross_products(z)
             return -resampled(bootstrap, coefficient(0), products, frame["participant"])
 
@@ -526,6 +524,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
             key=f"poor_turn_ladder_{key}",
             undefined="conversations with a poor turn differ from the others "
             "in what is to be held equal",
+            reason=reason,
             groups=frame["poor"],
             contrast="difference of means",
         )
@@ -615,6 +614,7 @@ def cross_validated_r2(
     number_of_folds = min(FOLDS, len(participants))
     reason = _why_not_predicted(study, frame, rating)
     method = "least squares, folds of participants"
+    shares = np.full((1, len(PREDICTED)), np.nan)
     if not reason:
         method = f"least squares, {count_of(number_of_folds, 'fold')} of participants"
         generator = np.random.default_rng(bootstrap.seed)
@@ -626,18 +626,15 @@ def cross_validated_r2(
         shares = resampled(bootstrap, _predicted_shares, products, frame["participant"])
 
     def number(model: int, label: str, key: str) -> Number:
-        def predicted_share():
-            need(not reason, reason)
-            return shares[:, model]
-
         return Number(
             label=label,
-            statistic=predicted_share,
+            statistic=shares[:, model],
             unit="share of the variance",
             method=method,
             rows=frame,
             key=key,
             undefined="" if reason else _why_not_distinguished(frame),
+            reason=reason,
         )
 
     numbers = []

@@ -43,7 +43,6 @@ from sense7.estimators.alpha import (
     lacking_items,
     moments_by_participant,
     nested_moments,
-    pair_moments,
     too_few,
     usable,
     varies,
@@ -237,7 +236,6 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
             return of_covariances(varying_covariances(sums, level))
 
         def statistic():
-            need(not items.reason, items.reason)
             return bootstrap.estimate(of_sums, moments, participants, scale)
 
         return Number(
@@ -248,6 +246,7 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
             rows=items.used.index.get_level_values(0),
             key=f"{level}_{unit.replace(' ', '_')}",
             undefined="" if items.reason else undefined(level),
+            reason=items.reason,
             interval=bootstrap.describe(scale),
             note=items.lacking,
         )
@@ -337,8 +336,8 @@ def correlations(
             need(len(rows) >= FEWEST_UNITS, "fewer than three units rate both")
             constant = [name for name in (a, b) if not varies(rows[name])]
             need(not constant, f"does not vary: {', '.join(constant)}")
-            moments = pair_moments(rows.to_numpy(dtype=float))
-            return resampled(bootstrap, pearson_from_sums, moments, rows.index)
+            moments, people = moments_by_participant(rows.to_numpy(dtype=float), rows.index)
+            return resampled(bootstrap, pearson_from_sums, moments, people)
 
         key = f"correlation_{recorded_as}_{a}_{b}" if recorded_as else ""
         method = "Pearson correlation of the units that rate both"

@@ -159,7 +159,7 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
     def number(label: str, key: str, values: np.ndarray, unit: str, method: str) -> Number:
         return Number(
             label=label,
-            statistic=lambda: np.asarray(values),
+            statistic=values,
             unit=unit,
             method=method,
             rows=scores.index,

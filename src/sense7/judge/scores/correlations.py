@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearmans_in_draws
-from sense7.findings.core import tabulate
+from sense7.findings.core import rank_correlation, resampled_by_weights, tabulate
 from sense7.judge.scores.metrics import Metric, OverRuns, Run
 
 __all__ = ["what_it_rests_on"]
@@ -69,7 +69,8 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
         rhos = []
         for run in runs:
             rows = rows_of(run.scored)
-            rhos.append(run.spearman(rows["score"], rows["truth"], rows["participant"]))
+            columns = rows["score"], rows["truth"], rows["participant"]
+            rhos.append(rank_correlation(run.bootstrap, *columns))
         people = rows_of(longest.scored)["participant"]
         numbers.append(over.number(name, over.average(rhos), metric, people=people))
     if lengths is not None:
@@ -123,4 +124,4 @@ def _partial_spearman(run: Run, length: pd.Series) -> np.ndarray:
             partial = (score_truth - score_length * truth_length) / np.sqrt(left_by_length)
         return np.where(rounded(left_by_length) == 0, np.nan, partial)
 
-    return run.of_weights(correlation, rows["participant"])
+    return resampled_by_weights(run.bootstrap, correlation, rows["participant"])

@@ -13,7 +13,7 @@ never mixed.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,15 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import weighted_kappa
-from sense7.findings.core import Number, mean_of_rows, resampled, tabulate, widened
+from sense7.findings.core import (
+    Number,
+    mean_of_rows,
+    rank_correlation,
+    resampled,
+    tabulate,
+    widened,
+)
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, counted_scores, is_simulated
 from sense7.judge.reply import NOT_ASKED, STATUSES
@@ -60,7 +66,7 @@ class Metric:
         """A number of this kind: the statistic in the data and in every resample, over rows of these people."""
         return Number(
             label,
-            partial(np.asarray, statistic),
+            statistic,
             self.unit,
             self.method,
             people,
@@ -200,29 +206,10 @@ class Run:
         self.sums[np.arange(self.n), cell.astype(int)] = 1
         self.sums[:, _CELLS] = np.abs(self.truth - self.score)
 
-    def resampled(self, statistic: Callable) -> np.ndarray:
-        """A function of sums over the rows with score and ground truth."""
-        return resampled(self.bootstrap, statistic, self.sums, self.people)
-
-    def of_weights(self, statistic: Callable, people: pd.Series) -> np.ndarray:
-        """A function of how often each row is taken, in the data and in every resample of whose rows they are."""
-
-        def in_draws(weights: np.ndarray) -> np.ndarray:
-            return statistic(weights, self.bootstrap.codes(people))
-
-        estimate = statistic(np.ones((1, len(people))), None)
-        return np.concatenate([estimate, self.bootstrap.in_every_draw(in_draws)])
-
-    def spearman(self, x: np.ndarray, y: np.ndarray, people: pd.Series | None = None) -> np.ndarray:
-        """Spearman's correlation of two columns of these rows, or of rows of other people."""
-        if people is None:
-            people = self.people
-        return self.of_weights(partial(spearman_in_draws, x, y), people)
-
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric; NaN where it is undefined."""
-        sums = self.resampled(np.asarray)
+        sums = resampled(self.bootstrap, np.asarray, self.sums, self.people)
         table = _table(sums)
         hits, truths, predictions = _margins(table)
         total = truths.sum(axis=-1)
@@ -239,7 +226,7 @@ class Run:
                 "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
                 "within_one": table[..., _NEAR].sum(axis=-1) / total,
                 "mean_absolute_error": sums[..., _CELLS] / total,
-                "spearman": self.spearman(*self.ranked),
+                "spearman": rank_correlation(self.bootstrap, *self.ranked, self.people),
                 "quadratic_kappa": weighted_kappa(table, "quadratic"),
             }
         for column, level in enumerate(LEVEL_NUMBERS):
@@ -305,6 +292,12 @@ class OverRuns:
         of_runs = list(of_runs)
         length = min(map(len, of_runs))
         return np.mean([statistic[:length] for statistic in of_runs], axis=0)
+
+    def of_sums(self, statistic: Callable) -> np.ndarray:
+        """A function of sums over the rows with score and ground truth, mean over runs."""
+        return self.average(
+            resampled(run.bootstrap, statistic, run.sums, run.people) for run in self.runs.values()
+        )
 
     def number(
         self, label: str, statistic: np.ndarray, metric: Metric, undefined: str = "", people=None
@@ -425,8 +418,8 @@ def missing_bounds(
     for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():
         method = f"{METRICS['accuracy'].method}; missing scores at their {end}"
         statistic = mean_of_rows(bootstrap, hits, people)
-        metric = Metric("", SHARE, method, undefined)
-        numbers.append(metric.number(f"accuracy_{end}", statistic, people))
+        label = f"accuracy_{end}"
+        numbers.append(Number(label, statistic, SHARE, method, people, undefined=undefined))
     return tabulate("bound", numbers, bootstrap)
 
 
@@ -437,14 +430,15 @@ def calibration(over: OverRuns) -> pd.DataFrame:
     for level in LEVEL_NUMBERS:
         at_level = rows[labels(rows["score"]) == level]
         people = at_level["participant"]
-        metric = Metric(
-            "",
-            "level, 1 to 5",
-            f"mean ground truth of what is predicted as {level}",
-            f"nothing is predicted as {level}",
+        number = Number(
+            label=level,
+            statistic=mean_of_rows(resampling(people, over.bootstrap), at_level["truth"], people),
+            unit="level, 1 to 5",
+            method=f"mean ground truth of what is predicted as {level}",
+            rows=people,
+            undefined=f"nothing is predicted as {level}",
         )
-        statistic = mean_of_rows(resampling(people, over.bootstrap), at_level["truth"], people)
-        numbers.append(metric.number(level, statistic, people))
+        numbers.append(number)
     return tabulate("prediction", numbers, over.bootstrap)
 
 
@@ -460,11 +454,15 @@ def stability(over: OverRuns) -> pd.DataFrame:
     undefined = "no conversation has a score in two runs"
     if len(over.runs) == 1:
         undefined = "one run has nothing to agree with"
-    metric = Metric("", SHARE, "same label in every run with a score, at least two")
-    statistic = mean_of_rows(bootstrap, same_label, people)
-    return tabulate(
-        "stability", [metric.number("same_label", statistic, people, undefined)], bootstrap
+    number = Number(
+        label="same_label",
+        statistic=mean_of_rows(bootstrap, same_label, people),
+        unit=SHARE,
+        method="same label in every run with a score, at least two",
+        rows=people,
+        undefined=undefined,
     )
+    return tabulate("stability", [number], bootstrap)
 
 
 def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataFrame:
@@ -475,7 +473,8 @@ def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataF
     for run in over.runs.values():
         errors.append(mean_of_rows(run.bootstrap, run.score - run.truth, run.people))
         length = words.reindex(run.scored["conversation"], fill_value=0)
-        correlations.append(run.spearman(length.to_numpy(dtype=float), run.score))
+        words_of_run = length.to_numpy(dtype=float)
+        correlations.append(rank_correlation(run.bootstrap, words_of_run, run.score, run.people))
     bias = Metric("", "level, difference", "mean of score minus ground truth")
     correlation = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
     undefined = "scores or lengths are all the same"
@@ -498,7 +497,7 @@ def recognition(over: OverRuns) -> pd.DataFrame:
         return hits / truths - (predictions - hits) / other_conversations
 
     runs = over.runs.values()
-    statistic = over.average(run.resampled(youden) for run in runs)
+    statistic = over.of_sums(youden)
     counts = over.confusion.to_numpy()
     method = "sensitivity minus the share of the other conversations that get this level"
     metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
@@ -512,7 +511,7 @@ def recognition(over: OverRuns) -> pd.DataFrame:
         people = max((run.people[labels(run.truth) == level] for run in runs), key=len)
         number = over.number(level, statistic[:, column], metric, undefined, people)
         if not counts[:, column].any():
-            without_interval = partial(Estimate, statistic[0, column], reason=NEVER_GIVEN)
+            without_interval = Estimate(statistic[0, column], reason=NEVER_GIVEN)
             number = replace(number, statistic=without_interval)
         numbers.append(number)
     return tabulate("level", numbers, widened(over.bootstrap, len(LEVELS)))
@@ -548,7 +547,7 @@ def mean_recall(over: OverRuns) -> pd.DataFrame:
         statistic = np.full_like(over.drawn["accuracy"], np.nan)
     else:
         undefined = "in some run no conversation of one of the levels has a score"
-        statistic = over.average(run.resampled(recall) for run in over.runs.values())
+        statistic = over.of_sums(recall)
     names = ", ".join(map(str, levels)) or "none"
     method = (
         f"mean recall of the levels given by {FEWEST_PARTICIPANTS} or more participants ({names})"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings.core import finding
+from sense7.findings.core import finding, rank_correlation
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import counted_scores
@@ -348,7 +348,8 @@ def judge_multiverse(
         frames = {run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}
         over_runs = OverRuns(frames, bootstrap)
         rho = over_runs.average(
-            run.spearman(run.truth, run.score) for run in over_runs.runs.values()
+            rank_correlation(run.bootstrap, run.truth, run.score, run.people)
+            for run in over_runs.runs.values()
         )
         undefined = "fewer than two conversations have both, or one of the two does not vary"
         rows[number] = metric.number(number, rho, over_runs.people, undefined).row(bootstrap)

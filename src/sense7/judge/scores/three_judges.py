@@ -25,7 +25,7 @@ Kumar, A., and others (2025). arXiv 2506.10150; ``annotations/all_annotator_pair
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -303,7 +303,7 @@ class ByQuestion:
         conversations = pd.concat([self.bootstrap.corpora[corpus] for corpus in corpora])
         return Number(
             label,
-            partial(np.asarray, statistic),
+            statistic,
             self.unit,
             method or self.method,
             pd.Index(conversations.unique()),
@@ -628,7 +628,7 @@ def _questions_passed(
             rejected = benjamini_yekutieli(p.ravel()).reshape(p.shape)
         passed = rounded(winning_rate(rejected, p)) >= PASSED
         reason = "a count of decisions has no interval"
-        counted = partial(Estimate, float(passed.sum()), reason=reason)
+        counted = Estimate(float(passed.sum()), reason=reason)
         method = (
             f"winning rate at epsilon {epsilon:g} of at least {PASSED:g}, Benjamini-Yekutieli "
             f"{CORRECTED[corrected]}"
