@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from inspect import unwrap
 
 import pytest
 from scripts import derive
@@ -66,4 +67,5 @@ def test_the_names_for_type_checkers_are_those_of_the_package():
     assert {*s7.NAMES} < namespace.keys()
     assert namespace["__all__"] == s7.__all__
     for name, value in namespace.items():
-        assert name.startswith("__") or value is getattr(s7, name), name
+        # The package gives a function with its checks; its module has it with or without them.
+        assert name.startswith("__") or unwrap(value) is unwrap(getattr(s7, name)), name

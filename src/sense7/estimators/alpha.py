@@ -150,9 +150,9 @@ def alpha_row(
     .. math:: 1 - (1 - \hat\alpha) \exp(\pm t_{m - 1, 1 - \gamma/2} \, SE)
 
     with SE the standard error of :math:`\log(1 - \hat\alpha)` by leaving out each of m participants in turn
-    (:func:`sense7.estimators.bootstrap.jackknife_error`), and :math:`\gamma` one minus the confidence. The percentile
-    interval holds the truth of simulated studies too rarely, and misses it to the same side nearly always: alpha
-    lies near its upper end, and depends on those participants who use all of the scale.
+    (:meth:`sense7.estimators.bootstrap.ParticipantBootstrap.estimate`), and :math:`\gamma` one minus the confidence.
+    The percentile interval holds the truth of simulated studies too rarely, and misses it to the same side nearly
+    always: alpha lies near its upper end, and depends on those participants who use all of the scale.
 
     Parameters
     ----------

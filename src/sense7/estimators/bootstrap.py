@@ -170,25 +170,6 @@ def resampled_p(draws: np.ndarray) -> float:
     return float(min(1.0, 2 * (1 + smaller) / (len(defined) + 1)))
 
 
-def jackknife_error(left_out: np.ndarray) -> float:
-    r"""Jackknife standard error of a statistic from its values without each participant in turn.
-
-    .. math:: SE^2 = \frac{m - 1}{m} \sum_p (t_p - \bar t)^2
-
-    with :math:`t_p` the statistic without participant p of m, and :math:`\bar t` the mean of these.
-
-    Examples
-    --------
-    Of a mean it is the usual one, the standard deviation by the root of the number of values.
-
-    >>> values = np.array([1.0, 2.0, 3.0, 6.0])
-    >>> round(jackknife_error((values.sum() - values) / 3), 6), round(float(values.std(ddof=1)) / 2, 6)
-    (1.080123, 1.080123)
-    """
-    count = len(left_out)
-    return float(np.sqrt((count - 1) * np.var(left_out)))
-
-
 @checked()
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
@@ -434,10 +415,11 @@ class ParticipantBootstrap:
 
         With a scale g it is a t interval on it,
 
-        .. math:: g^{-1}\left(g(\hat t) \pm t_{m - 1, 1 - \gamma/2} \, SE\right)
+        .. math:: g^{-1}\left(g(\hat t) \pm t_{m - 1, 1 - \gamma/2} \, SE\right), \quad
+                  SE^2 = \frac{m - 1}{m} \sum_p \left(g(t_p) - \overline{g(t)}\right)^2
 
-        with the standard error of :math:`g(\hat t)` by :func:`jackknife_error` over the m participants that have
-        rows, and :math:`\gamma` one minus the confidence; no draw is needed. It is left out below five participants,
+        with :math:`t_p` the statistic without participant p of the m that have rows (the jackknife), and
+        :math:`\gamma` one minus the confidence; no draw is needed. It is left out below five participants,
         where g is undefined without one of them, and where leaving out any of them gives the same value.
         """
         values = np.asarray(values, dtype=float)
@@ -466,8 +448,9 @@ class ParticipantBootstrap:
             return Estimate(estimate, reason=f"no interval: undefined {without}")
         if not np.isfinite(middle):
             return Estimate(estimate, reason="no interval: undefined at this value")
-        t = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2)
-        reach = t * jackknife_error(scaled)
+        freedom = len(scaled) - 1
+        error = np.sqrt(freedom * np.var(scaled))
+        reach = stdtrit(freedom, (1 + self.confidence) / 2) * error
         low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
         if _has_no_width(low, high):
             return Estimate(estimate, reason=NO_WIDTH)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from sense7.estimators.alpha import lacking_items, usable
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, under_keys
 from sense7.estimators.least_squares import cross_products, lmg_from_covariances, within
 from sense7.estimators.order import rounded
@@ -135,10 +135,10 @@ class _Difference:
     """A difference of two kappas, with what its simultaneous interval is made of."""
 
     estimate: float
-    error: float
+    reach: float
+    """Half of its own interval, by leaving out each participant; NaN where there is none."""
     resamples: np.ndarray
     reason: str
-    participants: int
 
     def departures(self) -> np.ndarray:
         """Distance of each resample from the estimate, in standard deviations of the resamples."""
@@ -223,23 +223,17 @@ def _difference(
         np.append(by_leaving_out.estimate, resamples), participants
     )
     reason = by_leaving_out.reason or by_resampling.reason
-    error = np.nan
+    reach = np.nan
     if not reason:
-        error = jackknife_error(bootstrap.without_each(difference, tables, participants))
-    return _Difference(
-        estimate=by_leaving_out.estimate,
-        error=error,
-        resamples=resamples,
-        reason=reason,
-        participants=participants.nunique(),
-    )
+        reach = (by_leaving_out.high - by_leaving_out.low) / 2
+    return _Difference(by_leaving_out.estimate, reach, resamples, reason)
 
 
 def _quantile_of_largest(differences: Iterable[_Difference], confidence: float) -> float:
     """Quantile of the largest departure of all differences, over resamples; NaN if there is none."""
     departures = []
     for difference in differences:
-        if np.isfinite(difference.error):
+        if np.isfinite(difference.reach):
             departures.append(difference.departures())
     if not departures:
         return np.nan
@@ -249,11 +243,7 @@ def _quantile_of_largest(differences: Iterable[_Difference], confidence: float) 
 
 def _simultaneous(difference: _Difference, quantile: float, confidence: float) -> Estimate:
     """A difference with the interval that holds together with those of the others."""
-    width = np.nan
-    if difference.participants > 1:
-        tail = (1 + confidence) / 2
-        of_few_participants = stdtrit(difference.participants - 1, tail)
-        width = quantile * of_few_participants / ndtri(tail) * difference.error
+    width = quantile / ndtri((1 + confidence) / 2) * difference.reach
     low = difference.estimate - width
     high = difference.estimate + width
     return Estimate(difference.estimate, low, high, difference.reason)
