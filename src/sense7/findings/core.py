@@ -324,10 +324,6 @@ class Resamples:
         self.weights = np.vstack([np.ones((1, len(frame))), self.bootstrap.weights()])
         self._correlations: dict[tuple[str, str], np.ndarray] = {}
 
-    def of(self, frame: pd.DataFrame) -> "Resamples":
-        """The same of other columns of these units; own resamples of fewer units."""
-        return Resamples(frame, self.bootstrap)
-
     def spearman(self, first: str, second: str) -> np.ndarray:
         """Spearman's correlation of two columns."""
         first, second = sorted([first, second])
