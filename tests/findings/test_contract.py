@@ -25,6 +25,7 @@ from sense7.findings.core import (
     finding,
     keyed_rows,
     need,
+    rank_correlation,
     resampled,
     share,
     tabulate,
@@ -622,6 +623,24 @@ def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
         (over.alpha(frame), k / (k - 1) * (1 - copied.var().sum() / whole)),
     ):
         assert found[draw] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_rank_correlation_of_turns_is_that_of_the_turns_of_resampled_participants():
+    turns = pd.DataFrame(
+        {
+            "participant": list("aabbccdd"),
+            "x": [1, 2, 3, 4, 5, 4, 3, 1],
+            "y": [2, 1, 4, 3, 4, 5, 1, 1],
+        }
+    )
+    bootstrap = ParticipantBootstrap(turns["participant"], draws=20, seed=1)
+    correlations = rank_correlation(bootstrap, turns["x"], turns["y"], turns["participant"])
+    assert correlations[0] == pytest.approx(stats.spearmanr(turns["x"], turns["y"]).statistic)
+    codes = bootstrap.codes(turns["participant"])
+    for correlation, weights in zip(correlations[1:], bootstrap.weights(), strict=True):
+        copied = turns.loc[turns.index.repeat(weights[codes].astype(int))]
+        expected = stats.spearmanr(copied["x"], copied["y"]).statistic
+        assert correlation == pytest.approx(expected, nan_ok=True)
 
 
 # Each number names the function that returns it
