@@ -34,7 +34,7 @@ def test_each_claim_has_its_published_value_its_state_and_the_verdicts_of_others
     alt = drawn(values).svg["aria-label"]
     sentences.check(
         alt,
-        "finding_individualized: published 0.5 published, this edition 25.0% met",
+        "finding_individualized: published 0.5 published, this data set 25.0% met",
         "0 of 1 the opposite",
         "alpha_turn: ",
     )

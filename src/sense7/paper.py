@@ -340,7 +340,7 @@ def claims_map(ledger: Sequence[Mapping], values: Mapping, facts: Mapping, marks
     from sense7.record import format_number
 
     published = "published"
-    this_edition = "this edition"
+    this_data_set = "this data set"
     other_studies = "real ratings elsewhere"
     cells = []
     for row in ledger:
@@ -364,7 +364,7 @@ def claims_map(ledger: Sequence[Mapping], values: Mapping, facts: Mapping, marks
         if 0 < times_seen < len(verdicts):
             outcome = IN_SOME
         cells.append((title, published, published, claim["shown"]))
-        cells.append((title, this_edition, row["rule"]["state"], number))
+        cells.append((title, this_data_set, row["rule"]["state"], number))
         cells.append((title, other_studies, outcome, share))
     looks = {published: ("", 0.3)}
     for state, mark in marks.items():
@@ -381,13 +381,13 @@ def claims_map(ledger: Sequence[Mapping], values: Mapping, facts: Mapping, marks
     figure = figures.verdict_map(
         frame,
         name="claims",
-        label="All claims: published, in this edition, and in real ratings of other studies",
+        label="All claims: published, in this data set, and in real ratings of other studies",
         caption="One row for each claim. The mark is its state; elsewhere, in how many of the data sets that "
         "asked the finding is seen. n and intervals stand in the tables.",
         looks=looks,
         source={
             published: figures.PUBLISHED,
-            this_edition: origin,
+            this_data_set: origin,
             other_studies: figures.RELEASED,
         },
     )

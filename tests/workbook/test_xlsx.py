@@ -215,6 +215,16 @@ def test_an_error_that_the_library_does_not_know_is_refused_by_its_cell(error, t
         read_sheets(tmp_path / "a.xlsx")
 
 
+def test_a_value_that_stands_before_its_formula_is_not_lost(tmp_path, sentences):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        book.add_worksheet("S").write_row(0, 0, ["a", "b"])
+        book.worksheets()[0].write_formula(1, 1, "=1+1", None, 2)
+    formula, value = b"<f>1+1</f>", b"<v>2</v>"
+    replaced(tmp_path / "a.xlsx", "xl/worksheets/sheet1.xml", formula + value, value + formula)
+    with sentences.refused("a.xlsx", "sheet S", "cell B2"):
+        read_sheets(tmp_path / "a.xlsx")
+
+
 def test_formatting_far_below_and_beside_the_data_is_no_data(tmp_path):
     book = openpyxl.Workbook()
     page = book.active

@@ -246,10 +246,21 @@ def site(
     editions: Annotated[list[str], argument("Names of finished editions.", "EDITION...")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
-    from sense7.book.editions import edition_folder, write_site
+    from sense7.book.editions import edition_folder, read_facts, write_site
     from sense7.checkout import find_project
 
-    print(write_site(edition_folder(find_project().place, "synthetic").parent, editions, out))
+    place = find_project().place
+    front_page = write_site(edition_folder(place, "synthetic").parent, editions, out)
+    for name in dict.fromkeys(editions):
+        if read_facts(edition_folder(place, name)).get("kind") == "own":
+            print(
+                plain(
+                    f"note: {name}: its pages hold the conversations of your own workbook, word for word. Publish them "
+                    "only if those who wrote them agreed to that."
+                ),
+                file=sys.stderr,
+            )
+    print(front_page)
 
 
 def notebooks(quiet: Quiet = False) -> None:

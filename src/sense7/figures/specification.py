@@ -174,25 +174,6 @@ def specification_curve(
         axes.plot(positions, numbers[:, 0], "o", color=color, markersize=4)
         if reference is not None:
             axes.axhline(reference, **_look_of_line(headline))
-            text = compared_with
-            if headline.claim:
-                text = f"published: {compared_with}"
-            # Where most estimates lie on the other side of the line.
-            x = 0
-            alignment = "left"
-            if reference <= np.median(numbers[:, 0]):
-                x = 1
-                alignment = "right"
-            # Above the line, unless that is where the title stands.
-            is_topmost = reference > np.nanmax(numbers)
-            axes.text(
-                x,
-                reference,
-                text,
-                transform=axes.get_yaxis_transform(),
-                ha=alignment,
-                va="top" if is_topmost else "bottom",
-            )
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
             axes.set_ylim(numbers[0, 0] - 0.5, numbers[0, 0] + 0.5)
         if headline.unit.startswith("share"):
@@ -201,7 +182,13 @@ def specification_curve(
         title = headline.title
         if headline.unit not in title:
             title = f"{title} ({headline.unit})"
-        title = textwrap.fill(f"All {len(estimated)} estimates in order: {title}", 62)
+        title = f"All {len(estimated)} estimates in order: {title}"
+        # Beside the line, its name would lie on the intervals.
+        if reference is not None and headline.claim:
+            title = f"{title}; dashed: published {compared_with}"
+        elif reference is not None:
+            title = f"{title}; solid: {compared_with}"
+        title = textwrap.fill(title, 62)
         axes.set_title(title, loc="left", fontsize=10)
         axes.tick_params(bottom=False)
         names = []

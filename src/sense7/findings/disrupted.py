@@ -586,7 +586,7 @@ def continuity_losses(
 
     @cache
     def losses_with(moment: str, *, others_held_equal: bool) -> np.ndarray:
-        """Loss with a failure of Relational and, where they are held equal, of the others: (1 + draws, dimensions)."""
+        """Loss with a failure of Relational and, adjusted for each other, of the others: (1 + draws, dimensions)."""
         losses = losses_of[moment]
         never = "the overall rating was never given in this data set"
         need(rating_of[moment] != "overall" or study.turns["overall"].notna().any(), never)
@@ -632,11 +632,11 @@ def continuity_losses(
             undefined="the failures of the dimensions cannot be distinguished",
         )
 
-    held_equal = "next turn, Relational with the others held equal"
+    adjusted = "next turn, Relational adjusted for the others"
     numbers = [
         number(PLAIN_LOSS, plain_loss, "continuity_loss_after_failure"),
         number(CONTRAST, contrast, "continuity_contrast_next_turn"),
-        number(held_equal, of_relational, "continuity_failure_next_turn"),
+        number(adjusted, of_relational, "continuity_failure_next_turn"),
         number("next turn, mean of the others", mean_of_others, "other_failures_next_turn"),
         number("same turn, Relational minus the others", contrast, "continuity_contrast_same_turn"),
     ]
@@ -758,7 +758,7 @@ def unmet_expectations(
             f"{count_of(unmet, 'conversation')} with an unmet expectation",
             rows=frame,
             key=key,
-            undefined="what is to be held equal can't be distinguished from the unmet expectation "
+            undefined="what is adjusted for can't be distinguished from the unmet expectation "
             "in these conversations",
             interval=f"{bootstrap.confidence:.0%} interval of the model (t), participants as "
             "random effects",

@@ -469,7 +469,7 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
 
 @finding
 def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return how much lower conversations with a poor turn are rated afterwards, with more and more held equal.
+    """Return how much lower conversations with a poor turn are rated afterwards, adjusted for more and more.
 
     Minus the coefficient of having at least one poor turn in a least-squares regression of the outcome on it and on
 
@@ -502,12 +502,12 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
         label: str,
         key: str,
         words: str,
-        held_equal: list[str],
+        adjusted_for: list[str],
         *,
         within_participants: bool = False,
     ) -> Number:
-        """One regression of the outcome on having a poor turn and on what is held equal."""
-        z = frame[["poor", *held_equal, "outcome"]].to_numpy(dtype=float)
+        """One regression of the outcome on having a poor turn and on what is adjusted for."""
+        z = frame[["poor", *adjusted_for, "outcome"]].to_numpy(dtype=float)
         if within_participants:
             z = within(z, frame["participant"])
 
@@ -523,7 +523,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
             rows=frame,
             key=f"poor_turn_ladder_{key}",
             undefined="conversations with a poor turn differ from the others "
-            "in what is to be held equal",
+            "in what is adjusted for",
             reason=reason,
             groups=frame["poor"],
             contrast="difference of means",
@@ -551,7 +551,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
             within_participants=True,
         ),
     ]
-    return tabulate("what is held equal", numbers, bootstrap)
+    return tabulate("adjusted for", numbers, bootstrap)
 
 
 def available_turn_rating(study: Study) -> str:

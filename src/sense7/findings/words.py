@@ -545,9 +545,9 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     """Return every proxy with its association with the overall rating of the turn; n counts turns.
 
     - *echo*: :func:`echo`; its correlation with the overall rating within conversations, the length of the answer (log
-      of one plus its words) held equal, since a long answer shares fewer of its words with a message.
+      of one plus its words) adjusted for, since a long answer shares fewer of its words with a message.
     - *warmer than fitting*: Affective minus Response, correlated with the overall rating within conversations, the mean
-      of the two held equal.
+      of the two adjusted for.
     """
     turns = turns_with_texts(study)
     echoes = [
@@ -589,19 +589,19 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     )
     rows = {
         number.label: number.row(bootstrap),
-        "echo and overall rating, length held equal": within_conversations(
+        "echo and overall rating, adjusted for length": within_conversations(
             turns,
             ["echo", "overall", "length"],
-            "echo and overall rating, length of the answer held equal",
+            "echo and overall rating, adjusted for the length of the answer",
         ),
         "warmer than fitting and overall rating": within_conversations(
             warmth,
             ["warmer_than_fitting", "overall", "mean"],
-            "Affective minus Response and overall rating, mean of the two held equal",
+            "Affective minus Response and overall rating, adjusted for the mean of the two",
         ),
     }
     keys = {
-        "echo and overall rating, length held equal": "echo_with_overall_rating_equal_length",
+        "echo and overall rating, adjusted for length": "echo_with_overall_rating_equal_length",
         "warmer than fitting and overall rating": "warmer_than_fitting_with_overall_rating",
     }
     return estimate_table(rows, "proxy", keys)

@@ -342,7 +342,7 @@ def find_prompted(
         return name, "given"
     prompted = list(filter(_speaks_of_empathy_or_prompt, conditions))
     if len(prompted) == 1:
-        return prompted[0], "guessed from its name"
+        return prompted[0], "inferred from its name"
     if prompted:
         return None, f"several conditions' names speak of it: {', '.join(prompted)}"
     return None, "no condition's name speaks of empathy or of a prompt"

@@ -335,6 +335,14 @@ class _Look:
                 for letter in match[1].upper():
                     self._column = (self._column + 1) * 26 + ord(letter) - 65
         else:
+            if tag == "f" and "v" in self._children:  # of which calamine drops the value
+                place = cell_name(self._column, self._row)
+                raise refusal(
+                    self._path,
+                    "damaged/xml",
+                    part=f"sheet {self._name}",
+                    error=f"in cell {place} a value stands before its formula",
+                )
             self._children.add(tag)
             if tag == "v":
                 self._value, self._in_value = [], True
@@ -453,7 +461,7 @@ def _as_sheet(name: str, table: list[list], marks: Mapping[str, list], is_visibl
             rows[row - 2][column] = None
     for column, row, digits in marks["digits"]:
         # As a rounded number an id would come to equal its neighbour.
-        is_id = has_number(column, row) and "id" in header[column].casefold()
+        is_id = has_number(column, row) and "id" in normalise_name(header[column])
         if is_id and int(rows[row - 2][column]) != int(digits):
             rows[row - 2][column] = digits
     rows = without_end(rows, [None] * len(header))

@@ -108,6 +108,8 @@ def test_what_is_imported_meanwhile_is_waited_for_when_python_ends():
         ("http://host.example/v1", {"OPENAI_API_KEY": "b"}, None),
         ("https://host.example/v1", {"SENSE7_JUDGE_KEY": "sk-\nb"}, None),
         ("https://host.example/v1", {"SENSE7_JUDGE_KEY": "sk-ü"}, None),
+        ("https://host.example/v1", {"SENSE7_JUDGE_KEY": '"sk-b"'}, None),
+        ("https://host.example/v1", {"SENSE7_JUDGE_KEY": "'sk-b'"}, None),
     ],
 )
 def test_which_key_an_endpoint_is_sent(address, environ, name):

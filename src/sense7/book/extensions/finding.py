@@ -77,8 +77,8 @@ _WIDEST = 2
 """Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
 
 _GROUPS = {
-    "figures": "Published figures: this edition as a multiple of the published value (line)",
-    "in-words": "Claims of an effect: this edition beside the value that the claim excludes (line)",
+    "figures": "Published figures: the value here as a multiple of the published value (line)",
+    "in-words": "Claims of an effect: the value here beside the value that the claim excludes (line)",
     "others": "Without a value to draw",
 }
 
@@ -172,7 +172,10 @@ def _effect(row: Mapping) -> str:
     truth, computed = row["truth"], row["computed"]
     if not isinstance(truth, int | float) or not computed:
         return ""
-    return f"Effect in the simulation: {format_number(truth, computed['unit'])}."
+    size = format_number(truth, computed["unit"])
+    if computed["unit"].startswith(("level", "points")):
+        size += " points"
+    return f"Effect in the simulation: {size}."
 
 
 def _power(row: Mapping) -> str:
@@ -242,8 +245,8 @@ class LedgerDirective(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self):
-        title = f"Every claim about {paper.NAME}, beside what this edition computed"
-        column = "This edition"
+        title = f"Every claim about {paper.NAME}, beside what these data give"
+        column = "These data"
         is_of_other_works = self.arguments == ["other works"]
         if is_of_other_works:
             title = (
