@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.optimize import least_squares
 
 from helpers.studies import bootstrap_of, draws_of, read
-from sense7.estimators import alpha, factor, rater_agreement
+from sense7.estimators import alpha, alternative_annotator, factor, rater_agreement
 from sense7.estimators.cumulative_logit import fit_cumulative_logit
 from sense7.estimators.mixed import (
     fit_nested,
@@ -25,6 +25,7 @@ from sense7.estimators.mixed import (
 from sense7.findings import (
     agreement,
     conditions,
+    disrupted,
     individualized,
     measures,
     poor_turn,
@@ -32,13 +33,19 @@ from sense7.findings import (
     reliability,
     robustness,
 )
-from sense7.judge.scores.metrics import run_metrics
+from sense7.judge.scores import calibration, correlations
+from sense7.judge.scores.metrics import OverRuns, mean_recall, run_metrics
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 EXACT, CLOSED_FORM, ORDERED, FACTOR, MIXED_MODEL = (
     ("absolute", most) for most in (0, 1e-7, 1e-6, 5e-5, 2e-4)
 )
+TWO_LEVELS = ("absolute", 2e-3)
+"""Of fit within conversations: from pooled covariances, or by maximum likelihood of both levels."""
+RESAMPLED = ("absolute", 2e-3)
+"""Of percentile limits, from other resamples of participants than R's: differences have a Monte Carlo error of .0002
+to .0016."""
 RELATIVE = ("relative", 1e-3)
 """Of p values and degrees of freedom: lme4 stops 2e-5 short of the largest likelihood, which moves small p values by
 4e-4 of themselves. An absolute tolerance holds nothing where p is smaller than it."""
@@ -94,6 +101,11 @@ def of_counts():
         (f"share_rated_{name}", shares.loc[name, "estimate"], ("absolute", 1e-9))
         for name in RATING_NAMES
     )
+    very_poor = ratings.shares_very_poor(study(), bootstrap_of(study()))["estimate"]
+    for name in RATING_NAMES:
+        yield f"share_very_poor_of_rated_{name}", very_poor[name], CLOSED_FORM
+    of_all = ratings.relational_very_poor_of_all(study(), bootstrap_of(study()))["estimate"]
+    yield "share_very_poor_of_all_Relational", of_all.item(), CLOSED_FORM
 
 
 def of_alpha():
@@ -169,6 +181,19 @@ def of_one_factor():
         yield f"omega_total_minres_{which}", factor.omega_total(loadings, 1 - loadings**2), FACTOR
 
 
+def of_one_factor_within():
+    complete = measures.nested_turn_ratings(study()).dropna()
+    conversation_mean = complete.groupby("conversation")["Prosocial"].transform("mean")
+    prosocial = complete["Prosocial"] - conversation_mean
+    pair = complete.assign(Response=complete["Response"] + prosocial / 2)
+    for which, frame in {"turn": complete, "pair": pair}.items():
+        fit = reliability.within_fit_indices(frame)["estimate"]
+        for name in ("CFI", "RMSEA", "SRMR"):
+            yield f"cfa_within_{name.lower()}_{which}", fit[name], MIXED_MODEL
+        for name in ("RMSEA", "SRMR"):
+            yield f"cfa_two_levels_{name.lower()}_{which}", fit[name], TWO_LEVELS
+
+
 def of_agreement():
     turns = study().turns
     for weights, short in (("linear", "lin"), ("quadratic", "quad")):
@@ -202,6 +227,51 @@ def of_agreement():
     for name, row in rater_agreement.intraclass_correlations(post).iterrows():
         yield f"psych_{name}_post", row["estimate"], CLOSED_FORM
         yield f"psych_{name}_lo_post", row["low"], CLOSED_FORM
+
+
+def judged_turns():
+    """Rated turns with the judge's score and a name of their own, as predictions of a run name a conversation."""
+    judged = pd.read_csv(REFERENCE / "judge_turns.csv")
+    rows = study().turns.merge(judged, on=["conversation", "turn"]).dropna(subset=["overall"])
+    name = rows["conversation"] + " " + rows["turn"].astype(str)
+    return rows.assign(conversation=name, ground_truth=rows["overall"], score=rows["judge"])
+
+
+def of_judge():
+    run = judged_turns()
+    bootstrap = bootstrap_of(study())
+    over = OverRuns([run], bootstrap)
+    for name, value in mean_recall(over)["estimate"].items():
+        yield f"judge_{name}", value, CLOSED_FORM
+    lengths = run.set_index("conversation")[["Affective"]]
+    rests_on = correlations.what_it_rests_on(over, lengths)["estimate"]
+    yield "judge_spearman_within", rests_on["within_participants"], CLOSED_FORM
+    yield "judge_spearman_between", rests_on["between_participants"], CLOSED_FORM
+    yield "judge_spearman_given_Affective", rests_on["given_Affective"], CLOSED_FORM
+
+    # Each of ten participants is a fold of ten, so that the folds do not depend on their order.
+    ten = np.unique(run["participant"])[:10]
+    calibrated = calibration.with_calibrated(run[run["participant"].isin(ten)])
+    errors = calibration.calibration_errors(calibrated, bootstrap)
+    others = calibration.agreement_after_calibration(calibrated, bootstrap)
+    for table in (errors, others):
+        for key, value in table.set_index("key")["estimate"].items():
+            if key:
+                yield key, value, CLOSED_FORM
+
+
+def of_alternative_annotators():
+    post = measures.post_task_ratings(study())
+    overall = study().conversations["successful"]
+    wins = alternative_annotator.wins(overall.to_numpy(), post.to_numpy())
+    for epsilon in ("0.07", "0.2"):
+        test = alternative_annotator.alternative_test(wins, float(epsilon))
+        rejected = alternative_annotator.benjamini_yekutieli(test.p)
+        rate = alternative_annotator.winning_rate(rejected, test.p)
+        yield f"alternative_winning_rate_{epsilon}", rate, CLOSED_FORM
+        for name, advantage, p in zip(post, test.advantage, test.p, strict=True):
+            yield f"alternative_advantage_{name}", advantage, CLOSED_FORM
+            yield f"alternative_p_{epsilon}_{name}", p, ("relative", 1e-7)
 
 
 PARTS = {"participant": 0, "conversation": 2, "Residual": 3}
@@ -267,6 +337,51 @@ def of_mixed_models():
             )
 
 
+def of_agreement_within_participants():
+    """Each participant's conversations have the participant's mean; then 0.01 more in one and less in the next."""
+    rows = study().conversations
+    people = rows.groupby("participant")
+    mean = people["successful"].transform("mean")
+    constant = np.ones((len(rows), 1))
+    exact = fit_nested(nested_sums(mean, constant, rows["participant"]))
+    yield "lmm_exact_var_participant", exact.variances[0], MIXED_MODEL
+    near = mean - 0.01 * (-1.0) ** people.cumcount()
+    fit = fit_nested(nested_sums(near, constant, rows["participant"]))
+    yield "lmm_near_var_participant", fit.variances[0], MIXED_MODEL
+    yield "lmm_near_var_Residual", fit.variances[3], RELATIVE
+    yield "lmm_near_logLik", -fit.deviance / 2, MIXED_MODEL
+    yield "lmm_near_b_(Intercept)", fit.coefficients[0], MIXED_MODEL
+    yield "lmm_near_se_(Intercept)", np.sqrt(fit.covariance[0, 0]), MIXED_MODEL
+
+
+def of_continuity():
+    losses = disrupted.continuity_losses(study(), bootstrap_of(study(), 20_000)).set_index("key")
+    rows = {
+        "loss_after_failure": "continuity_loss_after_failure",
+        "contrast_next_turn": "continuity_contrast_next_turn",
+        "failure_next_turn": "continuity_failure_next_turn",
+        "others_next_turn": "other_failures_next_turn",
+        "contrast_same_turn": "continuity_contrast_same_turn",
+    }
+    for name, key in rows.items():
+        yield f"continuity_{name}", losses.loc[key, "estimate"], CLOSED_FORM
+        yield f"continuity_low_{name}", losses.loc[key, "low"], RESAMPLED
+        yield f"continuity_high_{name}", losses.loc[key, "high"], RESAMPLED
+
+
+def of_expectations():
+    """All wished for the same in the reference study, so a wish is made of the number of the conversation."""
+    number = study().conversations["conversation"].str[1:].astype(int)
+    wishes = study().conversations.assign(desired_empathy=1.0 + number % 3)
+    with_wishes = replace(study(), conversations=wishes)
+    losses = disrupted.unmet_expectations(with_wishes, bootstrap_of(study()))
+    for key, row in losses.set_index("key").iterrows():
+        name = key.removeprefix("expectation_")
+        yield key, row["estimate"], MIXED_MODEL
+        yield f"expectation_low_{name}", row["low"], MIXED_MODEL
+        yield f"expectation_high_{name}", row["high"], MIXED_MODEL
+
+
 def of_conditions():
     turns = study().turns.dropna(subset=["overall", "condition"])
     found = conditions.mixed_contrasts(
@@ -307,6 +422,13 @@ def of_poor_turns():
     yield "d_av_participant", table.loc[f"{any_turn}, within participants", "estimate"], CLOSED_FORM
     yield "d_participant_n", table.loc[f"{any_turn}, within participants", "n"], EXACT
     yield "d_lmm_total", table.loc[f"{any_turn}, mixed model", "estimate"], MIXED_MODEL
+    of_turns = poor_turn.poor_turn_effects(study(), bootstrap_of(study()))["estimate"]
+    yield "d_overall", of_turns["at least one poor turn, overall rating of all turns"], CLOSED_FORM
+    yield (
+        "d_overall_not_poor",
+        of_turns["at least one poor turn, overall rating of turns not poor"],
+        CLOSED_FORM,
+    )
     rows = poor_turn.poor_turn_conversations(study(), "experience")
     design = np.column_stack([np.ones(len(rows)), rows["poor"] > 0]).astype(float)
     fit = fit_nested(nested_sums(rows["outcome"], design, rows["participant"]))
@@ -329,15 +451,19 @@ def of_characteristics():
 
 
 OURS = (
-    *(
-        of_counts,
-        of_alpha,
-        of_one_factor,
-        of_agreement,
-        of_mixed_models,
-        of_conditions,
-        of_poor_turns,
-    ),
+    of_counts,
+    of_alpha,
+    of_one_factor,
+    of_one_factor_within,
+    of_agreement,
+    of_judge,
+    of_alternative_annotators,
+    of_mixed_models,
+    of_agreement_within_participants,
+    of_conditions,
+    of_continuity,
+    of_expectations,
+    of_poor_turns,
     of_characteristics,
 )
 

@@ -14,6 +14,7 @@
 
 # R package -> package of Debian 12 that has it.
 DEBIAN <- c(
+  boot = "r-cran-boot",
   effectsize = "r-cran-effectsize",
   emmeans = "r-cran-emmeans",
   GPArotation = "r-cran-gparotation",  # psych::omega rotates with it
@@ -136,6 +137,12 @@ counts <- function(turns, tasks) {
   for (name in c(DIMENSIONS, "overall")) {
     record(paste0("share_rated_", name), "mean(!is.na)", "base", mean(!is.na(turns[[name]])))
   }
+  for (name in c(DIMENSIONS, "overall")) {
+    very_poor <- turns[[name]] == 1
+    record(paste0("share_very_poor_of_rated_", name), "mean(na.rm = TRUE)", "base", mean(very_poor, na.rm = TRUE))
+  }
+  of_all <- turns$Relational %in% 1  # not rated counts as not very poor
+  record("share_very_poor_of_all_Relational", "mean(%in%)", "base", mean(of_all))
 }
 
 
@@ -214,6 +221,46 @@ one_factor <- function(ratings, which) {
 }
 
 
+# One factor within conversations, of the complete turns: fitted to the pooled covariances within them, and by maximum
+# likelihood of both levels, with any covariances between conversations (Ryu & West, 2009). The factor fits these
+# ratings perfectly, so it is also fitted to ratings of which two have more in common within conversations.
+one_factor_within <- function(complete) {
+  record_within(complete, "turn")
+  prosocial <- complete$Prosocial - ave(complete$Prosocial, complete$conversation)
+  complete$Response <- complete$Response + prosocial / 2
+  record_within(complete, "pair")
+}
+
+record_within <- function(complete, which) {
+  n <- nrow(complete)
+  conversations <- as.numeric(factor(complete$conversation))
+  freedom <- n - length(unique(conversations))
+  by_conversation <- psych::statsBy(data.frame(complete[DIMENSIONS], conversations), "conversations", cor = "cov")
+  pooled <- by_conversation$rwg * (n - 1) / freedom
+  dimnames(pooled) <- list(DIMENSIONS, DIMENSIONS)
+  factor_model <- paste("f =~", paste(DIMENSIONS, collapse = " + "))
+  fit <- lavaan::cfa(
+    factor_model, sample.cov = pooled, sample.nobs = freedom, sample.cov.rescale = FALSE, std.lv = TRUE
+  )
+  indices <- lavaan::fitMeasures(fit)[c("cfi", "rmsea", "srmr")]
+  call <- "lavaan::cfa(sample.cov = psych::statsBy()$rwg, sample.nobs = turns - conversations), lavaan::fitMeasures"
+  record_each("cfa_within_", call, "lavaan", indices, paste0("_", which))
+
+  any_between <- vapply(
+    seq_along(DIMENSIONS),
+    function(place) paste(DIMENSIONS[place], "~~", paste(DIMENSIONS[place:length(DIMENSIONS)], collapse = " + ")),
+    character(1)
+  )
+  model <- paste(c("level: 1", factor_model, "level: 2", any_between), collapse = "\n")
+  fit <- suppressWarnings(lavaan::sem(model, complete, cluster = "conversation", std.lv = TRUE))
+  of_both <- lavaan::fitMeasures(fit)
+  excess <- max(of_both[["chisq"]] - of_both[["df"]], 0)
+  of_two <- c(rmsea = sqrt(excess / (of_both[["df"]] * freedom)), srmr = of_both[["srmr_within"]])
+  call <- "lavaan::sem(level: 1 f =~ ..., level: 2 saturated)"
+  record_each("cfa_two_levels_", call, "lavaan", of_two, paste0("_", which))
+}
+
+
 # ---- Agreement with the overall rating ------------------------------------------------------------------------------
 
 LEVELS <- 1:5
@@ -284,7 +331,79 @@ judge_metrics <- function(turns) {
   kappa <- vcd::Kappa(counts, weights = "Fleiss-Cohen")$Weighted[["value"]]
   record("judge_kappa_quad", "vcd::Kappa(weights = 'Fleiss-Cohen')$Weighted", "vcd", kappa)
   record("judge_mae", "mean(abs(judge - overall))", "base", mean(abs(judge - overall)))
+
+  # Levels that five or more participants gave: how often each is recognized, and by how much more than by chance.
+  given_by <- tapply(rated$participant, factor(overall, LEVELS), function(people) length(unique(people)))
+  recalls <- (diag(counts) / colSums(counts))[given_by >= 5]
+  record("judge_mean_recall", "mean of n_ii / n_.i", "base", mean(recalls))
+  above_chance <- mean(recalls) - 1 / length(recalls)
+  record("judge_mean_recall_above_chance", "mean of n_ii / n_.i, minus 1 / K", "base", above_chance)
+  what_judge_rests_on(rated)
+  calibrated_judge(rated)
 }
+
+# The judge's rank correlation within participants, between them, and given another column.
+what_judge_rests_on <- function(rated) {
+  people <- as.numeric(factor(rated$participant))
+  by_participant <- psych::statsBy(data.frame(rated[c("judge", "overall")], people), "people", method = "spearman")
+  within <- by_participant$rwg["judge.wg", "overall.wg"]
+  record("judge_spearman_within", "psych::statsBy(method = 'spearman')$rwg", "psych", within)
+  means <- round(by_participant$mean, 9)
+  between <- cor(means[, "judge"], means[, "overall"], method = "spearman")
+  record("judge_spearman_between", "cor(psych::statsBy()$mean, method = 'spearman')", "stats", between)
+  given <- rated[!is.na(rated$Affective), c("judge", "overall", "Affective")]
+  partial <- psych::partial.r(given, 1:2, 3, method = "spearman")["judge", "overall"]
+  record("judge_spearman_given_Affective", "psych::partial.r(method = 'spearman')", "psych", partial)
+}
+
+# Scores mapped to the scale of the ratings by isotonic regression, each participant's by what the others teach: of ten
+# participants, so that each is a fold of ten.
+calibrated_judge <- function(rated) {
+  rows <- rated[rated$participant %in% sort(unique(rated$participant))[1:10], ]
+  rows$calibrated <- NA
+  for (participant in unique(rows$participant)) {
+    held_out <- rows$participant == participant
+    fit <- isoreg(rows$judge[!held_out], rows$overall[!held_out])
+    mapped <- approx(sort(fit$x), fit$yf, rows$judge[held_out], rule = 2, ties = mean)
+    rows$calibrated[held_out] <- mapped$y
+  }
+  scores <- list(as_given = rows$judge, isotonic = round(rows$calibrated, 9))
+  for (name in names(scores)) {
+    score <- scores[[name]]
+    errors <- tapply(rows$overall - score, round(score), sum)  # by level
+    error <- sum(abs(errors)) / nrow(rows)
+    record(paste0("calibration_error_", name), "isoreg; sum(abs(tapply(sum))) / n", "stats", error)
+    rho <- cor(score, rows$overall, method = "spearman")
+    record(paste0("calibration_spearman_", name), "isoreg; cor(method = 'spearman')", "stats", rho)
+    error <- mean(abs(score - rows$overall))
+    record(paste0("calibration_mean_absolute_error_", name), "isoreg; mean(abs())", "base", error)
+  }
+}
+
+
+# ---- Alternative annotator test -------------------------------------------------------------------------------------
+
+# The seven ratings of a conversation are the annotators, its overall rating is the judge.
+alternative_annotators <- function(tasks) {
+  annotators <- as.matrix(tasks[DIMENSIONS])
+  distance <- function(rating, others) sqrt(rowMeans((rating - others)^2))
+  losses <- list()  # wins of each annotator minus those of the judge
+  for (name in DIMENSIONS) {
+    others <- annotators[, DIMENSIONS != name]
+    of_judge <- distance(tasks$overall, others)
+    of_annotator <- distance(annotators[, name], others)
+    losses[[name]] <- (of_annotator <= of_judge) - (of_judge <= of_annotator)
+    record(paste0("alternative_advantage_", name), "mean", "base", mean(of_judge <= of_annotator))
+  }
+  for (epsilon in c(0.07, 0.2)) {
+    p <- vapply(losses, function(loss) t.test(loss, mu = epsilon, alternative = "less")$p.value, numeric(1))
+    call <- paste0("t.test(mu = ", epsilon, ", alternative = 'less')$p.value")
+    record_each(paste0("alternative_p_", epsilon, "_"), call, "stats", p)
+    rate <- mean(p.adjust(p, "BY") <= .05)
+    record(paste0("alternative_winning_rate_", epsilon), "mean(p.adjust(method = 'BY') <= .05)", "stats", rate)
+  }
+}
+
 
 
 # ---- Intraclass correlations ----------------------------------------------------------------------------------------
@@ -432,6 +551,107 @@ cumulative_models <- function(turns) {
 }
 
 
+# ---- Ratings of a participant that agree ----------------------------------------------------------------------------
+
+# Each participant's conversations have the participant's mean; then plus 0.01 in one and minus it in the next. Without
+# any noise lme4 does not converge, and nlme gives eight times the variance: it is that of the participants' means.
+agreement_within_participants <- function(tasks) {
+  record("lmm_exact_var_participant", "var(tapply(mean))", "stats", var(tapply(tasks$overall, tasks$participant, mean)))
+  number <- ave(seq_along(tasks$participant), tasks$participant, FUN = seq_along)
+  tasks$near <- ave(tasks$overall, tasks$participant) + 0.01 * (-1)^number
+  record_mixed(lme4::lmer(near ~ 1 + (1 | participant), tasks), "lmm_near")
+}
+
+
+# ---- What breaks empathy --------------------------------------------------------------------------------------------
+
+# Loss of each turn's next turn, and of the turn itself: mean level of the conversation's other rated turns minus it.
+with_losses <- function(turns) {
+  losses_of <- function(level, turn) {
+    place <- seq_along(level)
+    others <- vapply(place, function(t) mean(level[-c(t, t + 1)], na.rm = TRUE), numeric(1))
+    following <- ifelse(turn[place + 1] == turn + 1, level[place + 1], NA)
+    data.frame(next_turn = others - following, same_turn = others - level)
+  }
+  rated <- rowMeans(turns[DIMENSIONS], na.rm = TRUE)
+  turns$next_turn <- turns$same_turn <- NA_real_
+  for (rows in split(seq_len(nrow(turns)), turns$conversation)) {
+    turns$next_turn[rows] <- losses_of(rated[rows], turns$turn[rows])$next_turn
+    turns$same_turn[rows] <- losses_of(turns$overall[rows], turns$turn[rows])$same_turn
+  }
+  for (name in DIMENSIONS) {
+    turns[[name]] <- as.numeric(turns[[name]] %in% 1:2)  # a failure
+  }
+  turns
+}
+
+continuity <- function(turns) {
+  turns <- with_losses(turns)
+  record_losses(lm(next_turn ~ Relational, turns), turns, list(loss_after_failure = c(0, 1)))
+  others <- setdiff(DIMENSIONS, "Relational")
+  mean_of_others <- c(0, rep(1 / length(others), length(others)), 0)
+  relational <- c(rep(0, length(DIMENSIONS)), 1)
+  next_turn <- lm(reformulate(c(others, "Relational"), "next_turn"), turns)
+  contrasts <- list(
+    contrast_next_turn = relational - mean_of_others,
+    failure_next_turn = relational,
+    others_next_turn = mean_of_others
+  )
+  record_losses(next_turn, turns, contrasts)
+  same_turn <- lm(reformulate(c(others, "Relational"), "same_turn"), turns)
+  record_losses(same_turn, turns, list(contrast_same_turn = relational - mean_of_others))
+}
+
+# Contrasts of the coefficients, and their percentile intervals from resampled participants.
+record_losses <- function(fit, turns, contrasts) {
+  columns <- cbind(model.matrix(fit), model.response(model.frame(fit)))
+  participant <- turns[rownames(model.frame(fit)), "participant"]
+  products <- t(sapply(split.data.frame(columns, participant), crossprod))  # one row per participant
+  outcome <- ncol(columns)
+  of_resample <- function(products, taken) {
+    sums <- matrix(colSums(products[taken, ]), outcome)
+    coefficients <- solve(sums[-outcome, -outcome], sums[-outcome, outcome])
+    vapply(contrasts, function(contrast) sum(contrast * coefficients), numeric(1))
+  }
+  set.seed(1)
+  resampled <- boot::boot(products, of_resample, R = 20000)
+  call <- paste0("lm(", deparse1(formula(fit)), ")")
+  for (place in seq_along(contrasts)) {
+    name <- names(contrasts)[place]
+    record(paste0("continuity_", name), call, "stats", sum(contrasts[[place]] * coef(fit)))
+    limits <- boot::boot.ci(resampled, index = place, type = "perc")$percent[4:5]
+    method <- paste0("boot::boot.ci(boot::boot(participants, ", call, "), type = 'perc')")
+    record(paste0("continuity_low_", name), method, "boot", limits[1])
+    record(paste0("continuity_high_", name), method, "boot", limits[2])
+  }
+}
+
+# Unmet expectations. In golden.xlsx all wished for the same, so a wish is made of the number of the conversation.
+expectations <- function(turns, tasks) {
+  level <- tapply(rowMeans(turns[DIMENSIONS], na.rm = TRUE), turns$conversation, mean, na.rm = TRUE)
+  tasks$mean <- as.vector(level[tasks$conversation])
+  wish <- 1 + as.numeric(substring(tasks$conversation, 2)) %% 3
+  tasks$low <- as.numeric(round(tasks$mean, 9) < 3.5)
+  tasks$high <- as.numeric(wish == 3)
+  tasks$unmet <- tasks$low * tasks$high
+  tasks$outcome <- rowMeans(tasks[DIMENSIONS])
+  models <- list(
+    difference = outcome ~ unmet + (1 | participant),
+    difference_adjusted = outcome ~ unmet + mean + (1 | participant),
+    loss = outcome ~ unmet + low + high + mean + (1 | participant)
+  )
+  for (name in names(models)) {
+    fit <- lmerTest::lmer(models[[name]], tasks)
+    coefficient <- as.numeric(names(lme4::fixef(fit)) == "unmet")
+    loss <- lmerTest::contest1D(fit, -coefficient, confint = TRUE)
+    call <- paste0("lmerTest::contest1D(lmer(", deparse1(models[[name]]), "), confint = TRUE)")
+    record(paste0("expectation_", name), paste0(call, "$Estimate"), "lmerTest", loss[["Estimate"]])
+    record(paste0("expectation_low_", name), paste0(call, "$lower"), "lmerTest", loss$lower)
+    record(paste0("expectation_high_", name), paste0(call, "$upper"), "lmerTest", loss$upper)
+  }
+}
+
+
 # ---- Conversations with a poor turn ---------------------------------------------------------------------------------
 
 with_poor_turns <- function(turns, tasks) {
@@ -474,6 +694,24 @@ standardized_differences <- function(tasks) {
 }
 
 
+# The same with the overall ratings of the turns as the outcome: of all turns, and of those that are not poor.
+differences_of_turns <- function(turns) {
+  rated <- turns[!is.na(turns$overall), ]
+  poor <- tapply(rated$overall <= 2, rated$conversation, any)
+  better <- rated[rated$overall > 2, ]
+  outcomes <- list(
+    overall = tapply(rated$overall, rated$conversation, mean),
+    overall_not_poor = tapply(better$overall, better$conversation, mean)
+  )
+  for (name in names(outcomes)) {
+    outcome <- outcomes[[name]]
+    has_poor <- poor[names(outcome)]
+    d <- effectsize::cohens_d(as.vector(outcome[!has_poor]), as.vector(outcome[has_poor]), pooled_sd = TRUE)
+    record(paste0("d_", name), "effectsize::cohens_d(pooled_sd = TRUE)", "effectsize", d$Cohens_d)
+  }
+}
+
+
 # ---- Characteristics of the participants ----------------------------------------------------------------------------
 
 characteristics <- function(turns, participants) {
@@ -513,13 +751,19 @@ main <- function(folder, target) {
   internal_consistency(post, "post")
   one_factor(complete, "turn_listwise")
   one_factor(post, "post")
+  one_factor_within(turns[complete.cases(per_turn), ])
   agreement(turns)
   judge_metrics(turns)
+  alternative_annotators(tasks)
   intraclass_correlations(turns, post)
   mixed_models(turns, tasks)
   generalizability(turns)
   cumulative_models(turns)
+  agreement_within_participants(tasks)
+  continuity(turns)
+  expectations(turns, tasks)
   standardized_differences(with_poor_turns(turns, tasks))
+  differences_of_turns(turns)
   characteristics(turns, read_participants(folder))
 
   write.csv(do.call(rbind, recorded), target, row.names = FALSE, quote = 2)

@@ -84,6 +84,8 @@ def alternative_test(
 
     with n - 1 degrees of freedom; small p values speak for the judge.
 
+    R: t.test(mu=epsilon, alternative='less'), p.adjust(method='BY'), tests/reference/reference.R; equal to 1e-7.
+
     Examples
     --------
     >>> judge = np.tile([3.0, 3, 3, 1], 10)

@@ -578,6 +578,11 @@ def continuity_losses(
         minus the others. For each: estimate (levels; positive: lower where it failed, or lower with Relational), low,
         high, n (failures of Relational; of any other dimension), unit, method, reason. A turn without y, without a next
         turn (for the next turn), or without another rated turn is left out.
+
+    Notes
+    -----
+    R: lm, equal to 1e-7; boot::boot.ci(type='perc') of resampled participants, equal within their Monte Carlo error;
+    tests/reference/reference.R.
     """
     rating_of = {"next turn": rating or "dimensions", "same turn": rating or "overall"}
     losses_of = {}
@@ -733,6 +738,11 @@ def unmet_expectations(
     DataFrame
         One row per comparison: estimate (levels; positive: lower where the expectation was unmet), low, high,
         n (conversations), unit, method, reason.
+
+    Notes
+    -----
+    R: lmerTest::contest1D(lmer(outcome ~ low * high + mean + (1 | participant))), tests/reference/reference.R;
+    estimates and limits equal to 2e-4.
     """
     if frame is None:
         frame = expectation_conversations(study)

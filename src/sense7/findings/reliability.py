@@ -633,6 +633,11 @@ def within_fit_indices(nested: pd.DataFrame) -> pd.DataFrame:
     ----------
     Ryu, E., & West, S. G. (2009). Level-specific evaluation of model fit in multilevel structural equation modeling.
     Structural Equation Modeling 16, 583-601.
+
+    Notes
+    -----
+    R: lavaan::cfa(sample.cov=psych::statsBy(cor='cov')$rwg), tests/reference/reference.R; equal to 2e-4. Maximum
+    likelihood of both levels, lavaan::sem(cluster=), gives an RMSEA and an SRMR that differ by 0.001 there.
     """
     items = Items(nested, "listwise", ITEMS_FOR_A_TEST, UNITS_FOR_A_FACTOR)
     covariances = None

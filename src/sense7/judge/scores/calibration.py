@@ -129,7 +129,8 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     Resamples would add their own chance to an error that is never below zero. So its interval and that of its drop
     are t intervals; that of the error ends at zero. Chance alone makes the error greater than zero, before
     calibration more than after: a drop of a few hundredths says nothing in a small study. Guo and others (2017), On
-    calibration of modern neural networks, with levels for bins and distances for shares.
+    calibration of modern neural networks, with levels for bins and distances for shares. R: isoreg, each participant
+    held out, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------

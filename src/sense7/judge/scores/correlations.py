@@ -38,6 +38,11 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
     DataFrame
         Table of estimates: within_participants, between_participants, and given_COLUMN for each column of lengths.
 
+    Notes
+    -----
+    R: psych::statsBy(method='spearman'), psych::partial.r(method='spearman'), tests/reference/reference.R; equal to
+    1e-7.
+
     Examples
     --------
     >>> run = pd.DataFrame({"participant": ["a", "a", "b", "b"], "conversation": ["1", "2", "3", "4"]})
