@@ -1,7 +1,7 @@
 """Reference values: run R again, say what moved, and measure how near the project's own values come.
 
     make reference                               # run R and compare its values with golden.csv; then as `table`
-    make reference UPDATE=1                      # the same, and golden.csv becomes what R gave
+    make reference UPDATE=1                      # the same, and golden.csv takes the values that moved
     python evidence/reference.py compare NEW.csv  # compare values that R has given elsewhere
     python evidence/reference.py table            # measure the errors again
 
@@ -83,16 +83,16 @@ def family_of(quantities: Iterable[str], families: Mapping) -> dict[str, dict]:
     return {quantity: entry for quantity, (entry,) in entries.items()}
 
 
-def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping) -> list[str]:
-    """One line for every quantity that moved beyond the tolerance of its family, was added, or is gone.
+def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping) -> dict[str, str]:
+    """Quantity -> a line, for each that moved beyond the tolerance of its family, was added, or is gone.
 
     A value moved if it differs by more than the tolerance times its size, or times 1 where it is smaller than that.
     """
     entries = family_of(new, families)
-    lines = []
+    lines = {}
     for quantity, row in new.items():
         if quantity not in old:
-            lines.append(
+            lines[quantity] = (
                 f"added    {quantity}: {row['value']} ({row['method']}, {row['r_package']})"
             )
             continue
@@ -105,10 +105,10 @@ def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping)
         if not is_near and not both_missing:
             packages = f"{old[quantity]['r_package']} -> {row['r_package']}"
             how = f"by {difference:.3g} (tolerance {tolerance:g}; {packages})"
-            lines.append(f"moved    {quantity}: {old_value!r} -> {new_value!r}, {how}")
+            lines[quantity] = f"moved    {quantity}: {old_value!r} -> {new_value!r}, {how}"
     for quantity in old:
         if quantity not in new:
-            lines.append(f"removed  {quantity}: {old[quantity]['value']}")
+            lines[quantity] = f"removed  {quantity}: {old[quantity]['value']}"
     return lines
 
 
@@ -270,15 +270,33 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def accept(path: Path, moved: Iterable[str]) -> None:
+    """Write what R gave to golden.csv; a line whose value did not move stays, though its last digits differ."""
+    moved = set(moved)
+    committed = {}
+    for line in VALUES.read_text(encoding="utf-8").splitlines():
+        committed[line.partition(",")[0]] = line
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        quantity = line.partition(",")[0]
+        committed_line = committed.get(quantity, line)
+        same_method = line.rpartition(",")[0] == committed_line.rpartition(",")[0]
+        if same_method and quantity not in moved:
+            lines.append(committed_line)
+        else:
+            lines.append(line)
+    VALUES.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def compare_with(path: Path, update: bool) -> int:
     """Print what moved, and replace the committed values if that is wanted; 1 if something differs and stays."""
     new = read_values(path)
     moved = compare(read_values(VALUES), new, read_families())
-    print("\n".join(moved) or f"All {len(new)} values of R agree with {VALUES.name}.")
+    print("\n".join(moved.values()) or f"All {len(new)} values of R agree with {VALUES.name}.")
     if update:
-        shutil.copyfile(path, VALUES)
+        accept(path, moved)
         print(
-            f"{VALUES.name} is now what R gave: {len(moved)} of {len(new)} values moved, were added or are gone."
+            f"{VALUES.name} has what R gave: {len(moved)} of {len(new)} values moved, were added or are gone."
         )
     elif moved:
         print(

@@ -60,6 +60,34 @@ def rows(**found):
 # Comparing
 
 
+@pytest.fixture
+def committed(tmp_path, monkeypatch):
+    """A copy of the committed values, which the script reads and writes."""
+    path = tmp_path / "golden.csv"
+    path.write_bytes(reference.VALUES.read_bytes())
+    monkeypatch.setattr(reference, "VALUES", path)
+    return path
+
+
+@pytest.mark.parametrize("update", [True, False])
+def test_only_lines_that_moved_are_accepted(committed, tmp_path, update):
+    lines = committed.read_text("utf-8").splitlines()
+    quantities = [line.partition(",")[0] for line in lines]
+    slightly_changed = quantities.index("lmm_null_logLik")
+    moved = quantities.index("d_overall")
+    new_lines = list(lines)
+    for line, added in {slightly_changed: 1e-6, moved: 0.1}.items():
+        before_value, _, value = lines[line].rpartition(",")
+        new_lines[line] = f"{before_value},{float(value) + added}"
+    given_by_r = tmp_path / "values.csv"
+    given_by_r.write_text("\n".join(new_lines) + "\n", "utf-8")
+    assert reference.compare_with(given_by_r, update=update) == int(not update)
+    accepted = committed.read_text("utf-8").splitlines()
+    changed = [line for line, text in enumerate(lines) if accepted[line] != text]
+    assert changed == [moved] * update
+    assert len(accepted) == len(lines)
+
+
 # Measuring
 
 

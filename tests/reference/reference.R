@@ -61,7 +61,7 @@ with_version <- function(package) {
   paste(package, packageVersion(package))
 }
 
-# Ten significant digits: more than any tolerance of the tests, fewer than what differs from one machine to the next.
+# Ten significant digits: more than any tolerance of the tests. The last ones of mixed models differ from run to run.
 record <- function(quantity, method, package, value) {
   row <- data.frame(
     quantity = quantity,
