@@ -52,6 +52,8 @@ def with_plain_signs(text: str) -> str:
     >>> with_plain_signs("P\u20111"), with_plain_signs("R&amp;D \u2013 \uff21\u200b\u00a0 b")
     ('P-1', 'R&D - A b')
     """
+    if text.isascii() and text.isprintable() and "&" not in text:
+        return " ".join(text.split())  # as most texts are
     # What is left out or replaced may bring together what has a form of its own.
     for _ in range(_MOST_ROUNDS):
         unchanged = text

@@ -41,7 +41,7 @@ def describe(study: Study) -> dict:
         codes = states.cat.codes.to_numpy() if hasattr(states, "cat") else states
         counts = {state: int(np.sum(codes == code)) for code, state in enumerate(STATES)}
         turns_by_state[name] = {state: count for state, count in counts.items() if count}
-        is_put_to_rating |= np.isin(codes, [STATES.index(RATED), STATES.index(NOT_RATED)])
+        is_put_to_rating |= (codes == STATES.index(RATED)) | (codes == STATES.index(NOT_RATED))
         has_rating |= np.isfinite(turns[name])
 
     never_asked = []

@@ -1,6 +1,5 @@
 """The data sets that can be fetched by name, from ``registry.toml``: address, licence, credit, hashes."""
 
-import importlib.resources
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -57,7 +56,7 @@ class Source:
 
 
 REGISTRY: dict[str, dict] = tomllib.loads(
-    (importlib.resources.files(__package__) / "registry.toml").read_text("utf-8")
+    Path(__file__).with_name("registry.toml").read_text("utf-8")
 )
 
 SOURCES: dict[str, Source] = {

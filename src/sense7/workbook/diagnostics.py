@@ -1,11 +1,11 @@
 """What a reader found wrong or strange: located, counted, with how to fix it."""
 
 import functools
-import importlib.resources
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.terminal import count_of, plain
@@ -85,9 +85,7 @@ def _entries() -> dict[str, dict[str, str]]:
     """Entry -> severity, problem and fix, from diagnostics.toml."""
     import tomllib
 
-    return tomllib.loads(
-        (importlib.resources.files(__package__) / "diagnostics.toml").read_text("utf-8")
-    )
+    return tomllib.loads(Path(__file__).with_name("diagnostics.toml").read_text("utf-8"))
 
 
 def _texts_of(entry: str) -> dict[str, str]:

@@ -110,8 +110,6 @@ def as_name(cell) -> str | None:
     text = as_text(cell)
     if text is None:
         return None
-    if text.isascii() and text.isprintable() and not any(sign in text for sign in ("  ", "&", "`")):
-        return text.strip() or None
     return with_plain_signs(text) or None
 
 
@@ -313,6 +311,9 @@ def report_retyped(
         for cell, name in zip(cells, names, strict=True)
         if isinstance(cell, str) and name is not None
     }
+    retyped_texts = {name for name in texts if is_retyped(name)}
+    if is_id:
+        retyped_texts |= texts & _TRUTH_VALUES
     words = {name for name in texts if as_number(name) is None}
     keeps_zeros = any(re.fullmatch(r"\d+\.\d*0", name) for name in texts)
     # Of ids such as 12a4 one may have been 12e4; the number is then 120000.
@@ -324,7 +325,7 @@ def report_retyped(
         if name is None or name in without:
             continue
         if isinstance(cell, str):
-            is_other = is_retyped(name) or (is_id and name in _TRUTH_VALUES)
+            is_other = name in retyped_texts
         elif isinstance(cell, bool):
             is_other = is_id
         elif isinstance(cell, int | float):

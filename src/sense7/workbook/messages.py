@@ -114,8 +114,9 @@ def order_of(
     >>> problems
     {'repeated-message-id': [], 'unordered-message-id': [1], 'missing-message-id': [2]}
     """
-    position = np.zeros(len(conversations), dtype=np.int64)
-    turn = np.zeros(len(conversations), dtype=np.int64)
+    position = [0] * len(conversations)
+    turn = [0] * len(conversations)
+    is_turn = is_turn.tolist()
     problems = {
         "repeated-message-id": [],
         "unordered-message-id": [],
@@ -133,9 +134,13 @@ def order_of(
                     row for last, row in pairwise(rows) if numbers[row] < numbers[last]
                 ]
             rows.sort(key=numbers.__getitem__)
-        position[rows] = np.arange(1, len(rows) + 1)
-        replies = [row for row in rows if is_turn[row]]
-        turn[replies] = np.arange(1, len(replies) + 1)
+        turns = 0
+        for place, row in enumerate(rows, 1):
+            position[row] = place
+            if is_turn[row]:
+                turns += 1
+                turn[row] = turns
+    position, turn = (np.array(places, dtype=np.int64) for places in (position, turn))
     return position, turn, problems
 
 
@@ -195,7 +200,7 @@ def _report_ratings_elsewhere(table: Table, ratings: Mapping, is_elsewhere: np.n
     rows = np.concatenate(list(rows_of.values()))
     number = count_of(len(rows), "rating")
     words = {"ratings": number, "columns": ", ".join(columns)}
-    table.add("rating-elsewhere/several", "", np.unique(rows), **words)
+    table.add("rating-elsewhere/several", "", sorted(set(rows.tolist())), **words)
 
 
 def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np.ndarray:

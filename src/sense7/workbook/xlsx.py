@@ -61,12 +61,10 @@ _SIGNS = [
     re.compile(sign)
     for sign in (
         rb"=[\"']e[\"']",  # an error
-        rb"<f[\s/>]",
-        rb":f[\s/>]",  # formulas
+        rb"<f[\s/>]",  # a formula
         rb"<row\s[^<>]*?\shidden\s*=\s*[\"'](?:1|true)",  # begins with <, so that no text is searched again and again
-        rb":row[\s/>]",
         rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")",  # not the usual <c r="A1" of a column up to Z and a row below a million
-        rb":c[\s/>]",
+        rb":(?:f|row|c)[\s/>]",  # the same with a prefix
         rb"v>\s*\d{16}",  # a long number, such as an id
     )
 ]
