@@ -256,7 +256,9 @@ def alpha_row_of_moments(
         estimate = Estimate(alpha, *feldt_interval(alpha, units, items, bootstrap.confidence))
         how = f"{bootstrap.confidence:.0%} Feldt interval, which takes units as independent"
     else:
-        scale = SCALE if interval == "participants" else None
+        scale = None
+        if interval == "participants":
+            scale = SCALE
         estimate = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
         how = bootstrap.describe(scale)
     if units < 2:

@@ -509,7 +509,8 @@ def mixed_contrasts(
             key=f"condition_model_difference_{in_key}",
             undefined=f"no interval: {no_error}",
             reason=reason,
-            interval=f"{bootstrap.confidence:.0%} interval of the model (t), participants as random effects",
+            interval=f"{bootstrap.confidence:.0%} interval of the model (t), "
+            "participants as random effects",
         )
 
     differences = estimate_table({}, "pair", {})
