@@ -144,8 +144,8 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
         server = _server_of(address)
     if server is None:
         raise UserError(
-            f"{public_address(address)!r:.200}: not an address that can be fetched. Give https://HOST/PATH "
-            "without a password, or a file."
+            f"{public_address(address)!r:.200}: not an address that can be fetched. "
+            "Give https://HOST/PATH without a password, or a file."
         )
     scheme, host, _ = server
     is_local = host == "localhost"
@@ -153,8 +153,8 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
         is_local |= ipaddress.ip_address(host).is_loopback
     if scheme != "https" and not (scheme == "http" and is_local):
         raise UserError(
-            f"{public_address(address)!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, "
-            "or a file."
+            f"{public_address(address)!r:.200}: refused, as {scheme} can be altered on its way. "
+            "Give an https address, or a file."
         )
     if origin is None:
         return
@@ -207,7 +207,7 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
 
 
 def public_address(address: str) -> str:
-    """Give an address without a password, and without what follows ? or #: a key may be this user's alone."""
+    """Give an address without password, query and fragment, any of which may be a secret."""
     start = re.split(r"[?#]", address, maxsplit=1)[0]
     return re.sub(r"(?<=//)[^/\\]*@", "", start)
 

@@ -173,8 +173,8 @@ def edition_name(chosen: str | None, data: str) -> str:
             fit_name = f"my-{fit_name}"
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
-            f"letter or digit, at most {LONGEST_NAME} of them and {LONGEST} bytes, and no device of Windows such as "
-            f"con. Give another: --name {fit_name}"
+            f"letter or digit, at most {LONGEST_NAME} of them and {LONGEST} bytes, and no device of "
+            f"Windows such as con. Give another: --name {fit_name}"
         )
     return name
 
@@ -214,8 +214,9 @@ def pages_of_contents(root: Path) -> list[str]:
     try:
         contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        words = " ".join(str(error).split())
         raise BuildError(
-            f"{root / '_toc.yml'}: {' '.join(str(error).split())}. It has to list the pages of the book."
+            f"{root / '_toc.yml'}: {words}. It has to list the pages of the book."
         ) from None
     pages = []
     waiting = [contents]

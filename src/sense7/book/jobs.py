@@ -96,10 +96,12 @@ def plan(
         modules = library.modules_of(notebook)
         is_of_released = paper.verified_digest.__module__ in modules
         if is_of_released and "data" not in notebook.defaults and not notebook.released:
+            tables = ", ".join(paper.RELEASED)
             raise UserError(
-                f"{notebook.path}: it has no parameter data and can read ratings that other studies released, but its "
-                "head does not name their tables, so its page would call them simulated. Name them there: "
-                f"{DECLARED}: {{released: [{', '.join(paper.RELEASED)}]}}, of these the ones that it reads."
+                f"{notebook.path}: it has no parameter data and can read ratings that other studies "
+                "released, but its head does not name their tables, so its page would call them "
+                f"simulated. Name them there: {DECLARED}: {{released: [{tables}]}}, of these the ones "
+                "that it reads."
             )
         code = {module: library.digest(module) for module in sorted(modules)}
         needed = [jobs[name].digest for name in notebook.needs]

@@ -249,17 +249,15 @@ def site(
     from sense7.book.editions import edition_folder, read_facts, write_site
     from sense7.checkout import find_project
 
-    place = find_project().place
-    front_page = write_site(edition_folder(place, "synthetic").parent, editions, out)
+    working_folder = find_project().place
+    front_page = write_site(edition_folder(working_folder, "synthetic").parent, editions, out)
     for name in dict.fromkeys(editions):
-        if read_facts(edition_folder(place, name)).get("kind") == "own":
-            print(
-                plain(
-                    f"note: {name}: its pages hold the conversations of your own workbook, word for word. Publish them "
-                    "only if those who wrote them agreed to that."
-                ),
-                file=sys.stderr,
+        if read_facts(edition_folder(working_folder, name)).get("kind") == "own":
+            note = (
+                f"note: {name}: its pages hold the conversations of your own workbook, word for word. "
+                "Publish them only if those who wrote them agreed to that."
             )
+            print(plain(note), file=sys.stderr)
     print(front_page)
 
 

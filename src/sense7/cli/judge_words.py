@@ -259,6 +259,6 @@ def calibration(report: Report) -> list[Section]:
 
 
 def notes_of_calibration(report: Report) -> list[str]:
-    """What was remarked when files were read, which were passed over, and which hold replies of earlier ones."""
+    """What was remarked of files, which were passed over, and which hold replies of earlier ones."""
     remarks = [f"{file}: {remark}." for file, remark in report.facts.remarks]
     return [*remarks, *_on_paths(report.facts)]

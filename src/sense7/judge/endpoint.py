@@ -67,11 +67,11 @@ class Endpoint:
         keys = {name: environ.get(name, "").strip() for name in key_names}
         name = next(filter(keys.get, keys), "")
         key = keys.get(name, "")
-        # Sent with quotation marks it would be wrong, and not found where an endpoint repeats it without them.
+        # With quotation marks it is wrong, and not found where an endpoint repeats it without.
         if key and not re.fullmatch("(?![\"'])[!-~]+(?<![\"'])", key):
             raise UserError(
-                f"{name} can't be a key: it holds blanks, quotation marks at its ends, or characters beyond ASCII. "
-                "Set it again."
+                f"{name} can't be a key: it holds blanks, quotation marks at its ends, or characters "
+                "beyond ASCII. Set it again."
             )
         if to_ask and not key and not bare.is_near:
             over = " (over http only the first is sent)" if parts.scheme == "http" else ""

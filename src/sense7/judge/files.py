@@ -383,9 +383,10 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     """
     path = Path(path)
     if path.suffix.casefold() not in ENDINGS:
+        formats = " or ".join(ENDINGS)
         raise UserError(
-            f"{path}: no file of predictions, which is a table of the format {' or '.join(ENDINGS)}. Save it as one of "
-            "these, with a row for each conversation."
+            f"{path}: no file of predictions, which is a table of the format {formats}. "
+            "Save it as one of these, with a row for each conversation."
         )
     is_csv = path.suffix.casefold() == ".csv"
     sheets = {SHEET: read_table(path)} if is_csv else read_sheets(path)
@@ -455,8 +456,8 @@ def _rows_of(sheet: Sheet, where: str) -> _Rows:
         meant = folded.get(normalise_name(title), title)
         if meant not in header:
             raise UserError(
-                f"{where}: the column {title} is not read under this name. If it is {meant}, name it exactly so; "
-                "if it is something else, give it another name."
+                f"{where}: the column {title} is not read under this name. If it is {meant}, name it "
+                "exactly so; if it is something else, give it another name."
             )
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
     cells = {}
@@ -570,7 +571,7 @@ def _take_status(frame: pd.DataFrame, rows: _Rows) -> list[str]:
 
 
 def _not_counted(frame: pd.DataFrame, numbers: pd.Series, rows: _Rows) -> list[str]:
-    """Note numbers of IS_EMPATHY that count under no policy, since the status says that there is no score."""
+    """Note numbers of IS_EMPATHY that count under no policy: the status says there is no score."""
     lost = numbers.notna() & frame["score"].isna() & frame["authors_score"].isna()
     if not lost.any():
         return []
@@ -578,8 +579,8 @@ def _not_counted(frame: pd.DataFrame, numbers: pd.Series, rows: _Rows) -> list[s
     number = count_of(lost.sum(), "number")
     status = frame["status"][first]
     return [
-        f"IS_EMPATHY: {number} beside a status that says there is no score, counted as missing; the first is "
-        f"{numbers[first]:g} beside {status} in row {rows.numbers[first]:,}"
+        f"IS_EMPATHY: {number} beside a status that says there is no score, counted as missing; "
+        f"the first is {numbers[first]:g} beside {status} in row {rows.numbers[first]:,}"
     ]
 
 

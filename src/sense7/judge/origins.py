@@ -55,7 +55,7 @@ def distinct_models(names: Iterable[str]) -> list[str]:
 
 
 def other_models(frame: pd.DataFrame) -> list[str]:
-    """Notes on the replies of a run that another model gave than the one asked for, or that several versions gave."""
+    """Notes on replies of a run by another model than the one asked for, or by several versions."""
     replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
     names = replies[["model", "returned_model"]].dropna().astype(str)
     counts = Counter(names.itertuples(index=False, name=None))
@@ -70,8 +70,8 @@ def other_models(frame: pd.DataFrame) -> list[str]:
     notes = []
     if answering:
         notes.append(
-            f"asked was the model {' and '.join(requested)}; the endpoint says that another answered: "
-            f"{', '.join(answering)}"
+            f"asked was the model {' and '.join(requested)}; "
+            f"the endpoint says that another answered: {', '.join(answering)}"
         )
     if len(distinct_models(versions)) > 1:
         parts = [

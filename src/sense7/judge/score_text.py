@@ -3,7 +3,8 @@
 A text is read from its first character to its last. Before the number only words that announce a score may stand, and
 behind it its unit, of how many it is, or a remark that is set off by punctuation. Beside any other words a number is
 that of something else: a count, the end of the scale, a bound. So words of scores are listed (score_words.toml), and
-words of counts need not be. A level in words beside the number that is far from it says that the scale was reversed.
+words of counts need not be. A level in words beside the number that is far from it says that the scale was
+reversed.
 """
 
 import importlib.resources
@@ -119,7 +120,7 @@ def score_of(inside: str) -> float | None:
 
 
 def _is_contradicted(score: float, words: str) -> bool:
-    """Whether words beside a score mean another level by far, as on a scale whose best score is the lowest."""
+    """Whether words beside a score mean another level by far, as on a reversed scale."""
     word = normalise_word(words)
     if not word:
         return False

@@ -127,7 +127,8 @@ def _replies(path: Path) -> Iterator[dict]:
                 )
             if "body" in record and not {"response", "error"} & set(record):
                 raise UserError(
-                    f"{path}: {line} is a request, not its reply. Give the files that came of the batch."
+                    f"{path}: {line} is a request, not its reply. "
+                    "Give the files that came of the batch."
                 )
             yield record
 
