@@ -38,11 +38,7 @@
   }
 
   const key = picture.querySelector(".sense7-verdicts");
-  for (const item of [...key.children]) add(item, item.dataset.rule);
-  const all = document.createElement("li");
-  all.append(`all (${claims.length})`);
-  key.prepend(all);
-  add(all, "");
+  for (const item of key.children) add(item, item.dataset.rule);
   follow();
   window.addEventListener("hashchange", follow);
 })();

@@ -218,7 +218,9 @@ def test_each_row_links_to_its_cell_and_says_both_values(page, claim, sentences)
     assert second.select_one(".sense7-bar").find_all() == [], (
         "nothing is drawn where nothing was computed"
     )
-    verdicts = html.select(".sense7-verdicts li")
+    every_claim, *verdicts = html.select(".sense7-verdicts li")
+    assert every_claim["data-rule"] == ""
+    assert every_claim.get_text() == "all (2)"
     assert len(verdicts) == 2
     for item in verdicts:
         sentences.check(item.get_text(), "(1)")
