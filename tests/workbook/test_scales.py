@@ -461,6 +461,33 @@ def test_a_wrong_row_of_the_sheet_scales_is_named(minimal_sheets, row, message):
         parse_sheets(minimal_sheets(further=[Sheet("Scales", ["column", "scale"], [row])]))
 
 
+@pytest.mark.parametrize(
+    "rows", [[["Affective", "1-7"], ["affective ", "1-9"]], [["all", "1-7"], ["All", "7-1"]]]
+)
+def test_two_scales_of_one_column_are_refused(minimal_sheets, rows, sentences):
+    with sentences.refused("sheet Scales, row 3", rows[0][0], "1 to 7"):
+        parse_sheets(minimal_sheets(further=[Sheet("Scales", ["column", "scale"], rows)]))
+    with sentences.refused("--scale", rows[0][0], "1 to 7"):
+        ReadingOptions.of([f"{column}={scale}" for column, scale in rows])
+    twice = ReadingOptions.of([f"{column}=1-7" for column, _ in rows])
+    assert twice == ReadingOptions.of(f"{rows[0][0]}=1-7")
+
+
+def test_two_numbers_of_one_word_are_refused(sentences):
+    with sentences.refused("words: ", "'GOOD '", 4, 5):
+        ReadingOptions.of(words={"good": 4, "GOOD ": 5})
+    both = ReadingOptions.of(words={"Affective": {"good": 4}, "Interest": {"Good": 5}})
+    assert both.words == {"Affective": {"good": 4.0}, "Interest": {"good": 5.0}}
+
+
+def test_numbers_for_missing_answers_add_up_over_the_rows_of_a_sheet(minimal_sheets):
+    rows = [["Affective", 98.0], ["Affective", 99.0]]
+    cells = [None, 98.0, None, 99.0] * 4
+    scales = Sheet("Scales", ["column", "missing"], rows)
+    study = parse_sheets(minimal_sheets(messages={"Affective": cells}, further=[scales]))
+    assert set(study.turns["Affective_state"]) == {"absent"}
+
+
 def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_scale(
     minimal_sheets, sentences
 ):

@@ -129,7 +129,7 @@ class ReadingOptions:
         """
         scales = {}
         for name, ends, where in entries_of(scale, "--scale"):
-            scales[_column(name, where)] = parse_interval(ends, where)
+            _declare_scale(scales, _column(name, where), parse_interval(ends, where), where)
         if words is not None and not isinstance(words, Mapping):
             words = Path(str(words))
         words_of = {}
@@ -146,9 +146,16 @@ class ReadingOptions:
                 if not isinstance(word, str) or not (declines or is_number(level)):
                     raise refusal(where, "no-word", word=word, number=level)
                 column_words = words_of.setdefault(column, {})
-                column_words[normalise_word(word)] = None
-                if not declines:
-                    column_words[normalise_word(word)] = float(level)
+                number = None if declines else float(level)
+                first = column_words.setdefault(normalise_word(word), number)
+                if first != number:
+                    readings = [
+                        "no answer" if reading is None else f"{reading:g}"
+                        for reading in (first, number)
+                    ]
+                    raise refusal(
+                        where, "word-twice", word=word, readings=" and for ".join(readings)
+                    )
         official_names = {normalise_name(official): official for official in scale_columns()}
         missing_of = {}
         for name, values, _ in entries_of(missing, "--missing"):
@@ -253,12 +260,23 @@ def with_scales_sheet(
             declares_scale = not is_blank(cells.get("scale"))
             if declares_missing:
                 declared = ReadingOptions.of(missing={cells["column"]: cells["missing"]})
-                missing.update(declared.missing)
+                for column, values in declared.missing.items():
+                    missing[column] = missing.get(column, ()) + values
             if declares_scale or (not declares_missing and not is_blank(cells["column"])):
-                scales[_column(cells["column"], where)] = parse_interval(cells.get("scale"), where)
+                interval = parse_interval(cells.get("scale"), where)
+                _declare_scale(scales, _column(cells["column"], where), interval, where)
     scales.update(options.scales)
     missing.update(options.missing)
     return replace(options, scales=scales, missing=missing)
+
+
+def _declare_scale(
+    scales: dict[str, Interval], column: str, interval: Interval, where: str
+) -> None:
+    """Add the scale of a column; refused where it is declared as another already."""
+    first = scales.setdefault(column, interval)
+    if first != interval:
+        raise refusal(where, "scale-twice", column=column, first=first, second=interval)
 
 
 def entries_of(values: object, option: str) -> Iterator[tuple[object, object, str]]:
