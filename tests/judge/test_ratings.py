@@ -241,6 +241,19 @@ def test_thinking_a_fence_and_words_around_it_are_no_obstacle(form):
     )
 
 
+def test_an_object_beside_words_of_a_reply_that_was_cut_off_could_be_a_draft(sentences):
+    said = '{"overall": 4, "Interest": 3}'
+    for whole in (said, f"```json\n{said}\n```", f"{said}\n```"):
+        assert read_levels(whole, ("overall", "Interest"), cut=True)[0]["overall"] == 4
+    reasons = set()
+    for draft in (f"A draft: {said}", f"{said} But then"):
+        levels, reason, _ = read_levels(draft, ("overall", "Interest"), cut=True)
+        assert levels == {}
+        reasons.add(reason)
+    (sentence,) = reasons
+    sentences.check(sentence, "cut off")
+
+
 @pytest.mark.parametrize("level", ["4", "4.0", '"4"', '"4.0"', '" 4 "'])
 @pytest.mark.parametrize(
     "none",

@@ -28,6 +28,7 @@ SHEET = "ratings"
 
 SIDES = ("judge", "person")
 REASONING = "reasoning"
+_FENCE_NAME = re.compile(r"^[ \t]*(?:```|~~~)\w*", re.MULTILINE)
 _WITHOUT_LEVEL = ("n/a", "na", "n.a")
 
 
@@ -62,10 +63,13 @@ def schema(names: tuple[str, ...]) -> dict:
     return {"type": "json_schema", "json_schema": {"name": SHEET, "strict": True, "schema": reply}}
 
 
-def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
+def read_levels(
+    text: str | None, names: tuple[str, ...], *, cut: bool = False
+) -> tuple[dict, str, str | None]:
     """Read the levels of a reply, strictly: one JSON object that has each rating asked for.
 
-    Words and a fence may stand around it, but no number: that could be another rating.
+    Words and a fence may stand around it, but no number: that could be another rating. Beside words in a reply that was
+    ``cut`` off it could be a draft.
     """
     answer = without_thinking(text or "")
     if not answer.strip():
@@ -83,6 +87,8 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
     if any(map(str.isnumeric, beside)):
         words = " ".join(beside.split())[:60]
         return {}, f"numbers stand beside the JSON object: {words!r}", None
+    if cut and any(map(str.isalpha, _FENCE_NAME.sub("", beside))):
+        return {}, "words stand beside the JSON object of a reply that was cut off", None
     reasoning = ratings.get(REASONING)
     if not isinstance(reasoning, str):
         reasoning = None
@@ -128,9 +134,9 @@ def _level_of(value: object) -> int | str | None:
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
     """Return the reply to a request for ratings, given how it is read as a score, and its levels."""
-    levels, reason, reasoning = read_levels(text, names)
-    score = None
     status = reply.status
+    levels, reason, reasoning = read_levels(text, names, cut=status == "truncated")
+    score = None
     if status in ("api_error", "refusal", "prompt_cut"):
         reason = reply.reason
     elif levels:
