@@ -608,3 +608,12 @@ def test_a_row_that_a_series_lacks_has_no_mark_of_it():
     )
     assert "published: b: 25.0%." in figure.alt
     assert len(figure.data) == 3
+
+
+def test_why_a_row_is_empty_leaves_its_panel_room_on_a_phone():
+    reason = "no rated turn of this kind stands there in any conversation"
+    table = pd.concat([table_of("a"), missing("bcd", reason)])
+    _, phone = pictures(figures.forest({"Points lost": (table, ())}, **COMMON))
+    lines = [text.get_text() for text in phone.find_all("text")]
+    assert any(line.startswith("none: no rated") for line in lines)
+    assert max(map(len, lines)) <= 30

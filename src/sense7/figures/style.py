@@ -582,6 +582,12 @@ def _narrow(drawing: MatplotlibFigure) -> None:
         lines = np.array([label.get_text().count("\n") + 1 for label in axes.get_yticklabels()])
         # Two names that follow each other share the distance between their rows.
         lines_of_a_row = max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2)
+        # On one line, why a row is empty would leave its panel no room.
+        for reason in axes.texts:
+            _fill_lines(reason, 26)
+            lines_of_reason = reason.get_text().count("\n") + 1
+            if lines_of_reason > 1:
+                lines_of_a_row = max(lines_of_a_row, lines_of_reason)
         rows = max(abs(np.subtract(*axes.get_ylim())), 1)
         height_for_names = (_LINE * lines_of_a_row + 0.1) * rows
         box = axes.get_position()
