@@ -38,7 +38,9 @@ def report_perhaps_missing(
         is_word = normalise_word(name) in PERHAPS_NO_NAME
         is_several = noun != "participant" or len(name_rows) > 1
         if is_several and (is_word or ids.as_number(name) in codes):
-            entry = "perhaps-missing/topic" if noun == "topic" else "perhaps-missing"
+            entry = "perhaps-missing"
+            if noun == "topic":
+                entry = "perhaps-missing/topic"
             table.add(entry, column, name_rows, name, noun=noun)
 
 
