@@ -473,6 +473,8 @@ class ParticipantBootstrap:
             undefined = 1 - len(defined) / len(draws)
             reason = f"no interval: undefined in {undefined:.0%} of the resamples"
             return Estimate(estimate, reason=reason)
+        if not len(draws):  # a statistic that is undefined in the data is not resampled
+            return Estimate(estimate)
         if shifted:
             defined = defined - defined.mean() + estimate
         tail = (1 - self.confidence) / 2
