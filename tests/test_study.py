@@ -240,3 +240,12 @@ def test_the_command_line_starts_without_the_heavy_libraries():
     code = f"import sys, sense7.cli; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_ratings_that_are_no_numbers_are_refused_when_a_study_is_made():
+    conversations = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"]})
+    turns = conversations.assign(Affective=["good"])
+    with pytest.raises(
+        s7.UserError, match="Study wants numbers in the columns of ratings as turns"
+    ):
+        s7.Study("mine", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
