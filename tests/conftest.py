@@ -110,7 +110,6 @@ def run_here():
             ):
                 cli.main()
         signal.signal(signal.SIGTERM, handler)
-        gc.enable()  # which check turns off, since a process ends with it
         said = re.sub(r"(?m)^\S+ \S+ is installed, the lock has .*\n", "", err.getvalue())
         return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), said)
 

@@ -322,9 +322,9 @@ def test_a_number_is_a_score_alone_or_of_five_and_none_beside_other_words(
 TEXTS = [
     # Several scores have to agree.
     ("<S2>4</S2><S2>5</S2>", None, 4, "different scores in several <S2>: '4, 5'"),
-    ("<S2>4</S2> no: <S2>10</S2>", None, 4, "no clear score from 1 to 5 inside <S2>: '10'"),
+    ("<S2>4</S2> no: <S2>10</S2>", None, 4, "not one number from 1 to 5 inside <S2>: '10'"),
     ("<S2>4</S2> no: <S2>5", None, 4, "<S2> is not closed"),
-    ("<S2><S2>4</S2>", None, 2, "no clear score"),
+    ("<S2><S2>4</S2>", None, 2, "not one number"),
     ("<S0>Rather <S2>3</S2>? No.</S0><S2>4</S2>", 4, 3, ""),
     ("<S2>4</S2> so <s2> 4.0 </s2>", 4, 4, ""),
     ("<s2>\n 4 \n</S2>", 4, 4, ""),
@@ -339,9 +339,9 @@ TEXTS = [
     # A doubtful reading says what was read.
     ("<S2>4/5</S2>", 4, 4, "more than a score from 1 to 5 inside <S2>: '4/5'"),
     ("<S2>Score (1-5): 4</S2>", None, 1,
-     "no clear score from 1 to 5 inside <S2>: 'Score (1-5): 4'; the authors' rule reads 1"),
-    (f"<S2>{'a' * 60}</S2>", None, 3, f"no clear score from 1 to 5 inside <S2>: '{'a' * 60}'"),
-    (f"<S2>{'a' * 61}</S2>", None, 3, f"no clear score from 1 to 5 inside <S2>: '{'a' * 60} ..'"),
+     "not one number from 1 to 5 inside <S2>: 'Score (1-5): 4'; the authors' rule reads 1"),
+    (f"<S2>{'a' * 60}</S2>", None, 3, f"not one number from 1 to 5 inside <S2>: '{'a' * 60}'"),
+    (f"<S2>{'a' * 61}</S2>", None, 3, f"not one number from 1 to 5 inside <S2>: '{'a' * 60} ..'"),
     # Thinking is removed before the strict reading alone.
     ("<think>Perhaps <S2>1</S2>?</think><S2>5</S2>", 5, 1, "the authors' rule reads 1"),
     ("<think><S2></S2></think><S2>5</S2>", 5, 3, "the authors' rule reads no score"),

@@ -369,7 +369,7 @@ def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     scores = [score_of(block) for block in blocks]
     if None in scores:
         unread = _quoted(blocks[scores.index(None)])
-        return None, f"no clear score from 1 to 5 inside <S2>: {unread}"
+        return None, f"not one number from 1 to 5 inside <S2>: {unread}"
     if len(set(scores)) > 1:
         return None, f"different scores in several <S2>: {_quoted(', '.join(blocks))}"
     for block in blocks:
