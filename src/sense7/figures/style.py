@@ -584,6 +584,8 @@ def _narrow(drawing: MatplotlibFigure) -> None:
         lines_of_a_row = max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2)
         # On one line, why a row is empty would leave its panel no room.
         for reason in axes.texts:
+            if isinstance(reason, _Name):
+                continue
             _fill_lines(reason, 26)
             lines_of_reason = reason.get_text().count("\n") + 1
             if lines_of_reason > 1:
