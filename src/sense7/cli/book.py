@@ -114,9 +114,8 @@ def ledger(
     values = {}
     if not folder.exists():
         for results in sorted(folder.parent.glob("*/results")):
-            values = (
-                read_values(results) | values
-            )  # of editions that record the same, the first counts
+            # Of editions that record the same, the first counts.
+            values = read_values(results) | values
             if edition in values:
                 break
     if edition in values:
