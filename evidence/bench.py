@@ -243,7 +243,6 @@ def growth(ours: bool) -> Took:
     steps = {}
     for times in (1, 10, 100):
         data = SCRATCH / f"{times} data"
-        parts = SCRATCH / f"{times} parts"
         out = SCRATCH / f"{times} out"
         data.mkdir(parents=True)
         out.mkdir()
@@ -251,11 +250,7 @@ def growth(ours: bool) -> Took:
         for name, sheet in simulate(parameters, 1).sheets.items():
             with (data / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([sheet.header, *sheet.rows])
-        work = {
-            "check": ["check", data],
-            "partition": ["partition", data, parts, "--parts", 4],
-            "statistics": ["statistics", parts, "--out", out / "statistics.csv"],
-        }
+        work = {"check": ["check", data]}
         for path in sorted((ROOT / "notebooks").glob("*.md")):
             if 'data = "synthetic"' in path.read_text("utf-8"):
                 executed = out / f"{path.stem}.ipynb"

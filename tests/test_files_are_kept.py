@@ -27,8 +27,6 @@ WRITERS = {
     "simulate: the truth": ("simulate --out a.xlsx", "a_truth.json"),
     "simulate: the judge": ("simulate --out a.xlsx", "a_judge/"),
     "template": ("template a.xlsx", "a.xlsx"),
-    "partition": (f"partition {SYNTHETIC} parts", "parts/"),
-    "statistics": ("statistics parts --out a.csv", "a.csv"),
     "import": ("import b.json --out a.jsonl", "a.jsonl"),
     "import: a workbook": ("import b.json --out a.xlsx", "a.xlsx"),
     "instrument": ("instrument study.yml --out a.html", "a.html"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sense7.csv_text import csv_text, is_guarded
-from sense7.file_names import LONGEST, file_name, file_names
+from sense7.file_names import LONGEST, file_name
 from sense7.workbook.tables import read_table
 
 PIECES = [
@@ -51,17 +51,8 @@ def test_different_names_have_different_files(first, second):
     assert (file_name(first) == file_name(second)) == (first == second)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("Notes", "NOTES"), ("é", "e\u0301"), ("Straße", "STRASSE"), ("a" * 300, "a" * 300)],
-)
-def test_names_that_some_file_systems_take_for_one_are_refused(first, second, sentences):
-    with sentences.refused(repr(second)):
-        file_names([first, second])
-
-
 def test_long_names_that_differ_at_the_end_alone_stay_apart():
-    assert len(set(file_names(["ü" * 200 + "1", "ü" * 200 + "2"]).values())) == 2
+    assert file_name("ü" * 200 + "1") != file_name("ü" * 200 + "2")
 
 
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")

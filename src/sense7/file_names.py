@@ -2,9 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
 
-from sense7.errors import UserError
 from sense7.files import digest_of
 
 LONGEST = 160
@@ -74,35 +72,3 @@ def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
             break
         start += character
     return f"{start}~{digest}"
-
-
-def file_names(texts: Iterable[str], where: object = "") -> dict[str, str]:
-    """Give each name from data its file's name; refuse two that would be one file where case does not count.
-
-    Raises
-    ------
-    UserError
-        If the names of two files are equal, or differ only in case or in how letters with accents are composed.
-
-    Examples
-    --------
-    >>> file_names(["Notes", "a/b"])
-    {'Notes': 'Notes', 'a/b': 'a%2Fb'}
-    >>> file_names(["Notes", "notes"], "mine.xlsx")
-    Traceback (most recent call last):
-        ...
-    sense7.errors.UserError: mine.xlsx: the names 'Notes' and 'notes' would be one file. Rename one of them.
-    """
-    names: dict[str, str] = {}
-    first: dict[str, str] = {}
-    for text in texts:
-        name = file_name(text)
-        # What file systems compare where they pass over case and composition (Unicode's canonical caseless match).
-        folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
-        if folded in first:
-            pair = f"{first[folded]!r} and {text!r}"
-            problem = f"the names {pair} would be one file. Rename one of them."
-            raise UserError(f"{where}: {problem}" if where else problem)
-        first[folded] = text
-        names[text] = name
-    return names

@@ -79,7 +79,7 @@ def load(
         strict=strict,
         prompted_condition=prompted_condition or None,
         name=provenance.name,
-        part=not rated,
+        rated=rated,
         options=options,
     )
     return _with_provenance(study, provenance)

@@ -22,7 +22,7 @@ from sense7.book import jobs as jobs_module
 from sense7.book.code import Library
 from sense7.book.jobs import plan
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.scheduler import mapping
+from sense7.book.scheduler import Cluster
 from sense7.errors import BuildError
 from sense7.processes import FIXED
 
@@ -588,14 +588,8 @@ def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed)
 
 def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch, sentences):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with sentences.refused("--scheduler", "distributed>="), mapping("tcp://127.0.0.1:9"):
-        pass
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_this_machine_maps_in_order(workers):
-    with mapping(None, workers) as apply:
-        assert list(apply(abs, [-3, 2, -1])) == [3, 2, 1]
+    with sentences.refused("--scheduler", "distributed>="):
+        Cluster("tcp://127.0.0.1:9")
 
 
 def test_without_a_way_to_this_machine_itself_no_kernel_is_waited_for(

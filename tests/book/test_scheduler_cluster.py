@@ -5,16 +5,12 @@ import subprocess
 import sys
 import time
 
-import pandas as pd
 import pytest
 
 from helpers.checkout import recording
 from sense7.book import scheduler
-from sense7.book.scheduler import Cluster, mapping
-from sense7.cli.sufficient_statistics import statistics_of_parts
+from sense7.book.scheduler import Cluster
 from sense7.errors import UserError
-from sense7.loading import load
-from sense7.workbook.writing import write_partitions
 
 pytest.importorskip(
     "distributed", reason="the extra cluster (dask.distributed) is not installed; it is in no lock"
@@ -162,14 +158,6 @@ def test_a_notebook_that_fails_on_a_cluster_is_named_as_ever(cluster, checkout):
     assert "01-a.md: code cell 3" in done.stderr
     assert "ZeroDivisionError" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(cluster, tmp_path):
-    write_partitions(load("synthetic"), tmp_path / "parts", 6)
-    here = statistics_of_parts(tmp_path / "parts", draws=200, seed=1)
-    with mapping(cluster.address) as apply:
-        there = statistics_of_parts(tmp_path / "parts", apply=apply, draws=200, seed=1)
-    pd.testing.assert_frame_equal(here, there, rtol=1e-12)
 
 
 def test_a_worker_with_other_code_is_refused(cluster, tmp_path, monkeypatch):

@@ -15,7 +15,6 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
 from sense7.findings.ground_truth import labels
@@ -183,8 +182,6 @@ def test_what_asks_for_a_judgment_of_the_whole_has_no_number_where_there_is_none
     assert set(refused) == {repeated}
     assert effects["estimate"].isna().all()
     assert np.isfinite(alphas.loc["per turn, pairwise", "estimate"])
-    of_parts = estimates_of_parts([sums_of_part(study)], draws=50, seed=1)
-    assert of_parts.loc[["poor_turn_d", "alpha_post"], "estimate"].isna().all()
 
 
 def test_another_judgment_of_the_whole_is_compared():

@@ -1,20 +1,13 @@
-"""Work on other processes and machines: a cluster of Dask, or this machine, with the same results.
+"""Notebooks executed by the workers of a Dask cluster, on other processes and machines, with the same results.
 
 The workers of a cluster are started by the user (``dask scheduler``, ``dask worker``), with this project installed and
 the checkout at the same path, as on a folder that all machines share. A task whose worker dies is given to another one;
 what other tasks gave is kept.
 """
 
-import contextlib
 import functools
 import logging
-import math
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
 
 from sense7.book.code import library_digest, versions
@@ -81,30 +74,11 @@ class Cluster:
         finally:
             future.release()
 
-    def map(self, function: Callable, items: Iterable) -> list:
-        """Call a function on each item, and give the results in order."""
-        from distributed import KilledWorker
-
-        # Sent to each worker once: it may hold much that all calls take.
-        sent = self._client.scatter([function], broadcast=True, hash=False)[0]
-        calls = self._client.map(_called, list(items), function=sent, pure=False)
-        try:
-            return self._client.gather(calls)
-        except KilledWorker as error:
-            raise UserError(
-                f"--scheduler: every worker that took up a part died of it ({one_line(error)}), probably for want of "
-                "memory. Start workers with more memory, or write the data set in more parts."
-            ) from None
-
     def close(self) -> None:
         """Leave the cluster; tasks that nobody waits for any more are called off."""
         self._client.close()
 
     kill = close
-
-
-def _called(item, function: Callable):
-    return function(item)
 
 
 @functools.cache  # of a worker what it began with, not what became of its files since
@@ -116,27 +90,3 @@ def _versions_and_view(shared: Path | None) -> tuple:
         sorted(versions().items()),
         shared is None or shared.exists(),
     )
-
-
-@contextlib.contextmanager
-def mapping(address: str | None, workers: int | None = None) -> Iterator[Callable]:
-    """Give a ``map`` whose calls run on the cluster of an address or, without one, in processes of this machine."""
-    if address is not None:
-        with contextlib.closing(Cluster(address)) as cluster:
-            yield cluster.map
-        return
-    workers = workers or os.cpu_count() or 1
-    if workers == 1:
-        yield map
-        return
-    try:
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            # Several at a time, with which the function is sent once: it may hold much that all of them take.
-            yield lambda function, items: pool.map(
-                function, items, chunksize=math.ceil(len(items) / (4 * workers))
-            )
-    except BrokenProcessPool:
-        raise UserError(
-            f"one of {workers} worker processes was ended from outside, probably by the system for want of memory. "
-            "Nothing was written; run it with fewer at once, such as --jobs 1, or on a machine with more memory."
-        ) from None

@@ -1,4 +1,4 @@
-"""The verbs about data: check, simulate, fetch, an empty workbook, and a data set in parts."""
+"""The verbs about data: check, simulate, fetch, and an empty workbook."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,10 @@ from typing import Annotated
 
 from sense7.cli.common import (
     Force,
-    Jobs,
     Json,
-    NewFolder,
     Parameters,
     Prompted,
     Reading,
-    Scheduler,
     Strict,
     Workbook,
     argument,
@@ -20,10 +17,8 @@ from sense7.cli.common import (
     option,
     with_options,
 )
-from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
-from sense7.files import require_free, write_whole
-from sense7.terminal import count_of
+from sense7.files import require_free
 
 
 @with_options
@@ -114,47 +109,3 @@ def template(
     from sense7.workbook.writing import write_template
 
     print(write_template(out, replace=force))
-
-
-def partition(
-    data: Annotated[str, argument("A workbook, or the name of a data set.")],
-    out: NewFolder,
-    parts: Annotated[int, option("Number of parts.", min=1)] = 8,
-) -> None:
-    """Write a data set in parts by participant, each a folder of tables."""
-    from sense7.loading import load
-    from sense7.workbook.writing import write_partitions
-
-    print(f"{count_of(len(write_partitions(load(data), out, parts)), 'part')}\n{out}")
-
-
-def statistics(
-    folder: Annotated[Path, argument("Data set in parts, as `sense7 partition` writes it.")],
-    out: Annotated[Path, option("Table to write.", metavar="TABLE.csv")],
-    predictions: Annotated[
-        Path | None, option("A file of a judge's predictions, for the accuracy.")
-    ] = None,
-    draws: Annotated[int, option("Resamplings of participants.", min=100)] = 10_000,
-    seed: Annotated[int, option("Seed of every random step.", min=0)] = 1,
-    confidence: Annotated[float, option("Of the intervals.", min=0.5, max=0.999)] = 0.95,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    force: Force = False,
-) -> None:
-    """Compute the main statistics of a data set in parts, one part at a time and process."""
-    import pandas as pd
-
-    from sense7.book.scheduler import mapping
-    from sense7.cli.sufficient_statistics import statistics_of_parts
-    from sense7.judge.files import counted_scores, read_predictions
-
-    require_free(out, f"--out {out}", replace=force)
-    scores = None
-    if predictions is not None:
-        frame = read_predictions(predictions).frame
-        scores = pd.Series(counted_scores(frame), index=frame["conversation"])
-    options = {"draws": draws, "seed": seed, "confidence": confidence}
-    with mapping(scheduler, jobs) as apply:
-        table = statistics_of_parts(folder, scores, apply=apply, **options)
-    write_whole(out, frame_as_csv(table), replace=force)
-    print(out)

@@ -206,12 +206,25 @@ def alpha_row(
     if not reason and items < 2:
         number = "none" if items == 0 else "only one"
         reason = f"{number} of these dimensions was rated in this data set; alpha needs two"
+    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     if reason:
-        method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason, key=key)
     moments, people = moments_by_participant(used.to_numpy(dtype=float), used.index)
-    row = alpha_row_of_moments(
-        moments, people, units, bootstrap, missing=missing, interval=interval, key=key
+    if interval == "feldt":
+        alpha = float(_alpha_from_sums(moments.sum(axis=0)))
+        estimate = Estimate(alpha, *feldt_interval(alpha, units, items, bootstrap.confidence))
+        how = f"{bootstrap.confidence:.0%} Feldt interval, which takes units as independent"
+    else:
+        scale = None
+        if interval == "participants":
+            scale = SCALE
+        estimate = bootstrap.estimate(_alpha_from_sums, moments, people, scale)
+        how = bootstrap.describe(scale)
+    undefined = "the ratings do not vary, or no two items share two units"
+    if units < 2:
+        undefined = f"fewer than two units rate all of {count_of(items, 'dimension')}"
+    row = bootstrap.row(
+        estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how, key=key
     )
     if len(never_rated) and np.isfinite(row["estimate"]):
         lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(never_rated)}"
@@ -236,38 +249,6 @@ def moments_by_participant(
     for code, rows in pd.Series(codes).groupby(codes).indices.items():
         moments[code] = pair_moments(values[rows])
     return moments, people
-
-
-def alpha_row_of_moments(
-    moments: np.ndarray,
-    participants: pd.Series,
-    units: int,
-    bootstrap: ParticipantBootstrap,
-    *,
-    missing: str,
-    interval: str,
-    key: str = "",
-) -> dict:
-    """Return :func:`alpha_row` from the sums of :func:`pair_moments` over one unit each, or one participant each."""
-    items = moments.shape[-1]
-    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
-    if interval == "feldt":
-        alpha = float(_alpha_from_sums(moments.sum(axis=0)))
-        estimate = Estimate(alpha, *feldt_interval(alpha, units, items, bootstrap.confidence))
-        how = f"{bootstrap.confidence:.0%} Feldt interval, which takes units as independent"
-    else:
-        scale = None
-        if interval == "participants":
-            scale = SCALE
-        estimate = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
-        how = bootstrap.describe(scale)
-    if units < 2:
-        undefined = f"fewer than two units rate all of {count_of(items, 'dimension')}"
-    else:
-        undefined = "the ratings do not vary, or no two items share two units"
-    return bootstrap.row(
-        estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how, key=key
-    )
 
 
 FEWEST_UNITS = 3

@@ -14,8 +14,8 @@ from leaving out each participant in turn.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import ClassVar
@@ -275,7 +275,7 @@ class ParticipantBootstrap:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        generator = self._generator()
+        generator = np.random.default_rng(self.seed)
         # Floats, or if the table is large, one byte each, an eighth of the memory.
         dtype = float if self.draws * len(self.names) <= _CELLS else np.uint8
         table = np.empty((self.draws, len(self.names)), dtype=dtype)
@@ -289,35 +289,6 @@ class ParticipantBootstrap:
                 table = table.astype(wide_enough, copy=False)
                 table[draws, members] = counts
         return table
-
-    def _generator(self) -> np.random.Generator:
-        return np.random.default_rng(self.seed)
-
-    def split(self, most: int) -> list["ParticipantBootstrap"]:
-        """Split into bootstraps with some of the resamples each, for other processes; together they have all of these.
-
-        Each starts where the random numbers of those before it end.
-
-        Examples
-        --------
-        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=5, seed=1)
-        >>> parts = bootstrap.split(2)
-        >>> [part.draws for part in parts]
-        [2, 2, 1]
-        >>> np.array_equal(np.concatenate([part.weights() for part in parts]), bootstrap.weights())
-        True
-        """
-        generator = self._generator()
-        size = len(self.names)
-        parts = []
-        for piece in pieces(self.draws, 1, most):
-            state = generator.bit_generator.state
-            draws = piece.stop - piece.start
-            parts.append(_SomeDraws(self.names, draws, self.seed, self.confidence, state))
-            # The generator moves on to where the next part starts.
-            for passed in pieces(draws, _ARRAYS * size):
-                generator.integers(size, size=(passed.stop - passed.start, size))
-        return parts
 
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
         """How often each draw takes each participant.
@@ -637,10 +608,6 @@ class StratifiedBootstrap(ParticipantBootstrap):
         group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
         return [np.flatnonzero(group_of == group) for group in pd.unique(group_of)]
 
-    def split(self, most: int) -> list[ParticipantBootstrap]:
-        """Refused: groups are drawn one after the other, so that no draw has its random numbers together."""
-        raise UserError("Resamples within groups can't be split. Split a ParticipantBootstrap.")
-
     def describe(self, scale: Scale | None = None) -> str:
         """Kind of interval, in words.
 
@@ -653,18 +620,3 @@ class StratifiedBootstrap(ParticipantBootstrap):
         if scale:
             return description
         return f"{description} within groups"
-
-
-@dataclass(frozen=True, eq=False)
-class _SomeDraws(ParticipantBootstrap):
-    """Consecutive draws of a bootstrap: those that follow a state of its random numbers."""
-
-    state: Mapping = field(default_factory=dict)
-
-    def __post_init__(self):
-        """Nothing: all was checked of the bootstrap that is cut."""
-
-    def _generator(self) -> np.random.Generator:
-        generator = np.random.default_rng()
-        generator.bit_generator.state = self.state
-        return generator

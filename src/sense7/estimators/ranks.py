@@ -144,49 +144,28 @@ def spearman_row(
     participants: pd.Series,
     bootstrap: ParticipantBootstrap,
     method: str,
-    counts: np.ndarray | int = 1,
-    draws: np.ndarray | None = None,
 ) -> dict:
-    """Return Spearman's correlation with its interval, as a row of estimates.
+    """Return Spearman's correlation with its interval, as a row of estimates."""
+    estimate = spearman_in_draws(first, second, np.ones((1, len(first))))
 
-    ``counts`` is the number of rows that each row represents; ``draws`` the result of :func:`spearman_draws`, if known.
-    """
-    counts_of_rows = np.broadcast_to(counts, len(first))
-    common = {"n": int(counts_of_rows.sum()), "unit": "correlation", "method": method}
-    as_they_are = counts_of_rows[None].astype(float)
-    estimate = spearman_in_draws(first, second, as_they_are)
-    if draws is None:
-        pairs, table = distinct_pairs(first, second, participants, bootstrap, counts)
-        draws = spearman_draws(pairs, table, bootstrap)
-    result = bootstrap.percentile(np.append(estimate, draws), participants)
-    return bootstrap.row(result, **common, undefined="one of the two does not vary")
-
-
-def distinct_pairs(
-    first: np.ndarray,
-    second: np.ndarray,
-    participants: pd.Series,
-    bootstrap: ParticipantBootstrap,
-    counts: np.ndarray | int = 1,
-) -> tuple[np.ndarray, "scipy.sparse.csr_matrix"]:
-    """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs."""
+    # Means of few levels make few distinct pairs: how many of each a participant has.
     values = np.column_stack([first, second])
     pairs, pair = np.unique(values, axis=0, return_inverse=True)
     positions = (pair, bootstrap.codes(participants))
     shape = (len(pairs), len(bootstrap.names))
-    counts_of_rows = np.broadcast_to(counts, len(first))
-    table = scipy.sparse.csr_matrix((counts_of_rows, positions), shape)
-    return pairs, table
-
-
-def spearman_draws(
-    pairs: np.ndarray, table: "scipy.sparse.csr_matrix", bootstrap: ParticipantBootstrap
-) -> np.ndarray:
-    """Return Spearman's correlation in every resample, of :func:`distinct_pairs`."""
-    first, second = pairs.T
+    counts = scipy.sparse.csr_matrix((np.ones(len(pair)), positions), shape)
+    first_of_pairs, second_of_pairs = pairs.T
 
     def correlation(weights: np.ndarray) -> np.ndarray:
-        times_drawn = (table @ weights.T).T
-        return spearman_in_draws(first, second, times_drawn)
+        times_drawn = (counts @ weights.T).T
+        return spearman_in_draws(first_of_pairs, second_of_pairs, times_drawn)
 
-    return bootstrap.in_every_draw(correlation)
+    draws = bootstrap.in_every_draw(correlation)
+    result = bootstrap.percentile(np.append(estimate, draws), participants)
+    return bootstrap.row(
+        result,
+        n=len(first),
+        unit="correlation",
+        method=method,
+        undefined="one of the two does not vary",
+    )

@@ -311,7 +311,7 @@ def write_workbook(
     parse_sheets(
         {sheet.name: sheet for sheet in sheets},
         path=out,
-        part=not joined.turns,
+        rated=bool(joined.turns),
         options=options,
     )
     write_sheets(sheets, out, replace=replace)

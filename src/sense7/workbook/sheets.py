@@ -78,8 +78,8 @@ def read_workbook(path: str | Path, **options) -> Study:
     **options
         As for :func:`parse_workbook`, all of them by name: ``strict`` (any warning is an error),
         ``prompted_condition`` (the condition with the empathy prompt), ``name`` (of the study), ``options`` (scales
-        and words that differ from the official format, see :class:`~sense7.workbook.options.ReadingOptions`), ``part``
-        (the data may lack any rating) and ``sheets`` (where they are read already).
+        and words that differ from the official format, see :class:`~sense7.workbook.options.ReadingOptions`), ``rated``
+        (whether a workbook without any rating is refused) and ``sheets`` (where they are read already).
 
     Returns
     -------
@@ -122,7 +122,7 @@ def parse_workbook(
     strict: bool = False,
     prompted_condition: str | None = None,
     name: str | None = None,
-    part: bool = False,
+    rated: bool = True,
     options: ReadingOptions | None = None,
     sheets: dict[str, Sheet] | None = None,
 ) -> ParsedWorkbook:
@@ -138,8 +138,8 @@ def parse_workbook(
         The condition with the empathy prompt; guessed from the names if not given.
     name : str, optional
         Name of the study; the file's stem if not given.
-    part : bool
-        Whether this is one part of a data set (:mod:`sense7.workbook.writing`), which may lack any rating.
+    rated : bool
+        Whether a workbook without any rating is refused.
     options : ReadingOptions, optional
         Declared scales and words; those of ``FILE.reading.yml`` beside the workbook if not given. A sheet Scales of
         the workbook declares scales, too; what is given here comes first.
@@ -171,7 +171,7 @@ def parse_workbook(
             if normalise_name(column) not in column_names:
                 raise refusal(path, "no-missing-column", name=column)
         errors = {diagnostic.kind for diagnostic in reading.diagnostics.of(ERROR)}
-        if part:
+        if not rated:
             errors.discard("no-rating")
         is_refused = strict and reading.diagnostics.of(ERROR, WARNING)
         if reading.conversations is None or reading.turns is None or errors or is_refused:

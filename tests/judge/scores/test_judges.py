@@ -13,7 +13,6 @@ from scipy.stats import spearmanr
 
 from helpers.studies import FRAMES, bootstrap_of
 from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
-from sense7.cli.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
@@ -431,7 +430,6 @@ RESULTS = {
     "words": lambda study: answer_lengths(study)[["words"]],
     "chats": lambda study: chats(study).to_frame(),
     "examples": lambda study: chosen_examples(study, 5),
-    "sums of parts": lambda study: estimates_of_parts([sums_of_part(study)], draws=40, seed=4),
 }
 
 
