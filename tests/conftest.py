@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, settings
 
 from helpers.golden import REFERENCE, reference
 from helpers.pages import chromium
-from helpers.sentences import COLLECTED, Sentences
 from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.processes import ONE_THREAD
@@ -52,13 +51,6 @@ SLOWEST = (
 
 SHARING = ("tests/built_book", "tests/simulate")
 """Folders whose files share what is slow to make: parsed pages; the truth of the default simulation."""
-
-
-@pytest.fixture
-def sentences(snapshot, tmp_path, tmp_path_factory):
-    """What messages say, in one file; see :mod:`helpers.sentences`."""
-    folder = tmp_path_factory.getbasetemp()  # with pytest-xdist, one of several in the session's
-    return Sentences(snapshot, [tmp_path, folder, folder.parent, ROOT])
 
 
 @pytest.fixture(scope="session")
@@ -217,7 +209,6 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what is long, and begin with what takes longest."""
-    config.stash[COLLECTED] = list(items)
     if not config.getoption("--long"):
         config.hook.pytest_deselected(
             items=[item for item in items if item.get_closest_marker("long")]
@@ -236,8 +227,6 @@ def pytest_collection_finish():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: run by make test-long alone, which runs everything")
-    # Of the file of sentences a part is tried at a time; tests/test_sentences.py says what no test has.
-    config.option.warn_unused_snapshots = True
     # Processes of pytest-xdist are started with these: threads of two of them would wait for each other's processor.
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)

@@ -2,6 +2,7 @@
 
 from bs4 import BeautifulSoup
 
+from helpers import naming
 from sense7 import paper
 
 FACTS = {"kind": "synthetic", "label": "synthetic", "file": "s.xlsx", "verified": False}
@@ -29,10 +30,10 @@ def drawn(values):
     return BeautifulSoup(source, "html.parser")
 
 
-def test_each_claim_has_its_published_value_its_state_and_the_verdicts_of_others(sentences):
+def test_each_claim_has_its_published_value_its_state_and_the_verdicts_of_others():
     values = {"ieval_participant_share_beyond_condition_and_topic": {"low": -0.2, "high": -0.1}}
     alt = drawn(values).svg["aria-label"]
-    sentences.check(
+    naming.check(
         alt,
         "finding_individualized: published 0.5 published, this data set 25.0% met",
         "0 of 1 the opposite",

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from helpers import naming
 from sense7 import cli
 from sense7.book import rerun as rerun_module
 from sense7.book.editions import FORMAT, write_manifest
@@ -135,13 +136,13 @@ REFUSED = {
 
 @pytest.mark.parametrize(("command", "places"), REFUSED.items(), ids=REFUSED)
 def test_what_can_not_be_done_is_refused_before_anything_runs_or_is_written(
-    command, places, call, tmp_path, monkeypatch, sentences
+    command, places, call, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     done = call(*command.split(), SENSE7_CACHE=tmp_path / "none")
     refused(done)
     # Which editions there are, and so what is advised, depends on the checkout.
-    sentences.check(done.stderr, *places, varying=r"\(present: .*")
+    naming.check(done.stderr, *places)
     assert "executed" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -170,15 +171,15 @@ def test_short_options_say_the_same(short, long, call):
         assert call("judge", "run", short).stdout == call("judge", "run", long).stdout
 
 
-def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call, sentences):
+def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings-2025.xlsx").touch()
     misspelt = call("check", "rating-2025.xlsx")
     refused(misspelt)
-    sentences.check(misspelt.stderr, "rating-2025.xlsx")
+    naming.check(misspelt.stderr, "rating-2025.xlsx")
     words = call("check", "ratings-2025.xlsx", "--words", "worsd.yml")
     refused(words)
-    sentences.check(words.stderr, "worsd.yml")
+    naming.check(words.stderr, "worsd.yml")
     (tmp_path / "words.yml").touch()
     assert call("check", "ratings-2025.xlsx", "--words", "worsd.yml").stderr == words.stderr
 
@@ -223,7 +224,7 @@ def roughly(monkeypatch):
 
 
 @pytest.mark.usefixtures("roughly")
-def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call, sentences):
+def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     out = tmp_path / "mine.xlsx"
     done = call("simulate", "--out", out, "--seed", 3, *SMALL)
     assert done.returncode == 0, done.stderr
@@ -233,13 +234,13 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call, s
     copy = tmp_path / "copy.xlsx"
     copy.write_bytes(out.read_bytes())
     for path in (out, copy):
-        sentences.check(call("check", path).stdout.splitlines()[0], path.stem, "synthetic")
+        naming.check(call("check", path).stdout.splitlines()[0], path.stem, "synthetic")
     assert len(read_sheets(out)["Tasks"].rows) == 16
 
 
 @pytest.mark.usefixtures("roughly")
 def test_the_simulated_judge_can_be_left_out_or_be_smaller_and_the_workbook_is_the_same(
-    tmp_path, call, sentences
+    tmp_path, call
 ):
     out = tmp_path / "a.xlsx"
     assert call("simulate", "--out", out, *SMALL).returncode == 0
@@ -265,7 +266,7 @@ def test_the_simulated_judge_can_be_left_out_or_be_smaller_and_the_workbook_is_t
     )
     evaluated = call("judge", "evaluate", tmp_path / "b_judge").stdout
     (line,) = [line for line in evaluated.splitlines() if "simulated-judge-iter1, " in line]
-    sentences.check(line, "simulated judge (simulated-judge-iter1, simulated-judge-iter2)")
+    naming.check(line, "simulated judge (simulated-judge-iter1, simulated-judge-iter2)")
 
 
 def test_simulate_lists_its_parameters(call):
@@ -317,9 +318,7 @@ def write_ledger(root, name, *rows):
     write_manifest(folder)
 
 
-def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(
-    tmp_path, call, sentences
-):
+def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path, call):
     first = run("build", "synthetic", cwd=tmp_path)  # from anywhere: the library knows its checkout
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines()[-1] == str(
@@ -330,10 +329,10 @@ def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdi
     assert again.returncode == 0
     assert again.stdout == first.stdout
     assert again.stderr == ""
-    sentences.check(call("build").stderr.splitlines()[0])
+    assert call("build").stderr.splitlines()[0]
 
 
-def test_the_ledger_is_printed_with_every_claim(call, sentences):
+def test_the_ledger_is_printed_with_every_claim(call):
     done = call("ledger")
     assert done.returncode == 0, done.stderr
     rows = json.loads(call("ledger", "synthetic", "--json").stdout)
@@ -345,7 +344,7 @@ def test_the_ledger_is_printed_with_every_claim(call, sentences):
     assert "Contradiction:" in done.stdout
     strict = call("ledger", "synthetic", "--strict")
     assert strict.returncode == 1, "only the official workbook is compared with the paper"
-    sentences.check(strict.stderr, "synthetic: ")
+    naming.check(strict.stderr, "synthetic: ", "sense7 fetch official", "sense7 build official")
 
 
 @pytest.mark.parametrize(
@@ -358,23 +357,23 @@ def test_the_ledger_is_printed_with_every_claim(call, sentences):
     ],
 )
 def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(
-    checkout, rows, code, call, sentences
+    checkout, rows, code, call
 ):
     write_ledger(checkout, "official", *rows)
     done = call("ledger", "official", "--strict", root=checkout)
     assert done.returncode == code
     assert bool(done.stderr) is bool(code)
     if code:
-        sentences.check(done.stderr, ": b")
+        naming.check(done.stderr, ": b")
     assert "[bold]" in done.stdout, "titles are text, not markup of the terminal"
     assert call("ledger", "official", root=checkout).returncode == 0
 
 
-def test_a_key_that_no_edition_has_recorded_leads_to_what_to_run(checkout, call, sentences):
+def test_a_key_that_no_edition_has_recorded_leads_to_what_to_run(checkout, call):
     """It said to build an edition of the key's name."""
     missing = call("ledger", "alpha_turn", root=checkout)
     refused(missing)
-    sentences.check(missing.stderr, "alpha_turn", "sense7 build synthetic")
+    naming.check(missing.stderr, "alpha_turn", "sense7 build synthetic")
     record = Recorder("03-reliability", checkout / "_build/editions/mine/results")
     record.value("alpha_turn", 0.9, n=9, unit="alpha", method="a", computed_by="this notebook")
     write_ledger(checkout, "mine", ledger_row("a", "not comparable"))
@@ -384,31 +383,43 @@ def test_a_key_that_no_edition_has_recorded_leads_to_what_to_run(checkout, call,
 
 
 @pytest.mark.parametrize("name", ["official", "mine"])
-def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, call, sentences):
+def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, call):
     """It printed a note and ended with 0 for an unverified copy, as if that had reproduced the paper."""
     write_ledger(
         checkout, name, ledger_row("a", "not comparable"), ledger_row("b", "not comparable")
     )
     done = call("ledger", name, "--strict", "--json", root=checkout)
     assert done.returncode == 1
-    sentences.check(done.stderr, f"{name}: ", f"the data of {name}", "sense7 fetch official")
+    naming.check(
+        done.stderr,
+        f"{name}: ",
+        f"the data of {name}",
+        "sense7 fetch official",
+        "sense7 build official",
+    )
     assert json.loads(done.stdout)[0]["verdict"] == "not comparable"
-    sentences.check(call("ledger", "yours", root=checkout).stderr, "yours: ", f": {name})")
+    naming.check(
+        call("ledger", "yours", root=checkout).stderr,
+        "yours: ",
+        f": {name})",
+        "sense7 build",
+        "--name",
+    )
 
 
 @pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])
-def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call, sentences):
+def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call):
     """They are compared with their own numbers in every edition: that is no word on the paper, for or against."""
     others = [ledger_row(name, name, release=["ieval"]) for name in ("reproduced", "differs")]
     write_ledger(checkout, "official", ledger_row("a", about_sense_7), *others)
     done = call("ledger", "official", "--strict", root=checkout)
     assert done.returncode == code
     (heading,) = [line for line in done.stdout.splitlines() if line.lstrip().startswith("Claims")]
-    sentences.check(heading.strip())
+    assert "other works" in heading
 
 
 @pytest.mark.parametrize("verb", [["build"], ["ledger"], ["notebooks"]])
-def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call, sentences):
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call):
     done = call(*verb, root=tmp_path)
     refused(done)
-    sentences.check(done.stderr, tmp_path, for_all=True)
+    naming.check(done.stderr, tmp_path)

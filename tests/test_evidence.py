@@ -13,6 +13,7 @@ from evidence.coverage import simulated_studies as many
 from scipy import stats
 from scipy.stats import binomtest
 
+from helpers import naming
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
 from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP
@@ -136,7 +137,7 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(claims):
             assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
 
 
-def test_earlier_rules_stand_beside_those_of_today(claims, sentences):
+def test_earlier_rules_stand_beside_those_of_today(claims):
     table = stored_coverage.rules_before_and_after()
     assert set(table.index) <= {claim.short for claim in claims}
     now = POWER["claims"]["finding_expectations"]["planted"]
@@ -145,7 +146,7 @@ def test_earlier_rules_stand_beside_those_of_today(claims, sentences):
     assert row["power, earlier"] == "46.0% of 200"
     gap = table.loc["Expected and experienced"]
     assert gap["power"] == ""
-    sentences.check(gap["rule"], "none")
+    naming.check(gap["rule"], "none")
 
 
 def test_rates_of_the_rule_on_expectations_stand_beside_those_of_the_rule_that_was_not_taken():
@@ -311,19 +312,19 @@ def changed_rows(path, change):
     return path
 
 
-def test_the_verdict_names_what_is_outside(tmp_path, sentences):
+def test_the_verdict_names_what_is_outside(tmp_path):
     path = changed_rows(
         tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])}
     )
     verdict = stored_coverage.coverage_verdict("within", path)
-    sentences.check(verdict, "0 of 14", "95%", "91%", "98%")
+    naming.check(verdict, "0 of 14", "95%", "91%", "98%")
     assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
     first = COVERAGE["results"][0]
     changed_rows(
         path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])}
     )
     text = stored_coverage.coverage_verdict("within", path)
-    sentences.check(text, "1 of 14", "alpha per turn 50.0%", "1 (alpha per turn, 50.0%)")
+    naming.check(text, "1 of 14", "alpha per turn 50.0%", "1 (alpha per turn, 50.0%)")
     assert stored_coverage.coverage_exclusions(path)[["estimate", "n"]].to_numpy().tolist() == [
         [1, 28],
         [1, 28],

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.files import (
@@ -105,15 +106,13 @@ def test_what_comes_while_a_file_is_written_stays(make, tmp_path):
     assert path.is_symlink() or not path.is_file() or path.read_text() == ""
 
 
-def test_without_hard_links_a_file_is_written_and_what_is_there_stays(
-    tmp_path, monkeypatch, sentences
-):
+def test_without_hard_links_a_file_is_written_and_what_is_there_stays(tmp_path, monkeypatch):
     def refused(*given):
         raise PermissionError
 
     monkeypatch.setattr(os, "link", refused)
     write_whole(tmp_path / "a.txt", "first")
-    with sentences.refused(tmp_path / "a.txt"):
+    with naming.refused(tmp_path / "a.txt", "--force"):
         write_whole(tmp_path / "a.txt", "second")
     assert (tmp_path / "a.txt").read_text() == "first"
 
@@ -132,14 +131,14 @@ def test_a_folder_that_comes_meanwhile_stays(tmp_path):
     assert [file.name for file in folder.iterdir()] == ["mine.txt"]
 
 
-def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path, sentences):
+def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path):
     path = tmp_path / "a.txt"
     for text in ("first", "second"):
         with replacing(path, own=True) as temporary:
             temporary.write_text(text)
     path.write_text("edited")
     with (
-        sentences.refused(path),
+        naming.refused(path, "sense7 wrote", "--out"),
         replacing(path, own=True) as temporary,
     ):
         temporary.write_text("third")

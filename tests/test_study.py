@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
+from helpers import naming
 from sense7 import tables
 from sense7.checkout import data_file
 from sense7.estimators import effect_size, estimates, factor, rater_agreement
@@ -80,8 +81,8 @@ def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria
         ({"participants": [5]}, ["small", "participant 5"]),
     ],
 )
-def test_what_selects_nothing_or_is_unknown_is_refused(study, criteria, places, sentences):
-    with sentences.refused(*places):
+def test_what_selects_nothing_or_is_unknown_is_refused(study, criteria, places):
+    with naming.refused(*places):
         study.subset(**criteria)
 
 
@@ -143,13 +144,13 @@ FRAME = pd.DataFrame({"a": [1.0], "b": ["x"]})
         ),
     ],
 )
-def test_a_wrong_kind_is_refused_with_what_is_wanted(function, args, places, sentences):
-    with sentences.refused(*places):
+def test_a_wrong_kind_is_refused_with_what_is_wanted(function, args, places):
+    with naming.refused(*places):
         function(*args)
 
 
-def test_a_study_is_shown_in_one_short_line(study, sentences):
-    sentences.check(
+def test_a_study_is_shown_in_one_short_line(study):
+    naming.check(
         repr(study), "small", "3 participants", "4 conversations", "2 conditions", "8 turns"
     )
     assert repr(s7.load("synthetic")).startswith("<Study synthetic (synthetic data): ")
@@ -212,15 +213,15 @@ def test_every_listed_name_is_there():
     ("misspelt", "meant"),
     [("recordr", "Recorder"), ("cronbach_aplha", "cronbach_alpha"), ("laod", "load")],
 )
-def test_what_was_meant_is_said_of_a_misspelt_name(misspelt, meant, sentences):
-    with sentences.refused(repr(misspelt), meant, error=AttributeError):
+def test_what_was_meant_is_said_of_a_misspelt_name(misspelt, meant):
+    with naming.refused(repr(misspelt), meant, "sense7 import", error=AttributeError):
         getattr(s7, misspelt)
 
 
-def test_a_name_like_no_other_leads_to_the_list_and_a_module_to_its_import(sentences):
-    with sentences.refused("'qqqq'", "dir(sense7)", error=AttributeError):
+def test_a_name_like_no_other_leads_to_the_list_and_a_module_to_its_import():
+    with naming.refused("'qqqq'", "dir(sense7)", "sense7 import", error=AttributeError):
         _ = s7.qqqq
-    with sentences.refused("from sense7 import figures", error=AttributeError):
+    with naming.refused("from sense7 import figures", error=AttributeError):
         _ = s7.baselines
     assert not hasattr(s7, "__wrapped__")
 

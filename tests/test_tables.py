@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7 import figures, tables
 from sense7.estimators.estimates import ComputedBy, estimate_row, estimate_table
 from sense7.findings.core import finding
@@ -54,12 +55,12 @@ def test_names_and_notes_stand_left_and_numbers_do_not():
         assert left == [True, False, False, True, False]
 
 
-def test_an_estimate_that_is_missing_is_said_to_be(sentences):
+def test_an_estimate_that_is_missing_is_said_to_be():
     table = table_of(["a"])
     table.loc["b"] = estimate_row(n=0, unit="share of turns", method="m", reason="never asked")
     page = BeautifulSoup(tables.estimates(table, "c")._repr_html_(), "html.parser")
     _, missing = (" ".join(row.get_text(" ").split()) for row in page.select("tbody tr"))
-    sentences.check(missing, "b", "never asked")
+    naming.check(missing, "b", "never asked")
     assert "nan" not in page.get_text().casefold()
 
 
@@ -233,8 +234,8 @@ def test_names_and_labels_are_text_whatever_they_hold(names, label):
     assert html.count("<input ") == html.count("<label ") == len(names)
 
 
-def test_a_terminal_gets_all_variants_under_their_names(sentences):
-    sentences.check(
+def test_a_terminal_gets_all_variants_under_their_names():
+    naming.check(
         repr(some()),
         "missing rule:\n[pairwise]\nn = 3\n",
         "[listwise]\n",
@@ -296,17 +297,17 @@ def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
         ({"unit": None}, ["unit"]),
     ],
 )
-def test_an_incomplete_value_is_refused(recorder, changes, places, sentences):
-    with sentences.refused("'alpha'", *places, error=ValueError):
+def test_an_incomplete_value_is_refused(recorder, changes, places):
+    with naming.refused("'alpha'", *places, error=ValueError):
         recorder.value("alpha", **({"estimate": 0.9} | HOW | changes))
 
 
-def test_a_key_is_recorded_once(recorder, tmp_path, sentences):
+def test_a_key_is_recorded_once(recorder, tmp_path):
     recorder.value("alpha", 1, **HOW)
-    with sentences.refused("'alpha'", error=ValueError):
+    with naming.refused("'alpha'", error=ValueError):
         recorder.value("alpha", 1, **HOW)
     Recorder("02-other", tmp_path).value("alpha", 1, **HOW)
-    with sentences.refused("'alpha'", "01-example", "02-other", error=ValueError):
+    with naming.refused("'alpha'", "01-example", "02-other", error=ValueError):
         read_values(tmp_path)
 
 
@@ -332,28 +333,26 @@ def session(monkeypatch):
     return session
 
 
-def test_a_cell_that_is_run_again_replaces_its_values(recorder, session, tmp_path, sentences):
+def test_a_cell_that_is_run_again_replaces_its_values(recorder, session, tmp_path):
     session.run("alpha", "beta", recorder=recorder)
     session.run("alpha", "beta", recorder=recorder)
     assert [(value["estimate"], value["cell"]) for value in stored(tmp_path)] == [(3, 2), (3, 2)]
-    with sentences.refused("'alpha'", error=ValueError):
+    with naming.refused("'alpha'", error=ValueError):
         session.run("alpha", "alpha", recorder=recorder)
 
 
-def test_in_a_build_two_cells_record_no_key_twice(recorder, session, monkeypatch, sentences):
+def test_in_a_build_two_cells_record_no_key_twice(recorder, session, monkeypatch):
     monkeypatch.setenv(EXECUTED_BY, "sense7")
     session.run("alpha", recorder=recorder)
-    with sentences.refused("'alpha'", error=ValueError):
+    with naming.refused("'alpha'", error=ValueError):
         session.run("alpha", recorder=recorder)
 
 
-def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(
-    recorder, tmp_path, sentences
-):
+def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(recorder, tmp_path):
     recorder.value("alpha", 1, **HOW)
     again = Recorder("01-example", tmp_path)
     assert not (tmp_path / "01-example.json").exists()
-    with sentences.refused("01-example", tmp_path / "01-example.json"):
+    with naming.refused("01-example", tmp_path / "01-example.json"):
         read_values(tmp_path, "01-example")
     again.value("beta", 1, **HOW)
     assert [value["key"] for value in stored(tmp_path)] == ["beta"]
@@ -364,21 +363,21 @@ def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(
     ["", "{}", '{"key": 1}', "[1]", '[{"key": "alpha"}]', "\ud83d", "[" * 100_000],
     ids=lambda text: repr(text[:20]),
 )
-def test_a_file_that_holds_no_recorded_values_is_kept_and_named(text, tmp_path, sentences):
+def test_a_file_that_holds_no_recorded_values_is_kept_and_named(text, tmp_path):
     path = tmp_path / "package.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with sentences.refused(path, for_all=True):
+    with naming.refused(path):
         Recorder("package", tmp_path)
     assert path.read_bytes() == text.encode("utf-8", "surrogatepass")
 
 
-def test_a_folder_of_the_name_of_a_file_of_values_is_kept_and_named(tmp_path, sentences):
+def test_a_folder_of_the_name_of_a_file_of_values_is_kept_and_named(tmp_path):
     (tmp_path / "mine.json").mkdir()
-    with sentences.refused(tmp_path / "mine.json"):
+    with naming.refused(tmp_path / "mine.json"):
         Recorder("mine", tmp_path)
 
 
-def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path, sentences):
+def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path):
     Recorder("01-example", tmp_path / "results").value(
         "alpha", 1, n=1, unit="u", method="m", computed_by="this notebook"
     )
@@ -389,7 +388,7 @@ def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path, sentence
     Recorder("02-other", tmp_path / "results").value("gamma", 1, **HOW)
     assert (tmp_path / "results" / "01-example.json").read_bytes() == before
     assert not (tmp_path / "results" / "02-other.json").exists()
-    with sentences.refused("'alpha'", error=ValueError):
+    with naming.refused("'alpha'", error=ValueError):
         again.value("alpha", 1, **HOW)
 
 
@@ -459,7 +458,7 @@ def test_what_rounds_to_zero_has_no_minus(unit):
     assert format_value(value) == "0.00 [-0.20, 0.00]"
 
 
-def test_a_value_that_is_not_there_reads_as_its_reason(sentences):
+def test_a_value_that_is_not_there_reads_as_its_reason():
     value = {
         "estimate": None,
         "low": None,
@@ -469,7 +468,7 @@ def test_a_value_that_is_not_there_reads_as_its_reason(sentences):
         "method": "m",
         "reason": "never asked",
     }
-    sentences.check(format_value(value), "never asked")
+    naming.check(format_value(value), "never asked")
 
 
 def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):

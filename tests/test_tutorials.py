@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from collect import conftest as collecting
-from helpers import endpoint, sentences
+from helpers import endpoint
 from helpers.endpoint import need_the_judge
 from sense7 import cli
 from sense7.collect.study import StudyFile
@@ -281,6 +281,8 @@ def test_every_message_that_is_explained_is_one_of_the_readers():
     )
     explained = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
     assert len(explained) == 21
-    entries = ROOT / "src" / "sense7" / "workbook" / "diagnostics.toml"
-    messages = entries.read_text("utf-8") + sentences.FILE.read_text("utf-8")
+    files = (ROOT / "src" / "sense7").rglob("*.*")
+    messages = " ".join(
+        path.read_text("utf-8") for path in files if path.suffix in {".py", ".toml"}
+    )
     assert [phrase for phrase in explained if phrase not in messages] == []

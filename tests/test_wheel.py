@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import naming
 from sense7.book.code import library_digest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,20 +127,20 @@ def test_a_notebook_runs_in_an_empty_folder_without_what_builds_pages(run_instal
         (["notebooks"], []),
     ],
 )
-def test_what_is_not_there_is_said(run_installed, tmp_path, arguments, places, sentences):
+def test_what_is_not_there_is_said(run_installed, tmp_path, arguments, places):
     done = run_installed(MAIN, *arguments)
     assert done.returncode == 2
     *_, line = done.stderr.splitlines()
-    sentences.check(line, *places)
+    naming.check(line, *places)
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_installed, sentences):
+def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_installed):
     hidden = "import importlib.util as u; f = u.find_spec; u.find_spec = lambda n: None if n == 'papermill' else f(n)"
     done = run_installed(f"{hidden}\n{MAIN}", "build", "synthetic")
     assert (done.returncode, done.stdout) == (2, "")
-    sentences.check(done.stderr, "papermill", "sense7-companion[book]")
+    naming.check(done.stderr, "papermill", "sense7-companion[book]", "pip install")
 
 
 # On every Python that is here

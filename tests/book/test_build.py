@@ -16,7 +16,7 @@ import psutil
 import pytest
 from bs4 import BeautifulSoup
 
-from helpers import interrupting
+from helpers import interrupting, naming
 from helpers.checkout import (
     HOSTILE,
     SHARED_BUILD,
@@ -96,8 +96,8 @@ def hidden(folder):
         "a\0",
     ],
 )
-def test_a_name_that_is_no_plain_folder_is_refused(name, sentences):
-    with sentences.refused(f"{name!r} ", "--name "):
+def test_a_name_that_is_no_plain_folder_is_refused(name):
+    with naming.refused(f"{name!r} ", "--name "):
         edition_name(name, "mine.xlsx")
 
 
@@ -129,9 +129,9 @@ def test_a_name_that_is_suggested_needs_no_quotes_in_a_shell(stem):
 @pytest.mark.parametrize(
     "name", ["synthetic", "official", "Official", "SYNTHETIC", "\uff4fffici\uff41l"]
 )
-def test_reserved_names_are_for_their_data_only(name, sentences):
+def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
-        with sentences.refused(f"'{name}'", f"--name my-{name}"):
+        with naming.refused(f"'{name}'", f"--name my-{name}"):
             edition_name(given, data)
 
 
@@ -212,21 +212,21 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
 
 
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
-def test_a_folder_without_predictions_is_named(checkout, files, sentences):
+def test_a_folder_without_predictions_is_named(checkout, files):
     checkout.book()
     folder = checkout.root / "predictions"
     if files is not None:
         folder.mkdir()
     for name in files or ():
         (folder / name).write_text("", "utf-8")
-    with sentences.refused(folder, "sense7 judge run", for_all=True):
+    with naming.refused(folder, "sense7 judge run", "--out"):
         build.build_edition(str(checkout.root / "mine.xlsx"), predictions=folder)
 
 
-def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout, sentences):
+def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
     checkout.book()
     (checkout.root / "broken.xlsx").write_bytes(b"no workbook")
-    with sentences.refused("prompted ", "seed = 'x'"):
+    with naming.refused("prompted ", "seed = 'x'"):
         build_edition(str(checkout.root / "broken.xlsx"), parameters={"seed": "x", "prompted": 5})
     assert not (checkout.root / "_build").exists()
 
@@ -257,16 +257,16 @@ BANNERS = {
 
 
 @pytest.mark.parametrize("case", BANNERS)
-def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(case, sentences):
+def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(case):
     given, named = BANNERS[case]
     banner = BeautifulSoup(banner_of(facts(**given)), "html.parser")
     text = " ".join(banner.get_text().split())
-    sentences.check(text, "abababababab", *named)
+    naming.check(text, "abababababab", *named)
     assert {tag.name for tag in banner.find_all()} == {"details", "summary", "strong"}
     assert ("Official" in text) is (case == "official")
 
 
-def test_the_banner_of_a_workbook_with_warnings_leads_to_the_section_that_lists_them(sentences):
+def test_the_banner_of_a_workbook_with_warnings_leads_to_the_section_that_lists_them():
     link = BeautifulSoup(
         banner_of(facts(warnings={"similar": {}}, reader_warnings="2 warnings")), "html.parser"
     ).a
@@ -275,7 +275,7 @@ def test_the_banner_of_a_workbook_with_warnings_leads_to_the_section_that_lists_
         "^#+ (.+)$", (ROOT / page.replace(".html", ".md")).read_text("utf-8"), re.MULTILINE
     )
     assert anchor in {heading.casefold().replace(" ", "-") for heading in headings}
-    sentences.check(link.get_text(), 2)
+    naming.check(link.get_text(), 2)
 
 
 def nobody():
@@ -290,37 +290,31 @@ def given(parameters=()):
     return SimpleNamespace(name="mine", jobs={}, project=Project(ROOT, ROOT), **parts)
 
 
-def test_parameters_are_those_that_were_given(sentences):
+def test_parameters_are_those_that_were_given():
     known = resolve_inputs("synthetic").provenance
     said = build.facts_of(given({"seed": 3, "draws": 200}), nobody(), known)["parameters"]
     assert said == "draws = 200, seed = 3"
-    sentences.check(build.facts_of(given({}), nobody(), known)["parameters"])
+    assert build.facts_of(given({}), nobody(), known)["parameters"]
 
 
 @pytest.mark.parametrize(
     "text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", "", "\udcff"]
 )
-def test_a_broken_configuration_is_named(checkout, text, sentences):
+def test_a_broken_configuration_is_named(checkout, text):
     content = text.encode(errors="surrogateescape")
     (checkout.root / "_config.yml").write_bytes(content)
-    words_of_yaml = r"(?<=yml: ).*(?= It has)"
-    with sentences.refused(
-        "_config.yml: ", "repository", error=BuildError, varying=words_of_yaml, for_all=True
-    ):
+    with naming.refused("_config.yml: ", "repository", error=BuildError):
         configuration(checkout.root)
 
 
 @pytest.mark.parametrize("content", [b"parts: [", b"\xff", None])
-def test_a_table_of_contents_that_cannot_be_read_is_named_before_anything_runs(
-    checkout, content, sentences
-):
+def test_a_table_of_contents_that_cannot_be_read_is_named_before_anything_runs(checkout, content):
     checkout.book()
     path = checkout.root / "_toc.yml"
     path.unlink()
     if content:
         path.write_bytes(content)
-    words_of_yaml = r"(?<=yml: ).*(?= It has)"
-    with sentences.refused(f"{path}: ", error=BuildError, varying=words_of_yaml, for_all=True):
+    with naming.refused(f"{path}: ", error=BuildError):
         build_edition(str(checkout.root / "mine.xlsx"))
     assert not (checkout.editions / "mine").exists()
 
@@ -359,7 +353,7 @@ def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last
         assert visible(cache) == ["newer", "newest"]
 
 
-def test_a_disk_without_locks_is_said_and_built_on(tmp_path, monkeypatch, sentences):
+def test_a_disk_without_locks_is_said_and_built_on(tmp_path, monkeypatch):
     def no_locks(file, *, wait=True):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -367,13 +361,13 @@ def test_a_disk_without_locks_is_said_and_built_on(tmp_path, monkeypatch, senten
     said = []
     with build.alone(tmp_path / "editions" / "x", tmp_path / "c", said.append):
         pass
-    sentences.check(said[0], f"{tmp_path / 'editions'}: ", os.strerror(errno.ENOLCK))
+    naming.check(said[0], f"{tmp_path / 'editions'}: ", os.strerror(errno.ENOLCK))
 
 
-def test_a_place_that_cannot_be_written_is_named(checkout, sentences):
+def test_a_place_that_cannot_be_written_is_named(checkout):
     checkout.book()
     (checkout.root / "_build").write_text("a file where a folder should be", "utf-8")
-    with sentences.refused(checkout.root / "_build", varying=r"(?<=: )[\w ]+(?=\. Is)"):
+    with naming.refused(checkout.root / "_build"):
         build_edition(str(checkout.root / "mine.xlsx"))
 
 
@@ -393,13 +387,13 @@ def page(edition, name):
     return soup(found)
 
 
-def test_roles_show_texts_as_they_are(edition, sentences):
+def test_roles_show_texts_as_they_are(edition):
     text = page(edition, "index").find("article").get_text()
     assert "7 is 7 of 1." in text
     assert f"Topic: =topic {HOSTILE}." in text
     assert text.count("<i>why</i>") == 1, "a page gives a reason once"
     paragraph = next(line for line in text.splitlines() if "<i>why</i>" in line)
-    sentences.check(paragraph)
+    naming.check(paragraph, "7 is 7 of 1", "<script>", "{value}`a`", "(<i>why</i>)")
     said = f"empathy {HOSTILE}, {SHARED_FILE}, seed = 7, its (b)."
     assert said in text
 
@@ -549,9 +543,7 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
         (None, "/home/b/mine.xlsx", "b", False),  # not finished
     ],
 )
-def test_an_edition_of_another_source_is_not_replaced(
-    tmp_path, known, source, digest, is_refused, sentences
-):
+def test_an_edition_of_another_source_is_not_replaced(tmp_path, known, source, digest, is_refused):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "edition.json").write_text(json.dumps({"sha256": "a" * 64}), "utf-8")
@@ -560,18 +552,18 @@ def test_an_edition_of_another_source_is_not_replaced(
     if not is_refused:
         require_same_source(folder, source, digest * 64)
         return
-    with sentences.refused("a" * 12, source, "--name OTHER", folder):
+    with naming.refused("a" * 12, source, "--name OTHER", folder):
         require_same_source(folder, source, digest * 64)
 
 
-def test_two_workbooks_of_one_stem_do_not_share_an_edition(own, sentences):
+def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
     """The second took the place of the first without a word."""
     good = own.bytes(SHARED_NAME)
     (own.root / "other").mkdir()
     own.workbook(own.root / "other" / SHARED_FILE, topic="home")
     done = own.call("build", f"other/{SHARED_FILE}", "--name", SHARED_NAME, "--quiet")
     assert done.returncode == 2
-    sentences.check(
+    naming.check(
         done.stderr.splitlines()[-1],
         *(f"{SHARED_NAME}: ", f"other/{SHARED_FILE}", "--name OTHER", own.editions / SHARED_NAME),
     )
@@ -579,16 +571,16 @@ def test_two_workbooks_of_one_stem_do_not_share_an_edition(own, sentences):
     assert own.bytes(SHARED_NAME) == good
 
 
-def test_a_key_recorded_by_two_notebooks_is_an_error(tmp_path, sentences):
+def test_a_key_recorded_by_two_notebooks_is_an_error(tmp_path):
     (tmp_path / "results").mkdir()
     for name in ("01-a", "02-b"):
         value = {"key": "seed_of_a", "estimate": 1, "notebook": name}
         (tmp_path / "results" / f"{name}.json").write_text(json.dumps([value]), "utf-8")
-    with sentences.refused("'seed_of_a'", "01-a", "02-b", error=BuildError):
+    with naming.refused("'seed_of_a'", "01-a", "02-b", error=BuildError):
         write_ledger(tmp_path, tmp_path, [], None, None, {})
 
 
-def test_a_second_build_waits_and_says_for_whom(tmp_path, sentences):
+def test_a_second_build_waits_and_says_for_whom(tmp_path):
     """Both end well: tests/faults/test_interrupted_build.py."""
     editions, said, waited = tmp_path / "editions", [], []
 
@@ -604,7 +596,7 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path, sentences):
     thread.join()
     assert waited == [True]
     (message,) = said
-    sentences.check(message, "one", os.getpid(), varying=str(os.getpid()))
+    naming.check(message, "one", os.getpid())
 
 
 def test_what_waits_to_make_pages_ends_with_what_it_waits_for(own, ends):
@@ -642,7 +634,7 @@ def test_a_warning_ends_a_build_though_jupyter_book_ends_with_0(tmp_path, monkey
     ids=["here", "in another process"],
 )
 def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(
-    own, monkeypatch, problem, sentences
+    own, monkeypatch, problem
 ):
     """In this process or in another."""
     good = own.bytes(SHARED_NAME)
@@ -656,7 +648,7 @@ def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_st
     interrupting.require_full(
         interrupting.Ended(done.returncode, done.stdout, done.stderr, 0, 0.0), SHARED_NAME
     )
-    sentences.check(done.stderr.splitlines()[-1], own.editions / SHARED_NAME)
+    naming.check(done.stderr.splitlines()[-1], own.editions / SHARED_NAME)
     assert own.bytes(SHARED_NAME) == good
     assert hidden(own.editions) == []
 
@@ -683,9 +675,7 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(own, ends):
         )
 
 
-def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_are_kept(
-    checkout, sentences
-):
+def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_are_kept(checkout):
     checkout.book(code="seed / 0")
     checkout.notebook("02-b", recording("02-b", "b"))
     done = checkout.call("build", "mine.xlsx")
@@ -694,7 +684,7 @@ def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_
     assert any(map(at_once.match, done.stderr.replace("\r", "").splitlines()))
     failed = checkout.root / "_build" / "failed" / "01-a.ipynb"
     message = done.stderr.partition("sense7: ")[2]
-    sentences.check(message, "01-a.md: ", "cell 3", "'seed / 0'", "ZeroDivisionError", failed)
+    naming.check(message, "01-a.md: ", "cell 3", "'seed / 0'", "ZeroDivisionError", failed)
     assert "papermill-error-cell-tag" in failed.read_text("utf-8")
     assert "Traceback" not in done.stderr
     assert [path.name[:4] for path in (checkout.root / "_build" / "cache").iterdir()] == ["02-b"]

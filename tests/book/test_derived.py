@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from helpers import naming
 from helpers.checkout import SHARED_JUDGE, SHARED_PARAMETERS, recording
 from sense7.book.derived import (
     Addresses,
@@ -183,9 +184,9 @@ SAID = {  # what only the book reads, what of its plain form leads on
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case, sentences):
+def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case):
     text, named = SAID[case]
-    sentences.check(plain(book, text), *named)
+    naming.check(plain(book, text), *named)
 
 
 def test_two_authors_are_named_and_of_more_the_first():
@@ -275,13 +276,13 @@ def test_outputs_are_those_of_any_kernel(book):
     ]
 
 
-def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout, sentences):
+def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout):
     checkout.notebook("01-a", "shown", prose="{value}`a`.")
     checkout.notebook("02-b")
     book = book_of(checkout)
     node = json.loads(derive(book, book.notebooks[0], executed()))
     first = "".join(node["cells"][0]["source"])
-    sentences.check(first, '`data = "mine.xlsx"`', "[02-b](02-b.ipynb)")
+    naming.check(first, '`data = "mine.xlsx"`', "[02-b](02-b.ipynb)", "sense7 build")
     assert first.startswith("# 01-a\n\n> **Synthetic data")
     assert first.endswith("\n\n0.961 [0.950, 0.970].")
     assert [cell["execution_count"] for cell in node["cells"] if "outputs" in cell] == [1, 2, 3]
@@ -332,13 +333,13 @@ def test_settings_take_the_place_of_the_parameters(checkout):
     assert "".join(json.loads(derived)["cells"][1]["source"]) == "data = 'mine.xlsx'\nseed = 7"
 
 
-def test_a_download_names_its_edition_and_the_workbook_that_it_reads(checkout, sentences):
+def test_a_download_names_its_edition_and_the_workbook_that_it_reads(checkout):
     checkout.notebook("01-a", "shown")
     book = book_of(checkout, kind="own")
     settings = {"data": "mine_1.xlsx", "seed": 7}
     first = json.loads(derive(book, book.notebooks[0], executed(), settings))["cells"][0]
     text = "".join(first["source"])
-    sentences.check(text, "**Workbook mine&#95;1.xlsx**", "SENSE-7", "my&#95;study")
+    naming.check(text, "**Workbook mine&#95;1.xlsx**", "SENSE-7", "my&#95;study", "sense7 build")
 
 
 def test_a_cell_that_these_data_cannot_run_says_why_and_runs_nothing(checkout):
@@ -415,23 +416,21 @@ def with_synthetic_data(checkout):
     return checkout
 
 
-def test_only_what_changed_is_derived_again_and_no_build_does_it(
-    with_synthetic_data, built, sentences
-):
+def test_only_what_changed_is_derived_again_and_no_build_does_it(with_synthetic_data, built):
     assert list((built.root / "notebooks").glob("*.ipynb")) == []
     checkout = with_synthetic_data
     copy = checkout.root / "notebooks" / "01-a.ipynb"
     done = checkout.call("notebooks", "-q")
     assert done.stderr == ""
-    sentences.check(done.stdout, 1)
+    naming.check(done.stdout, 1)
     derived = copy.read_bytes()
-    sentences.check(checkout.call("notebooks", "-q").stdout)
+    assert checkout.call("notebooks", "-q").stdout
     path = copy.with_suffix(".md")
     path.write_text(path.read_text("utf-8").replace("Text.", "{value}`seed_of_a` here."), "utf-8")
     assert checkout.call("build", "mine.xlsx").returncode == 0
     assert copy.read_bytes() == derived
     done = checkout.call("notebooks")
-    sentences.check(done.stdout.splitlines()[-1], 1)
+    naming.check(done.stdout.splitlines()[-1], 1)
     assert "01-a: unchanged" in done.stdout + done.stderr  # prose is no reason to execute it
     first = "".join(json.loads(copy.read_text("utf-8"))["cells"][0]["source"])
     assert first.endswith("\n\n1 here.")

@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from typer.testing import CliRunner
 
+from helpers import naming
 from helpers.checkout import SHARED_FILE, SHARED_NAME
 from sense7.book.editions import FORMAT, list_editions, write_manifest, write_site
 from sense7.cli import app
@@ -86,9 +87,7 @@ def test_an_unchanged_list_is_left_alone_and_an_edition_that_is_gone_leaves_it(t
 # A web site
 
 
-def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_for(
-    tmp_path, sentences
-):
+def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_for(tmp_path):
     for name in ("one", "two (b)", "three"):
         folder = make_edition(tmp_path / "editions", name, HOSTILE)
         (folder / "results").mkdir()
@@ -107,7 +106,7 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     assert all((front.parent / unquote(link)).is_file() for link in links)
     assert page.select("script") == []
     nowhere = BeautifulSoup((front.parent / "404.html").read_text("utf-8"), "html.parser")
-    sentences.check(" ".join(nowhere.find("main").get_text().split()))
+    assert " ".join(nowhere.find("main").get_text().split())
     assert HOSTILE in page.get_text()
     assert [entry["name"] for entry in listed(tmp_path / "site" / "editions")] == ["one", "two (b)"]
     assert sorted(path.name for path in (tmp_path / "site" / "editions" / "one").iterdir()) == [
@@ -118,24 +117,24 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     ]
 
 
-def test_a_site_is_whole_or_not_there(tmp_path, sentences):
+def test_a_site_is_whole_or_not_there(tmp_path):
     edition = make_edition(tmp_path / "editions", "one")
     write_manifest(edition)
-    with sentences.refused("absent", "sense7 build"):
+    with naming.refused("absent", "sense7 build", "--name"):
         write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
     (edition / "html" / "search.html").unlink()
-    with sentences.refused("html/search.html ", "sense7 build WORKBOOK --name one"):
+    with naming.refused("html/search.html ", "sense7 build WORKBOOK --name one"):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["editions"]
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "mine.txt").write_text("kept", "utf-8")
-    with sentences.refused(f"{tmp_path / 'site'}: "):
+    with naming.refused(f"{tmp_path / 'site'}: "):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")
     assert (tmp_path / "site" / "mine.txt").read_text("utf-8") == "kept"
 
 
 def test_whose_conversations_a_site_publishes_is_said_of_a_workbook_of_ones_own(
-    tmp_path, monkeypatch, sentences
+    tmp_path, monkeypatch
 ):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "_config.yml").touch()
@@ -147,7 +146,7 @@ def test_whose_conversations_a_site_publishes_is_said_of_a_workbook_of_ones_own(
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[-1] == str(tmp_path / "site" / "index.html")
     (note,) = done.stderr.splitlines()
-    sentences.check(note, "mine:")
+    naming.check(note, "mine:")
 
 
 # A build
@@ -238,14 +237,14 @@ def test_a_reader_goes_to_the_same_place_in_another_edition_and_back(editions, v
 
 
 def test_where_the_other_edition_lacks_the_page_its_front_page_opens_and_the_list_says_so(
-    editions, visit, sentences
+    editions, visit
 ):
     page, _ = visit(editions / "one" / "html" / "notebooks" / "01-a.html", "#cell-3")
     nav = open_list(page)
     assert nav.locator("li a").all_text_contents() == ["one", "zero", "Übung 2.a+(b)"]
     here, without_the_page, there = nav.locator("li small").all_text_contents()
     assert (here, there) == ("some data", HOSTILE)
-    sentences.check(without_the_page, "others' data")
+    naming.check(without_the_page, "others' data")
     nav.get_by_role("link", name="zero").click()
     assert place(page) == editions / "zero" / "html" / "book" / "index.html"
     assert "#" not in page.url

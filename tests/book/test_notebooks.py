@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import sense7.findings
+from helpers import naming
 from helpers.checkout import recording
 from helpers.studies import FRAMES
 from sense7 import simulate
@@ -85,15 +86,15 @@ def test_fit_parameters_pass(given):
     ],
     ids=str,
 )
-def test_unfit_parameters_are_refused_by_name_and_value(given, sentences):
+def test_unfit_parameters_are_refused_by_name_and_value(given):
     (problem,) = unfit(**given)
     ((name, value),) = given.items()
-    sentences.check(problem, name, repr(value) if name != "nothing" else name)
+    naming.check(problem, name, repr(value) if name != "nothing" else name)
 
 
-def test_every_problem_is_said_at_once(sentences):
+def test_every_problem_is_said_at_once():
     problems = "; ".join(unfit(zzz=1, aaa=2, seed=True, draws=5, confidence="high"))
-    sentences.check(problems, "aaa, zzz", "seed = True", "draws = 5", "confidence = 'high'")
+    naming.check(problems, "aaa, zzz", "seed = True", "draws = 5", "confidence = 'high'")
 
 
 @pytest.mark.parametrize(
@@ -108,9 +109,9 @@ def test_every_problem_is_said_at_once(sentences):
         "a.b = 1",
     ],
 )
-def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell, sentences):
+def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell):
     path = checkout.notebook("01-a", parameters=cell)
-    with sentences.refused("01-a.md: ", "seed = 1", for_all=True):
+    with naming.refused("01-a.md: ", "seed = 1"):
         load_notebook(path)
 
 
@@ -121,19 +122,19 @@ def test_a_parameters_cell_may_hold_comments_and_every_literal(checkout):
     assert load_notebook(path).defaults == {"seed": 3, "data": "x", "confidence": 0.9}
 
 
-def test_a_notebook_has_exactly_one_parameters_cell(checkout, sentences):
+def test_a_notebook_has_exactly_one_parameters_cell(checkout):
     path = checkout.notebook("01-a")
     text = path.read_text("utf-8")
     path.write_text(text.replace("[parameters]", "[other]"), "utf-8")
-    with sentences.refused("01-a.md: ", 0):
+    with naming.refused("01-a.md: ", 0):
         load_notebook(path)
     path.write_text(text + text[text.index("```{code-cell}") :], "utf-8")
-    with sentences.refused("01-a.md: ", 2):
+    with naming.refused("01-a.md: ", 2):
         load_notebook(path)
 
 
-def test_defaults_have_to_be_within_the_limits(checkout, sentences):
-    with sentences.refused("01-a.md: ", "draws = 5", "seed = True"):
+def test_defaults_have_to_be_within_the_limits(checkout):
+    with naming.refused("01-a.md: ", "draws = 5", "seed = True"):
         load_notebook(checkout.notebook("01-a", parameters="draws = 5\nseed = True"))
 
 
@@ -148,20 +149,20 @@ def test_defaults_have_to_be_within_the_limits(checkout, sentences):
         ("released: [nowhere]", "released: 'nowhere'"),
     ],
 )
-def test_odd_settings_in_the_metadata_are_refused(checkout, settings, named, sentences):
+def test_odd_settings_in_the_metadata_are_refused(checkout, settings, named):
     path = checkout.notebook("01-a")
     path.write_text(path.read_text("utf-8").replace("needs: []", settings), "utf-8")
-    with sentences.refused("01-a.md: ", "sense7: ", named):
+    with naming.refused("01-a.md: ", "sense7: ", named):
         load_notebook(path)
 
 
 @pytest.mark.parametrize("block", ["", "sense7:", "sense7: []"])
-def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block, sentences):
+def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block):
     path = checkout.notebook("01-a")
     text = path.read_text("utf-8")
     declared = text[text.index("sense7:\n") : text.index("---\n\n")]
     path.write_text(text.replace(declared, f"{block}\n" if block else ""), "utf-8")
-    with sentences.refused("01-a.md: ", "`sense7:`", for_all=True):
+    with naming.refused("01-a.md: ", "`sense7:`"):
         load_notebook(path)
 
 
@@ -174,10 +175,10 @@ def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block, sente
     ],
     ids=["UTF-16", "Latin-1", "tab in the head"],
 )
-def test_a_text_that_cannot_be_read_is_one_message(checkout, change, places, sentences):
+def test_a_text_that_cannot_be_read_is_one_message(checkout, change, places):
     path = checkout.notebook("01-a")
     path.write_bytes(change(path.read_text("utf-8")))
-    with sentences.refused("01-a.md: ", *places):
+    with naming.refused("01-a.md: ", *places):
         load_notebook(path)
 
 
@@ -189,10 +190,10 @@ def test_a_byte_order_mark_and_line_ends_of_windows_change_nothing(checkout):
     assert load_notebook(path) == before
 
 
-def test_a_page_of_released_ratings_that_names_none_is_refused(checkout, sentences):
+def test_a_page_of_released_ratings_that_names_none_is_refused(checkout):
     code = "from sense7.sources import released\n\nreleased.felt_heard()"
     path = checkout.notebook("01-a", code, parameters='seed = 1\nresults = ""')
-    with sentences.refused("01-a.md: ", "released: [", "felt_heard"):
+    with naming.refused("01-a.md: ", "released: [", "felt_heard"):
         plan(checkout.root, {})
     text = path.read_text("utf-8")
     path.write_text(text.replace("needs: []", "needs: []\n  released: [felt_heard]"), "utf-8")
@@ -247,14 +248,14 @@ def test_a_text_that_a_program_saved_from_its_derived_notebook_is_refused(
         load_notebook(path)
 
 
-def test_an_unknown_need_is_refused(checkout, sentences):
+def test_an_unknown_need_is_refused(checkout):
     checkout.notebook("01-a", needs=["00-none"])
-    with sentences.refused("01-a.md: ", "'00-none'"):
+    with naming.refused("01-a.md: ", "'00-none'"):
         find_notebooks(checkout.root)
 
 
-def test_a_checkout_without_notebooks_is_refused(checkout, sentences):
-    with sentences.refused(checkout.root / "notebooks"):
+def test_a_checkout_without_notebooks_is_refused(checkout):
+    with naming.refused(checkout.root / "notebooks"):
         find_notebooks(checkout.root)
 
 
@@ -271,7 +272,7 @@ def for_readers(prose):
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]})
 
 
-def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout, sentences):
+def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout):
     path = checkout.notebook("01-a", recording("01-a", "a"))
     folder, copy = path.parent, path.with_suffix(".ipynb")
     assert write_derived(folder, {"01-a": for_readers("Text.")}) == [copy]
@@ -282,11 +283,11 @@ def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout, sentences):
     assert write_derived(folder, {"01-a": for_readers("Other text.")}) == [copy]
     edited = copy.read_text("utf-8").replace("Other text.", "My text.")
     copy.write_text(edited, "utf-8")
-    with sentences.refused(copy, "01-a.md"):
+    with naming.refused(copy, "01-a.md"):
         write_derived(folder, {"01-a": for_readers("Text.")})
     done = checkout.call("run", "01")
     assert (done.returncode, copy.read_text("utf-8")) == (2, edited)
-    sentences.check(done.stderr, copy)
+    naming.check(done.stderr, copy)
 
 
 def test_what_is_executed_is_equal_for_equal_text(checkout):
@@ -391,7 +392,7 @@ NEEDS = {  # what a cell needs: what of it the data lack
 
 @pytest.mark.parametrize("needs", NEEDS)
 def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_which(
-    tmp_path, needs, sentences
+    tmp_path, needs
 ):
     (tmp_path / "01-a.md").write_text(CELL % needs, "utf-8")
     text = to_ipynb(load_notebook(tmp_path / "01-a.md"))
@@ -402,7 +403,7 @@ def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_wh
     *said, code = "".join(cell["source"]).split("\n")
     assert (code, len(said)) == ("1 / 0", is_skipped)
     for comment in said:
-        sentences.check(comment, "# ", *NEEDS[needs])
+        naming.check(comment, "# ", *NEEDS[needs])
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
@@ -490,8 +491,8 @@ def test_a_new_finding_has_its_module_test_notebook_and_reference(
 @pytest.mark.parametrize(
     "name", ["", "Length", "length of turns", "1st", "../up", "a--b", "é", "x" * 41, "importance"]
 )
-def test_a_name_that_can_not_be_one_is_refused_and_nothing_written(fresh, name, sentences):
+def test_a_name_that_can_not_be_one_is_refused_and_nothing_written(fresh, name):
     before = sorted(fresh.rglob("*"))
-    with sentences.refused(name):
+    with naming.refused(name):
         new(name)
     assert sorted(fresh.rglob("*")) == before

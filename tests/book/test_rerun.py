@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from helpers import naming
 from helpers.checkout import SHARED_NAME, recording
 from sense7.book.build import build_edition, read_inputs
 from sense7.book.inputs import resolve_inputs
@@ -84,14 +85,14 @@ REFUSED = {  # notebook, parameters, what of them is named
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_what_will_not_do_is_refused_before_anything_runs(reason, book, tmp_path, sentences):
+def test_what_will_not_do_is_refused_before_anything_runs(reason, book, tmp_path):
     notebook, given, named = REFUSED[reason]
-    with sentences.refused(*named):
+    with naming.refused(*named):
         rerun(book.root, notebook, given, out=tmp_path / "out" / "a.ipynb")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path, sentences):
+def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path):
     out = tmp_path / "a.ipynb"
     rerun(book.root, "01-a", out=out)
     good = (out.read_bytes(), (tmp_path / "a.results" / "01-a.json").read_bytes())
@@ -100,33 +101,31 @@ def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path,
         done = book.call("run", "01", "--out", out)
         assert (done.returncode, done.stdout) == (1, "")
         message = done.stderr.partition("sense7: ")[2]
-        sentences.check(message, "01-a.md: ", "cell 3", "'missing + 1'", "NameError", failed)
+        naming.check(message, "01-a.md: ", "cell 3", "'missing + 1'", "NameError", failed)
     assert (out.read_bytes(), (tmp_path / "a.results" / "01-a.json").read_bytes()) == good
     names = sorted(path.name for path in tmp_path.glob("a.*"))
     assert names == ["a.failed-2.ipynb", "a.failed.ipynb", "a.ipynb", "a.results"]
 
 
-def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(
-    book, tmp_path, sentences
-):
+def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(book, tmp_path):
     out = tmp_path / "a.ipynb"
     for seed in (1, 2):
         rerun(book.root, "01-a", {"seed": seed}, out=out)
     assert values(tmp_path / "a.results", "01-a") == {"seed_of_a": 2}
     for mine in (tmp_path / "a.results" / "thesis.docx", tmp_path / "a.results" / "codes.json"):
         mine.write_text("years of work")
-        with sentences.refused(tmp_path / "a.results", mine.name):
+        with naming.refused(tmp_path / "a.results", mine.name):
             rerun(book.root, "01-a", out=out)
         assert mine.read_text() == "years of work"
         mine.unlink()
     out.write_text(out.read_text("utf-8") + " ", "utf-8")
-    with sentences.refused(f"{out}: "):
+    with naming.refused(f"{out}: "):
         rerun(book.root, "01-a", out=out)
 
 
 @pytest.mark.parametrize("name", ["copy.md", "copy"])
-def test_a_place_for_something_else_is_refused(name, book, tmp_path, sentences):
-    with sentences.refused(tmp_path / name, ".ipynb"):
+def test_a_place_for_something_else_is_refused(name, book, tmp_path):
+    with naming.refused(tmp_path / name, ".ipynb"):
         rerun(book.root, "01-a", out=tmp_path / name)
 
 
@@ -141,7 +140,7 @@ def test_a_notebook_is_found_by_number_name_and_path(text):
 
 
 def test_a_download_shows_what_it_gives_where_it_was_saved_and_writes_nothing(
-    built, edition, tmp_path, sentences
+    built, edition, tmp_path
 ):
     """nbval runs each cell again, and compares text and tables with those that are in the file."""
     shutil.copy(edition / "html" / "_sources" / "notebooks" / "01-a.ipynb", tmp_path)
@@ -151,7 +150,7 @@ def test_a_download_shows_what_it_gives_where_it_was_saved_and_writes_nothing(
     assert str(built.root) not in text
     node = json.loads(text)
     _, banner, *_ = "".join(node["cells"][0]["source"]).split("\n\n")
-    sentences.check(banner, "SENSE-7")
+    naming.check(banner, "SENSE-7", "sense7 build")
     assert "seed = 7" in "".join(node["cells"][1]["source"])
     assert [
         "image/png" in shown["data"] for cell in node["cells"] for shown in cell.get("outputs", ())
@@ -216,16 +215,16 @@ def theirs(checkout, tmp_path, monkeypatch):
     return "theirs"
 
 
-def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs, sentences):
+def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs):
     before = "import sense7 as s7\n\nstudy = s7.load(data)\n"
     checkout.book(code=recording("01-a", "seed_of_a", "3 + len(study.turns)", before=before))
     built = build_edition(theirs)
     facts = json.loads((built.folder / "edition.json").read_text("utf-8"))
     assert (facts["name"], facts["kind"], facts["verified"]) == ("theirs", "third-party", False)
-    sentences.check(facts["label"], "Their data (Them, 2020)", "SENSE-7")
+    naming.check(facts["label"], "Their data (Them, 2020)", "SENSE-7")
     front = (built.folder / "html" / "book" / "index.html").read_text("utf-8")
     credit = re.search(r"Them: Their Paper\.[^<]*", front)[0]
-    sentences.check(credit, "CC-BY-4.0")
+    naming.check(credit, "CC-BY-4.0")
     rows = json.loads((built.folder / "ledger.json").read_text("utf-8"))
     counted = next(row for row in rows if row["id"] == "counted")
     assert counted["computed"]["estimate"] == counted["published"]["value"] == 7
@@ -236,9 +235,7 @@ def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs
     assert not build_edition(theirs).changed
 
 
-def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(
-    checkout, theirs, sentences
-):
+def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(checkout, theirs):
     checkout.book()
     checkout.notebook("01-a", recording("01-a", "seed_of_a"), sources=[theirs])
 
@@ -250,7 +247,7 @@ def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(
     assert keys() == (notebook, edition)
     chats = part_files(theirs)["chats.txt"]
     chats.write_bytes(b"changed")
-    with sentences.refused("theirs: ", chats.name, chats.parent, "sense7 fetch theirs"):
+    with naming.refused("theirs: ", chats.name, chats.parent, "sense7 fetch theirs"):
         keys()
     chats.unlink()
     assert keys()[0] != notebook, "as if it had never been fetched"

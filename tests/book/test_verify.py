@@ -1,6 +1,5 @@
 """`sense7 verify`: an edition is recomputed from its own data, and every difference is found."""
 
-import errno
 import json
 import os
 import re
@@ -11,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from helpers import naming
 from helpers.checkout import SHARED_FILE, SHARED_JUDGE, SHARED_NAME
 from sense7.book import verify
 from sense7.book.verify import TOLERANCE, compare, verify_edition
@@ -51,11 +51,11 @@ def found(comparison):
 # What is found
 
 
-def test_an_untouched_edition_verifies_and_stays_as_it_is(built, sentences):
+def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
     before = built.bytes(SHARED_NAME)
     done = built.call("verify", SHARED_NAME)
     assert done.returncode == 0, done.stdout + done.stderr
-    sentences.check(done.stdout.splitlines()[-1], varying=r"\d+")
+    assert done.stdout.splitlines()[-1].startswith("verified")
     for kind in ("recorded values", "ledger", "files"):
         (row,) = [line for line in done.stdout.splitlines() if re.match(rf"│ {kind} +│", line)]
         compared, equal, near, different = (int(cell) for cell in re.findall(r"\d+", row))
@@ -84,7 +84,7 @@ def test_whatever_was_tampered_with_is_found(copy, verified, computed):
     assert tampered["seed_of_a.estimate"] == ("8", "7")
 
 
-def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy, computed, sentences):
+def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy, computed):
     values = json.loads((copy / "results" / "01-a.json").read_text("utf-8"))
     values[0]["key"] = "of_nobody"
     (copy / "results" / "01-a.json").write_text(json.dumps(values), "utf-8")
@@ -95,7 +95,7 @@ def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy, c
     assert "Traceback" not in done.stderr
     for words in ("of_nobody.estimate", "seed_of_a.estimate", "absent"):
         assert words in done.stdout, words
-    sentences.check(done.stdout.splitlines()[-1], varying=r"\d+")
+    assert "differ" in done.stdout.splitlines()[-1]
     (row,) = [line for line in done.stdout.splitlines() if re.match(r"│ ledger +│", line)]
     compared, equal, near, different = (int(cell) for cell in re.findall(r"\d+", row))
     assert (compared, near, different) == (equal + 1, 1, 0)
@@ -180,35 +180,33 @@ NOT_VERIFIED = {  # what becomes of the edition, what of it is named
 
 
 @pytest.mark.parametrize("reason", NOT_VERIFIED)
-def test_what_can_not_be_verified_is_refused_with_the_fix(
-    copy, verified, computed, reason, sentences
-):
+def test_what_can_not_be_verified_is_refused_with_the_fix(copy, verified, computed, reason):
     spoil, named = NOT_VERIFIED[reason]
     spoil(copy)
-    with sentences.refused(*named, varying=os.strerror(errno.ENOENT)):
+    with naming.refused(*named):
         verified()
 
 
-def test_refusals_end_with_exit_code_2_and_no_traceback(built, sentences):
+def test_refusals_end_with_exit_code_2_and_no_traceback(built):
     done = built.sense7("verify", "nosuch")
     assert done.returncode == 2
-    sentences.check(done.stderr, "sense7: nosuch: ", SHARED_NAME)
+    naming.check(done.stderr, "sense7: nosuch: ", SHARED_NAME, "sense7 build", "--name")
     assert done.stdout == ""
 
 
-def test_other_code_and_other_versions_are_said(copy, verified, computed, sentences):
+def test_other_code_and_other_versions_are_said(copy, verified, computed):
     edit_facts(copy, library="0" * 64, versions={"numpy": "0.1"})
     *versions, library = verified().notes
     (of_numpy,) = [note for note in versions if note.startswith("numpy: ")]
-    sentences.check(of_numpy, "0.1", np.__version__, varying=re.escape(np.__version__))
-    sentences.check(library)
+    naming.check(of_numpy, "0.1", np.__version__)
+    assert library
 
 
-def test_a_notebook_that_fails_now_is_named(built, copy, tmp_path, sentences):
+def test_a_notebook_that_fails_now_is_named(built, copy, tmp_path):
     root = shutil.copytree(built.root, tmp_path / "other", ignore=shutil.ignore_patterns("_build"))
     change(root / "notebooks" / "01-a.md", "import pathlib\n", "1 / 0\n")
     failed = root / "_build" / "failed" / "01-a.ipynb"
-    with sentences.refused("01-a.md: ", "cell 3", "ZeroDivisionError", failed, error=BuildError):
+    with naming.refused("01-a.md: ", "cell 3", "ZeroDivisionError", failed, error=BuildError):
         verify_edition(Project(root, root), str(copy))
     assert "1 / 0" in failed.read_text("utf-8")
 

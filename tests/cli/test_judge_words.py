@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers import naming
 from sense7.cli.judge_words import notes_of_calibration, notes_of_comparison, notes_of_evaluation
 from sense7.judge.scores.report import Facts, Report, RowFacts
 
@@ -37,7 +38,7 @@ WITHOUT_BOUNDS = RowFacts({"unstated": 1}, [np.nan, np.nan], 0, 0, "", 0)
 
 
 @pytest.mark.parametrize("verb", WORDS)
-def test_every_fact_is_said_in_its_order(verb, sentences):
+def test_every_fact_is_said_in_its_order(verb):
     facts = Facts(
         skipped=[Path("my_results.csv")],
         repeats={"b.xlsx": "from a cache"},
@@ -50,7 +51,7 @@ def test_every_fact_is_said_in_its_order(verb, sentences):
         differing_truths=["C7", "C8"],
     )
     report = Report({}, {"policy": "authors"}, facts)
-    sentences.check("\n".join(WORDS[verb](report)), *PLACES[verb])
+    naming.check("\n".join(WORDS[verb](report)), *PLACES[verb])
 
 
 @pytest.mark.parametrize("verb", WORDS)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from helpers import naming
 from sense7.collect.page import SCALES, page_html, wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
 from sense7.taxonomy import DIMENSIONS, normalise_word
@@ -67,23 +68,23 @@ def test_hostile_texts_stay_data(make_chat):
     assert content["id"] == study.id
 
 
-def test_a_page_without_anything_to_rate_is_refused(study, make_chat, sentences):
-    with sentences.refused("--conversations"):
+def test_a_page_without_anything_to_rate_is_refused(study, make_chat):
+    with naming.refused("--conversations"):
         page_html(study)
-    with sentences.refused("conversation C1: "):
+    with naming.refused("conversation C1: "):
         page_html(StudyFile("a", turns=(9,)), [make_chat("C1")])
-    with sentences.refused("conversation C1: ", "None"):
+    with naming.refused("conversation C1: ", "None"):
         page_html(StudyFile("a", conversations="own"), [make_chat("C1")])
 
 
-def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path, sentences):
+def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path):
     path = tmp_path / "rate.html"
     assert write_page(study, [make_chat("C1")], path) == path
-    with sentences.refused(f"{path}: ", "--force"):
+    with naming.refused(f"{path}: ", "--force"):
         write_page(study, [make_chat("C1")], path)
     write_page(study, [make_chat("C2")], path, replace=True)
     assert carried(path.read_text("utf-8"))["conversations"][0]["id"] == "C2"
-    with sentences.refused("rate.htm.exe: ", ".html"):
+    with naming.refused("rate.htm.exe: ", ".html"):
         write_page(study, [], tmp_path / "rate.htm.exe")
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from helpers import naming
 from sense7.collect.study import StudyFile, is_code, read_conversations, read_study_file
 
 
@@ -49,10 +50,10 @@ WRONG = {  # content, what of it is named
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_what_is_not_known_is_refused_with_file_key_and_remedy(tmp_path, line, sentences):
+def test_what_is_not_known_is_refused_with_file_key_and_remedy(tmp_path, line):
     text = "{title: T, " + line[1:] if line.startswith("{") else f"title: T\n{line}"
     path = write(tmp_path, text)
-    with sentences.refused(f"{path}: ", *WRONG[line]):
+    with naming.refused(f"{path}: ", *WRONG[line]):
         read_study_file(path)
 
 
@@ -75,10 +76,10 @@ NO_STUDIES = {
 
 
 @pytest.mark.parametrize("fault", NO_STUDIES)
-def test_a_file_that_can_not_be_a_study_is_refused(tmp_path, fault, sentences):
+def test_a_file_that_can_not_be_a_study_is_refused(tmp_path, fault):
     text, named = NO_STUDIES[fault]
     path = write(tmp_path, text)
-    with sentences.refused(f"{path}: ", *named):
+    with naming.refused(f"{path}: ", *named):
         read_study_file(path)
 
 
@@ -173,8 +174,8 @@ def write_chats(tmp_path, *lines):
     [("", []), (" ", []), ("{", ["line 1: ", "column 2: "])],
     ids=["empty", "blank", "cut off"],
 )
-def test_a_file_without_conversations_is_refused(tmp_path, line, named, sentences):
-    with sentences.refused("chats.jsonl: ", *named):
+def test_a_file_without_conversations_is_refused(tmp_path, line, named):
+    with naming.refused("chats.jsonl: ", *named):
         read_conversations(write_chats(tmp_path, line))
 
 
@@ -228,8 +229,8 @@ NOT_TO_RATE = {  # a second line, what of it is named
 
 
 @pytest.mark.parametrize("fault", NOT_TO_RATE)
-def test_what_can_not_be_rated_is_refused_with_its_place(tmp_path, fault, sentences):
+def test_what_can_not_be_rated_is_refused_with_its_place(tmp_path, fault):
     line, named = NOT_TO_RATE[fault]
     path = write_chats(tmp_path, {"id": "first", "messages": TALK}, line)
-    with sentences.refused(f"{path}: ", *named):
+    with naming.refused(f"{path}: ", *named):
         read_conversations(path)

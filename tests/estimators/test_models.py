@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
+from helpers import naming
 from helpers.studies import bootstrap_of
 from sense7.estimators import cumulative_logit, factor, mixed
 from sense7.estimators.least_squares import least_squares
@@ -174,11 +175,11 @@ def test_a_uniqueness_that_tends_to_zero_stops_at_its_bound():
     assert fit.discrepancy > 0
 
 
-def test_unrelated_items_and_unsound_matrices_do_no_harm(sentences):
+def test_unrelated_items_and_unsound_matrices_do_no_harm():
     assert factor.fit_one_factor(np.eye(4)).discrepancy == pytest.approx(0)
     unsound = np.stack([np.ones((4, 4)), np.full((4, 4), np.nan), sample_correlations(1, k=4)])
     assert np.isfinite(factor.fit_one_factor(unsound).discrepancy).tolist() == [False, False, True]
-    with sentences.refused(3, 2, error=ValueError):
+    with naming.refused(3, 2, error=ValueError):
         factor.fit_one_factor(np.eye(2))
 
 

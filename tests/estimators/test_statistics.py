@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
 import sense7 as s7
+from helpers import naming
 from sense7.errors import UserError
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.alternative_annotator import (
@@ -40,7 +41,7 @@ def alpha_by_pandas(ratings: pd.DataFrame) -> float:
     return items / (items - 1) * (1 - np.trace(covariances) / covariances.sum())
 
 
-def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study, sentences):
+def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study):
     """An independent program: drop each participant's rows, compute alpha with pandas."""
     frame = measures.turn_ratings(study)
     people, rest = frame.index.unique(), 1 - alpha_by_pandas(frame)
@@ -49,11 +50,11 @@ def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participant
     found = alpha_module.alpha_row(frame, ParticipantBootstrap(frame.index, draws=2))
     assert found["low"] == pytest.approx(1 - rest * np.exp(reach), abs=1e-9)
     assert found["high"] == pytest.approx(1 - rest * np.exp(-reach), abs=1e-9)
-    sentences.check(found["method"], "95%", "log(1 - alpha)")
+    naming.check(found["method"], "95%", "log(1 - alpha)")
 
 
 def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_interval_does(
-    study, sentences
+    study,
 ):
     ratings = measures.post_task_ratings(study)
     few, many = (
@@ -65,7 +66,7 @@ def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_
         alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many)
     )
     assert first["low"] != second["low"]
-    sentences.check(first["method"], "95%", 50)
+    naming.check(first["method"], "95%", 50)
 
 
 def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
@@ -85,15 +86,15 @@ def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
         ([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]], True, "2 dimensions; never rated: c"),
     ],
 )
-def test_where_there_is_no_alpha_the_row_says_why(rows, has_estimate, named, sentences):
+def test_where_there_is_no_alpha_the_row_says_why(rows, has_estimate, named):
     ratings = one_participant_each(rows)
     row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
     assert np.isnan(row["low"])
     assert np.isfinite(row["estimate"]) == has_estimate
-    sentences.check(row["reason"], named)
+    naming.check(row["reason"], named)
 
 
-def test_an_alpha_of_one_is_not_called_certain(sentences):
+def test_an_alpha_of_one_is_not_called_certain():
     ratings = one_participant_each([[1, 1], [2, 2], [4, 4], [5, 5], [3, 3], [2, 2]])
     reasons = set()
     for interval in ("participants", "percentile"):
@@ -105,12 +106,12 @@ def test_an_alpha_of_one_is_not_called_certain(sentences):
         reasons.add(row["reason"])
         assert "interval" not in row["method"]
     (reason,) = reasons
-    sentences.check(reason)
+    assert reason
 
 
-def test_an_unknown_interval_is_refused(sentences):
+def test_an_unknown_interval_is_refused():
     ratings = one_participant_each([[1, 2], [2, 3]])
-    with sentences.refused("participants, percentile, feldt", error=ValueError):
+    with naming.refused("participants, percentile, feldt", error=ValueError):
         alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval="bca")
 
 
@@ -172,12 +173,12 @@ def test_two_raters_without_any_difference_have_no_kappa(steps):
     assert quadratic_kappa([1, 1], [2, 2], steps=steps) == 0, "both constant, at two levels"
 
 
-def test_ratings_that_do_not_match_are_refused(sentences):
-    with sentences.refused("quadratic_kappa", "2 and 3"):
+def test_ratings_that_do_not_match_are_refused():
+    with naming.refused("quadratic_kappa", "2 and 3"):
         quadratic_kappa([1, 2], [1, 2, 3])
-    with sentences.refused("quadratic_kappa", 1):
+    with naming.refused("quadratic_kappa", 1):
         quadratic_kappa([1, np.nan], [1, 2])
-    with sentences.refused("steps", "'scale'", "'occurring'", "'levels'"):
+    with naming.refused("steps", "'scale'", "'occurring'", "'levels'"):
         quadratic_kappa([1, 2], [1, 2], steps="levels")
 
 
@@ -206,10 +207,10 @@ def test_nothing_is_defined_where_nothing_varies(level):
 
 @pytest.mark.parametrize("missing", [np.nan, None])
 @pytest.mark.parametrize("first", [True, False])
-def test_a_missing_value_is_refused_and_not_ranked(missing, first, sentences):
+def test_a_missing_value_is_refused_and_not_ranked(missing, first):
     columns = [[1.0, 2.0, missing, 4.0], [2.0, 1.0, 4.0, 3.0]]
     x, y = columns if first else reversed(columns)
-    with sentences.refused("1 of 8", for_all=True):
+    with naming.refused("1 of 8"):
         spearman_in_draws(x, y, np.ones((1, 4)))
     with pytest.raises(UserError, match="1 of 8"):
         spearmans_in_draws([x, y], [(0, 1)], np.ones((1, 4)))
@@ -238,8 +239,8 @@ def test_what_is_not_given_is_missing_and_needs_no_reason():
 
 @pytest.mark.parametrize("name", ["unit", "method"])
 @pytest.mark.parametrize("text", ["", None, 1])
-def test_an_estimate_without_its_unit_or_method_is_refused(name, text, sentences):
-    with sentences.refused(name, error=ValueError):
+def test_an_estimate_without_its_unit_or_method_is_refused(name, text):
+    with naming.refused(name, error=ValueError):
         estimate_row(1.0, n=1, **{"unit": "level", "method": "mean", name: text})
 
 
@@ -249,8 +250,8 @@ def test_an_estimate_without_its_n_is_refused():
 
 
 @pytest.mark.parametrize("name", ["", None])
-def test_a_table_that_does_not_say_what_its_rows_are_is_refused(name, sentences):
-    with sentences.refused("estimate_table", "name"):
+def test_a_table_that_does_not_say_what_its_rows_are_is_refused(name):
+    with naming.refused("estimate_table", "name"):
         s7.estimate_table({}, name)
 
 

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from helpers import naming
 from sense7.errors import UserError
 from sense7.loading import load
 
@@ -141,12 +142,12 @@ WHOLE = {"messages": TALK}
     ],
     ids=["ChatGPT", "Claude", "ShareGPT", "its messages", "none"],
 )
-def test_the_model_is_the_condition_or_is_said_to_be_unknown(bring, record, condition, sentences):
+def test_the_model_is_the_condition_or_is_said_to_be_unknown(bring, record, condition):
     conditions, _, said, _ = bring("a.json", [record])
     assert conditions == [condition]
     unknown = [line for line in said.splitlines() if "--condition" in line]
     if condition is None:
-        sentences.check(*unknown, 1)
+        naming.check(*unknown, 1, "--condition")
     else:
         assert unknown == []
 
@@ -176,19 +177,19 @@ LISTS = {  # content of a message, its text, how many parts are counted as left 
 
 
 @pytest.mark.parametrize("case", LISTS)
-def test_parts_of_any_kind_leave_the_message_in_its_turn(bring, case, sentences):
+def test_parts_of_any_kind_leave_the_message_in_its_turn(bring, case):
     content, text, parts_left_out = LISTS[case]
     listed = [TALK[0], {"role": "assistant", "content": content}, *TALK]
     _, texts, said, _ = bring("a.json", {"model": "m", "messages": listed})
     assert texts == [["q", text, "q", "a"]]
     left_out = re.search("(?m)^left out: .*$", said)[0]
     if parts_left_out:
-        sentences.check(left_out, parts_left_out)
+        naming.check(left_out, parts_left_out)
     else:
         assert left_out == "left out: nothing"
 
 
-def test_null_and_unknown_parts_of_chatgpt(bring, sentences):
+def test_null_and_unknown_parts_of_chatgpt(bring):
     mapping = {
         "a": node(None, "user", None),
         "b": node("a", "assistant", {"content_type": "hologram"}),
@@ -196,7 +197,7 @@ def test_null_and_unknown_parts_of_chatgpt(bring, sentences):
     _, texts, said, _ = bring("a.json", [{"id": "x", "mapping": mapping, "current_node": "b"}])
     assert texts == [["", ""]]
     left_out = re.search("(?m)^left out: .*$", said)[0]
-    sentences.check(left_out, "1 empty", "hologram")
+    naming.check(left_out, "1 empty", "hologram")
 
 
 ONE_BAD = {
@@ -216,16 +217,16 @@ ONE_BAD = {
 
 
 @pytest.mark.parametrize("fault", ONE_BAD)
-def test_one_bad_conversation_is_named_and_the_others_are_read(bring, fault, sentences):
+def test_one_bad_conversation_is_named_and_the_others_are_read(bring, fault):
     name, content, named = ONE_BAD[fault]
     _, texts, said, warned = bring(name, content)
     assert texts == [["q", "a"], ["q", "a"]]
     assert "left out: 1 conversation " in said
-    sentences.check(warned, f"{name}: ", *named)
+    naming.check(warned, f"{name}: ", *named)
 
 
-def test_a_file_of_bad_conversations_alone_is_refused(bring, sentences):
-    with sentences.refused("a.jsonl: ", "line 1: ", 2):
+def test_a_file_of_bad_conversations_alone_is_refused(bring):
+    with naming.refused("a.jsonl: ", "line 1: ", 2):
         bring("a.jsonl", "{}\n[]\n")
 
 
@@ -236,7 +237,7 @@ RATED = "TaskId,{key},PID,Affective\nc1,{first},P1,1\nc1,{second},P1,5\nc2,{seco
     ("key", "first", "second"), [("Turn", 0, 1), ("Turn", 1, 2), ("MessageId", 2, 4)]
 )
 def test_turns_are_counted_from_0_where_0_stands_among_them(
-    run, write, tmp_path, key, first, second, sentences
+    run, write, tmp_path, key, first, second
 ):
     write(
         "a.jsonl",
@@ -247,7 +248,7 @@ def test_turns_are_counted_from_0_where_0_stands_among_them(
     done = run("a.jsonl", "--out", "a.xlsx", "--ratings", "r.csv")
     assert load(tmp_path / "a.xlsx").turns["Affective"].fillna(0).tolist() == [1, 5, 0, 4]
     if first == 0:
-        sentences.check(done.stderr, "r.csv: ", "Turn", 0)
+        naming.check(done.stderr, "r.csv: ", "Turn", 0)
     else:
         assert done.stderr == ""
 
@@ -281,11 +282,11 @@ LIKE_SPEAKERS = {  # text, options, texts of the messages, line of the first tha
 
 
 @pytest.mark.parametrize("case", LIKE_SPEAKERS)
-def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, case, sentences):
+def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, case):
     text, options, texts, line = LIKE_SPEAKERS[case]
     _, found, _, warned = bring("a.txt", text, *options)
     assert found == [texts]
-    sentences.check(warned, "a.txt: ", line)
+    naming.check(warned, "a.txt: ", line, "--speaker")
 
 
 @pytest.mark.parametrize(
@@ -313,8 +314,8 @@ def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, moment):
             bring(name, f"{line}\n{line}\n", "--speaker", "Guest=user")
 
 
-def test_how_to_correct_a_chat_of_a_messenger_is_said(bring, sentences):
-    with sentences.refused("a.txt: ", "line 1: ", "WhatsApp", "--speaker"):
+def test_how_to_correct_a_chat_of_a_messenger_is_said(bring):
+    with naming.refused("a.txt: ", "line 1: ", "WhatsApp", "--speaker"):
         bring("a.txt", "[31.12.23, 21:41:00] Guest: Hi\n", "--speaker", "Guest=user")
 
 

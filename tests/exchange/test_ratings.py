@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.exchange.content import Chat, Message
@@ -73,13 +74,13 @@ def test_one_name_in_several_spellings_is_no_contradiction(bring):
     assert study.conversations[["participant", "condition"]].iloc[0].tolist() == ["P\u00e9", "1"]
 
 
-def test_columns_of_other_names(bring, write, sentences):
+def test_columns_of_other_names(bring, write):
     write("map.yml", "TaskId: chat\nturn: 'no'\nAffective: q1\noverall: q9\n")
     table = "chat,no,q1,q2,q9,mood\nc1,1,2,3,4,x\n"
     done, study = bring(table, "--columns", "map.yml", "--column", "Interest=q2")
     found = [rated(study, name)["c1", 1] for name in ("Affective", "Interest", "overall")]
     assert found == [2, 3, 4]
-    sentences.check(done.stderr, "ratings.csv: ", "mood")
+    naming.check(done.stderr, "ratings.csv: ", "mood")
 
 
 def test_a_declared_scale_goes_with_the_workbook(bring, tmp_path):
@@ -94,13 +95,13 @@ def test_declared_words_go_with_the_workbook(bring, write):
     assert rated(study) == {("c1", 1): 2, ("c1", 2): 5}
 
 
-def test_an_undeclared_scale_is_refused_before_anything_is_written(bring, tmp_path, sentences):
-    with sentences.refused("Affective", "--scale Affective=LOWEST-HIGHEST"):
+def test_an_undeclared_scale_is_refused_before_anything_is_written(bring, tmp_path):
+    with naming.refused("Affective", "--scale Affective=LOWEST-HIGHEST", "--allow-unreadable"):
         bring("TaskId,Turn,Affective\nc1,1,7\nc1,2,6\nc2,1,4\n")
     assert {path.name for path in tmp_path.iterdir()} == {"chats.jsonl", "ratings.csv"}
 
 
-def test_what_does_not_join_is_listed_by_row(bring, sentences):
+def test_what_does_not_join_is_listed_by_row(bring):
     rows = (
         "c1,1,,4",
         "c9,1,,4",
@@ -125,15 +126,15 @@ def test_what_does_not_join_is_listed_by_row(bring, sentences):
         ["row 9 (c1): "],
     ]
     for line, named in zip(done.stderr.splitlines(), places, strict=True):
-        sentences.check(line, "ratings.csv: ", *named)
+        naming.check(line, "ratings.csv: ", *named)
 
 
-def test_several_people_rate_the_same_conversation(bring, sentences):
+def test_several_people_rate_the_same_conversation(bring):
     done, study = bring("TaskId,Turn,PID,Affective\nc1,1,A,4\nc1,1,B,2\nc1,2,A,3\n")
     assert rated(study) == {("c1-A", 1): 4, ("c1-A", 2): 3, ("c1-B", 1): 2}
     assert study.conversations["participant"].tolist()[:2] == ["A", "B"]
     without = done.stdout.splitlines()[-2]
-    sentences.check(without, 1)
+    naming.check(without, 1)
 
 
 def test_questions_about_the_conversation_come_along(bring):
@@ -166,9 +167,9 @@ NO_RATINGS = {
 
 
 @pytest.mark.parametrize("fault", NO_RATINGS)
-def test_a_table_that_cannot_be_used(bring, tmp_path, fault, sentences):
+def test_a_table_that_cannot_be_used(bring, tmp_path, fault):
     table, named = NO_RATINGS[fault]
-    with sentences.refused(*named):
+    with naming.refused(*named):
         bring(table)
     assert not (tmp_path / "mine.xlsx").exists()
 
@@ -185,10 +186,10 @@ MAPS = {
 
 
 @pytest.mark.parametrize("options", MAPS)
-def test_a_map_that_cannot_be_used(bring, write, options, sentences):
+def test_a_map_that_cannot_be_used(bring, write, options):
     write("map.yml", "- a\n- b\n")
     write("bare.yml", "Turn: no\n")
-    with sentences.refused(*MAPS[options]):
+    with naming.refused(*MAPS[options]):
         bring("TaskId,Turn,Interest\nc1,1,4\n", *options.split())
 
 
@@ -203,9 +204,9 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_options_that_do_not_fit(run, write, options, sentences):
+def test_options_that_do_not_fit(run, write, options):
     write("chats.jsonl", CHATS, lines=True)
-    with sentences.refused(*OPTIONS[options]):
+    with naming.refused(*OPTIONS[options]):
         run("chats.jsonl", *options.split())
 
 
@@ -219,10 +220,10 @@ def test_a_workbook_of_ratings(run, write, tmp_path):
     assert rated(load(tmp_path / "mine.xlsx")) == {("c1", 1): 4}
 
 
-def test_how_another_workbook_is_read_does_not_apply_to_this_one(run, write, sentences):
+def test_how_another_workbook_is_read_does_not_apply_to_this_one(run, write):
     write("chats.jsonl", CHATS, lines=True)
     write("mine.xlsx.reading.yml", "scales: {all: 1-7}")
-    with sentences.refused("mine.xlsx.reading.yml: "):
+    with naming.refused("mine.xlsx.reading.yml: ", "--out"):
         run("chats.jsonl", "--out", "mine.xlsx")
 
 
@@ -240,19 +241,19 @@ def test_texts_in_a_workbook_stay_character_by_character(talk):
     assert messages.column(messages.header.index("Content")) == [text for _, text in talk]
 
 
-def test_a_text_that_a_cell_cannot_hold(run, write, sentences):
+def test_a_text_that_a_cell_cannot_hold(run, write):
     write(
         "a.json", [{"role": "user", "content": "a" * 40_000}, {"role": "assistant", "content": ""}]
     )
-    with sentences.refused("sheet Messages, ", "cell E2: ", "40,000"):
+    with naming.refused("sheet Messages, ", "cell E2: ", "40,000"):
         run("a.json", "--out", "mine.xlsx")
     run("a.json", "--out", "chats.jsonl")
 
 
-def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, tmp_path, sentences):
+def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx", "--participant", "P1", "--condition", "m")
-    with sentences.refused("mine.xlsx: "):
+    with naming.refused("mine.xlsx: ", "sense7 judge run"):
         load(tmp_path / "mine.xlsx")
     study = load(tmp_path / "mine.xlsx", rated=False)
     assert len(study.turns) == 4
@@ -267,7 +268,7 @@ def test_lines_go_on_being_one_conversation_each(run, write, tmp_path):
     ] == CHATS
 
 
-def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write, sentences):
+def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx")
     words = [
@@ -283,7 +284,7 @@ def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write
     ]
     done = CliRunner().invoke(cli.app, words)
     requests = re.search(r"(?m)^.*conversations, runs.*$", done.stdout)[0]
-    sentences.check(requests, 2, "2 conversations", "runs: 1")
+    naming.check(requests, 2, "2 conversations", "runs: 1")
     refused = CliRunner().invoke(cli.app, [*words, "--shots", "5"])
     assert isinstance(refused.exception, UserError)
-    sentences.check(refused.exception, "mine.xlsx: ", "sheet Messages")
+    naming.check(refused.exception, "mine.xlsx: ", "sheet Messages", "sense7 judge run")

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from helpers import naming
 from sense7.exchange import read_chats
 from sense7.exchange.readers import read_record
 
@@ -51,8 +52,8 @@ def test_a_text_is_read_wherever_it_stands(form):
 
 
 @pytest.mark.parametrize("key", ["response", "utterance", "output", "answer"])
-def test_a_text_under_an_unknown_key_refuses_the_conversation(key, sentences):
-    with sentences.refused("messages[1]", key, error=ValueError):
+def test_a_text_under_an_unknown_key_refuses_the_conversation(key):
+    with naming.refused("messages[1]", key, error=ValueError):
         texts(both(lambda text: {key: text}))
     with pytest.raises(ValueError, match=re.escape("messages[1]")):
         texts(both(lambda text: {"content": [{"type": "new", key: text}]}))
@@ -145,7 +146,7 @@ PACKED = {
 
 @pytest.mark.parametrize("packing", PACKED)
 @pytest.mark.parametrize("name", ["chats.json", "chats.jsonl", "chats.packed"])
-def test_a_packed_file_is_named_as_one(packing, name, tmp_path, sentences):
+def test_a_packed_file_is_named_as_one(packing, name, tmp_path):
     (tmp_path / name).write_bytes(PACKED[packing])
-    with sentences.refused(f"{name}: ", packing):
+    with naming.refused(f"{name}: ", packing):
         list(read_chats([tmp_path / name]))

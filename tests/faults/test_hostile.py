@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from typer.testing import CliRunner
 
 from helpers import checkout as small
-from helpers import hostile
+from helpers import hostile, naming
 from helpers.endpoint import need_the_judge
 from sense7 import cli, tables
 from sense7.book import execute
@@ -198,8 +198,8 @@ def holding(folder, secret):
 
 
 @pytest.mark.parametrize("name", ["../01-a", "/tmp/01-a", "a/b", "."])  # noqa: S108 - nothing is written
-def test_a_recorder_writes_into_its_folder_only(name, tmp_path, sentences):
-    with sentences.refused(f"'{name}'", error=ValueError):
+def test_a_recorder_writes_into_its_folder_only(name, tmp_path):
+    with naming.refused(f"'{name}'", error=ValueError):
         Recorder(name, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []
 
@@ -212,13 +212,13 @@ def test_a_key_that_looks_like_a_path_is_a_key(tmp_path):
     ]
 
 
-def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path, sentences):
+def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
     checkout.notebook("01-a", small.recording("01-a", "a"))
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "precious.json").write_text("[]", encoding="utf-8")
     (tmp_path / "copy.results").symlink_to(outside, target_is_directory=True)
-    with sentences.refused(tmp_path / "copy.results", "--out"):
+    with naming.refused(tmp_path / "copy.results", "--out", "sense7 wrote"):
         rerun(checkout.root, "01", {}, out=tmp_path / "copy.ipynb")
     assert [path.name for path in outside.iterdir()] == ["precious.json"]
     assert not (tmp_path / "copy.ipynb").exists()

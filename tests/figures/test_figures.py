@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from helpers import naming
 from sense7 import figures
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
@@ -174,9 +175,9 @@ def drawn(kind):
 
 
 @pytest.mark.parametrize("kind", DRAWN)
-def test_a_figure_is_described_and_its_data_and_caption_stand_beside_it(kind, sentences):
+def test_a_figure_is_described_and_its_data_and_caption_stand_beside_it(kind):
     figure = drawn(kind)
-    sentences.check(figure.alt, NAMED[kind])
+    naming.check(figure.alt, NAMED[kind])
     assert "nan" not in figure.alt.casefold()
     page = BeautifulSoup(figure.html(), "html.parser")
     assert {picture["aria-label"] for picture in page.select("svg[role=img]")} == {figure.alt}
@@ -264,38 +265,38 @@ def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
         ),
     ],
 )
-def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, named, sentences):
+def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, named):
     shown = shown()
     assert isinstance(shown, Sentence)
-    sentences.check(shown.text, named)
+    naming.check(shown.text, named)
 
 
 @pytest.mark.parametrize("draw", [figures.intervals, figures.forest])
-def test_what_is_no_table_of_estimates_is_refused(draw, sentences):
+def test_what_is_no_table_of_estimates_is_refused(draw):
     lacking = table_of("ab").drop(columns="n")
     given = {"a": (lacking, ())} if draw is figures.forest else lacking
     label = {} if draw is figures.forest else {"label": "it"}
-    with sentences.refused(draw.__name__, "columns n"):
+    with naming.refused(draw.__name__, "columns n"):
         draw(given, **label, **COMMON)
 
 
-def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_them(sentences):
+def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_them():
     figure = figures.intervals(
         table_of("abc"), name="x", label="share", caption="Look at the last."
     )
-    sentences.check(figure.caption, "Look at the last. n = 10 to 12")
+    naming.check(figure.caption, "Look at the last. n = 10 to 12")
     without = table_of("a").assign(low=np.nan, high=np.nan)
     figure = figures.lines_by_turn(without.set_axis([1]), label="share", **COMMON)
-    sentences.check(figure.caption, COMMON["caption"])
+    naming.check(figure.caption, COMMON["caption"])
 
 
-def test_of_many_participants_some_are_drawn_and_the_caption_says_so(sentences):
+def test_of_many_participants_some_are_drawn_and_the_caption_says_so():
     rated = pd.DataFrame(
         {"participant": np.repeat(range(MOST + 9), 2), "rating": [1.0, 5.0] * (MOST + 9)}
     )
     figure = figures.ratings_by_participant(rated, **COMMON)
     assert figure.data["participant"].nunique() == MOST
-    sentences.check(figure.caption, f"{MOST} of {MOST + 9}")
+    naming.check(figure.caption, f"{MOST} of {MOST + 9}")
 
 
 # Two layouts of one drawing, whose texts are real
@@ -384,12 +385,12 @@ def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
     assert figure.html() == shown, "what a page shows stays as it was"
 
 
-def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path, sentences):
+def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path):
     figure = figure_of(lambda: new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame(), None)
-    with sentences.refused(tmp_path / "line.jpg", ".png, .pdf, .svg"):
+    with naming.refused(tmp_path / "line.jpg", ".png, .pdf, .svg"):
         figure.save(tmp_path / "line.jpg")
     (tmp_path / "file").touch()
-    with sentences.refused(tmp_path / "file" / "line.png"):
+    with naming.refused(tmp_path / "file" / "line.png"):
         figure.save(tmp_path / "file" / "line.png")
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
@@ -425,11 +426,11 @@ def content_of(page):
     return json.loads(page.find("script", type="application/json").string)
 
 
-def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_range(sentences):
+def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_range():
     table = multiverse_of([0.3, 0.1, np.nan, 0.2])
     figure, page = curve_of(table)
     assert {picture["aria-label"] for picture in page.select("svg[role=img]")} == {figure.alt}
-    sentences.check(figure.alt, "3 of 4", "10.0%", "30.0%")
+    naming.check(figure.alt, "3 of 4", "10.0%", "30.0%")
     content = content_of(page)
     options = {name: given for name, _, given in content["choices"]}
     assert list(options) == CHOICES
@@ -451,11 +452,9 @@ def test_the_embedded_table_is_the_multiverse_and_the_alternative_text_says_its_
     assert [row[6] for row in content["rows"]] == [2, 0, None, 1]
 
 
-def test_the_first_specification_stands_there_without_a_script(sentences):
+def test_the_first_specification_stands_there_without_a_script():
     _, page = curve_of(multiverse_of([0.3, 0.1, np.nan, 0.2]))
-    sentences.check(
-        page.output.get_text(), "30.0% [20.0%, 40.0%], n = 1,234", "of 3", "25.0%: 2 of 3"
-    )
+    naming.check(page.output.get_text(), "30.0% [20.0%, 40.0%], n = 1,234", "of 3", "25.0%: 2 of 3")
     assert page.output["aria-live"] == "polite"
     assert len(page.select("svg .sense7-here")) == 2, "on a wide page and on a phone"
     assert page.select("input, button, select") == [], (
@@ -463,9 +462,9 @@ def test_the_first_specification_stands_there_without_a_script(sentences):
     )
 
 
-def test_a_headline_without_a_published_figure_is_compared_with_its_reference(sentences):
+def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
     _, page = curve_of(multiverse_of([0.3, 0.05], "continuity_loss"), None, "continuity_loss")
-    sentences.check(page.output.get_text(), "1 of 2")
+    naming.check(page.output.get_text(), "1 of 2")
     assert content_of(page)["left_out"] == HEADLINES["continuity_loss"].left_out
 
 
@@ -511,7 +510,7 @@ def test_an_unknown_headline_is_refused():
         specification_curve(multiverse_of([0.1]), name="curve", caption="n")
 
 
-def test_the_table_of_all_headlines_has_their_ranges_or_the_reason(sentences):
+def test_the_table_of_all_headlines_has_their_ranges_or_the_reason():
     tables = {
         "relational_applicability": multiverse_of([0.3, 0.1, 0.2]),
         "judge_spearman": multiverse_of([np.nan], "judge_spearman"),
@@ -520,7 +519,7 @@ def test_the_table_of_all_headlines_has_their_ranges_or_the_reason(sentences):
     row = frame.loc[HEADLINES["relational_applicability"].title]
     *numbers, judged = row
     assert numbers == ["30.0% [20.0%, 40.0%], n = 1,234", "10.0%", "30.0%"]
-    sentences.check(judged, "2 of 3", "25.0%")
+    naming.check(judged, "2 of 3", "25.0%")
     assert frame.loc[HEADLINES["judge_spearman"].title].tolist()[1:] == [""] * 3
 
 
@@ -594,9 +593,9 @@ def test_no_simulated_series_is_orange_and_no_real_one_blue(number):
     assert (simulated[0], real[0]) == ("#0072B2", "#D55E00")
 
 
-def test_a_published_value_is_gray_and_its_line_is_named(sentences):
+def test_a_published_value_is_gray_and_its_line_is_named():
     figure = figures.forest({"r": (table_of("ab"), {"published": 0.25})}, **COMMON)
-    sentences.check(figure.alt, "r, ", "published 25.0%", "a: 50.0%")
+    naming.check(figure.alt, "r, ", "published 25.0%", "a: 50.0%")
     assert "#8c8c8c" in figure.svg()
     assert "published 25.0%" in pictures(figure)[0].get_text()
 

@@ -8,7 +8,7 @@ import pytest
 from statsmodels.multivariate.factor import Factor
 
 import sense7 as s7
-from helpers import golden
+from helpers import golden, naming
 from helpers.studies import bootstrap_of
 from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP, ParticipantBootstrap
 from sense7.findings import conditions, context, measures
@@ -61,19 +61,17 @@ def rated_by(minimal_sheets, levels):
 
 
 @pytest.mark.parametrize("people", [1, 4, 9, 10])
-def test_a_share_of_resamples_needs_participants_as_an_interval_does(
-    minimal_sheets, people, sentences
-):
+def test_a_share_of_resamples_needs_participants_as_an_interval_does(minimal_sheets, people):
     study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
     best = conditions.best_condition(study, bootstrap_of(study))
     assert best["best"]["estimate"] == "prompted"
     share = best["share"]
     if people < 5:
         assert np.isnan(share["estimate"])
-        sentences.check(share["reason"], f"only {people} participant")
+        naming.check(share["reason"], f"only {people} participant")
     elif people < FEWEST_IN_A_GROUP["difference of means"]:
         assert np.isnan(share["estimate"])
-        sentences.check(share["reason"], f"{people} participants in one group")
+        naming.check(share["reason"], f"{people} participants in one group")
     else:
         assert (share["estimate"], share["reason"]) == (1, "")
 
@@ -89,15 +87,13 @@ def test_a_share_of_resamples_needs_participants_as_an_interval_does(
         ({"prompted": [1, 1, 1, 2, 1, 3], "plain": [3, 1, 2, 1, 1, 1], "other": [1] * 6}, None),
     ],
 )
-def test_conditions_that_share_the_highest_mean_have_no_best(
-    minimal_sheets, levels, name, sentences
-):
+def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, levels, name):
     study = rated_by(minimal_sheets, levels)
     found = conditions.best_condition(study, bootstrap_of(study))
     assert found["best"]["estimate"] == name
     if name is None:
         assert found["best"]["reason"] == found["share"]["reason"]
-        sentences.check(found["best"]["reason"], for_all=True)
+        assert found["best"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -205,12 +201,12 @@ def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
     assert max(planted) <= 0.05
 
 
-def test_without_differences_between_dimensions_there_is_no_test(sentences):
+def test_without_differences_between_dimensions_there_is_no_test():
     study = study_of(3)
     for name in SEVEN[1:]:
         study.turns[name] = study.turns["Affective"]
     found = conditions.dimension_by_condition(study, bootstrap_of(study))
-    sentences.check(found.test.loc["interaction", "reason"])
+    assert found.test.loc["interaction", "reason"]
 
 
 # Loadings in the prompted condition and in the others
@@ -221,7 +217,7 @@ def loadings_by_statsmodels(ratings):
     return found * np.sign(found.sum())
 
 
-def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study, sentences):
+def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study):
     row = largest_loading_difference(study, bootstrap_of(study)).iloc[0]
     turns = study.turns.dropna(subset=SEVEN)
     prompted = turns["condition"] == study.prompted_condition
@@ -232,7 +228,7 @@ def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study, sente
     )
     largest = differences.abs().idxmax()
     assert row["estimate"] == pytest.approx(differences[largest], abs=1e-4)
-    sentences.check(row["method"], f"; {largest}, ")
+    naming.check(row["method"], f"; {largest}, ")
     assert row["n"] == len(turns)
     assert row["low"] < row["estimate"] < row["high"]
 
@@ -260,7 +256,7 @@ def study_of_factors(seed, loading=0.8, people=60, talks=6):
 
 @pytest.mark.parametrize(("prompted", "has_interval"), [(5, False), (6, True)])
 def test_a_difference_of_loadings_has_an_interval_from_six_people_in_each_group(
-    prompted, has_interval, sentences
+    prompted, has_interval
 ):
     many = study_of_factors(1, talks=40)
     people = [f"P{number}" for number in range(prompted)]
@@ -271,7 +267,7 @@ def test_a_difference_of_loadings_has_an_interval_from_six_people_in_each_group(
     assert np.isfinite(row["low"]) == has_interval
     assert (row["reason"] == "") == has_interval
     if not has_interval:
-        sentences.check(row["reason"], prompted, 6)
+        naming.check(row["reason"], prompted, 6)
 
 
 @pytest.mark.long
@@ -310,16 +306,16 @@ def permuted(y, topics, draws=400):
     return context.permutation_row(frame, ParticipantBootstrap(people, draws=draws, seed=2))
 
 
-def test_a_permutation_finds_what_is_there_and_nothing_else(sentences):
+def test_a_permutation_finds_what_is_there_and_nothing_else():
     topics = np.tile(["a", "b", "c", "d"], 10)
     effect = np.tile([1.0, 0, 0, -1], 10)
     noise = np.random.default_rng(1).normal(size=40)
     assert permuted(effect + 0.1 * noise, topics)["estimate"] == pytest.approx(1 / 401)
     # Differences between participants are no differences between topics.
     assert permuted(np.repeat(np.arange(10), 4) + noise, topics)["estimate"] > 0.05
-    sentences.check(permuted(np.repeat(np.arange(10.0), 4), topics)["reason"])
+    assert permuted(np.repeat(np.arange(10.0), 4), topics)["reason"]
     alone = permuted(noise, np.repeat(list("abcdefghij"), 4))
-    sentences.check(alone["reason"])
+    assert alone["reason"]
 
 
 # Expected and experienced
@@ -364,23 +360,21 @@ def exact(minimal_sheets, higher=1):
 
 
 @pytest.mark.parametrize("higher", [0, 1])
-def test_without_noise_a_difference_has_no_error_and_no_test(minimal_sheets, higher, sentences):
+def test_without_noise_a_difference_has_no_error_and_no_test(minimal_sheets, higher):
     study = exact(minimal_sheets, higher)
     found = conditions.mixed_contrasts(study, bootstrap_of(study))
     difference = found.differences.iloc[0]
     assert difference["estimate"] == pytest.approx(higher, abs=1e-9)
     assert np.isnan(difference["low"])
-    sentences.check(difference["reason"])
+    assert difference["reason"]
     assert found.p["estimate"].isna().all()
     assert found.overall["estimate"].isna().all()
     best = conditions.prompted_minus_best_other(study, bootstrap_of(study))
     assert np.isnan(best["estimate"])
-    sentences.check(best["reason"])
+    assert best["reason"]
 
 
-def test_one_participant_has_no_interval_with_participants_as_random_effects(
-    minimal_sheets, sentences
-):
+def test_one_participant_has_no_interval_with_participants_as_random_effects(minimal_sheets):
     ratings = []
     for level in (5, 4, 4, 2, 5, 3):
         ratings += [None, LEVELS[level - 1]] * 2
@@ -395,7 +389,8 @@ def test_one_participant_has_no_interval_with_participants_as_random_effects(
     assert np.isfinite(found.differences["estimate"]).all()
     assert found.differences["low"].isna().all()
     reasons = {*found.differences["reason"], *found.p["reason"]}
-    sentences.check("\n".join(sorted(reasons)))
+    assert len(reasons) == 2
+    assert all("one participant" in reason for reason in reasons)
 
 
 def with_few(minimal_sheets, prompted, plain):

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from helpers import naming
 from helpers.findings import FINDINGS, MANY, NESTED, arguments, numbers, rows_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
@@ -279,7 +280,7 @@ def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
                 assert row["reason"], name
 
 
-def test_a_bootstrap_of_other_participants_is_refused(sentences):
+def test_a_bootstrap_of_other_participants_is_refused():
     study, _ = known(1)
     few = study.subset(participants=study.conversations["participant"].unique()[:12])
     for one, other in ((few, study), (study, few)):
@@ -291,7 +292,7 @@ def test_a_bootstrap_of_other_participants_is_refused(sentences):
                     function(**{parameter: given[parameter] for parameter in asked})
                 messages.add(str(refusal.value))
         (message,) = messages
-        sentences.check(
+        naming.check(
             message,
             f"{len(given['bootstrap'].names)} participants",
             one.name,
@@ -476,14 +477,14 @@ that it has not."""
 
 
 @pytest.mark.parametrize("name", REASONS)
-def test_what_is_missing_is_the_reason(minimal_sheets, name, sentences):
+def test_what_is_missing_is_the_reason(minimal_sheets, name):
     function, asked = FINDINGS[name]
     for changes, named in REASONS[name]:
         given = arguments(parse_sheets(minimal_sheets(**changes)), draws=20)
         rows = rows_of(function(**{one: given[one] for one in asked}))
         reasons = {row["reason"] for row in rows.values()} - {""}
         assert reasons
-        sentences.check("\n".join(sorted(reasons)), named)
+        naming.check("\n".join(sorted(reasons)), named)
 
 
 NOT_OF_COPIES = {

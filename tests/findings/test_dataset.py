@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import naming
 from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.findings import dataset, examples, ratings
@@ -213,12 +214,12 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     )
 
 
-def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed, sentences):
+def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
     assert people_of(parsed, {"Age": None}).others.loc["Age"].tolist() == [0, 0]
     bare = dataset.characteristics(parsed(participants={"Age": ..., "Gender": ...}))
-    sentences.check(bare.reason, "PID")
+    naming.check(bare.reason, "PID")
     gone = dataset.characteristics(parsed(participants=None))
-    sentences.check(gone.reason)
+    assert gone.reason
     assert gone.numbers.empty
     assert gone.groups.empty
     assert gone.others.empty
@@ -302,28 +303,28 @@ def test_the_examples_are_those_of_the_rule(study, chosen):
     assert examples.dimensions_with_examples(chosen)["estimate"].tolist() == [7]
 
 
-def test_a_dimension_never_asked_says_so(minimal_sheets, sentences):
+def test_a_dimension_never_asked_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Relational": ...}))
     shown = examples.dimensions_shown(examples.rated_examples(study), "Relational")
     (reason,) = set(shown["assistant's turn"])
-    sentences.check(reason)
+    assert reason
     assert set(shown["rating"]) == {"none"}
 
 
-def test_an_end_without_a_turn_says_so(minimal_sheets, sentences):
+def test_an_end_without_a_turn_says_so(minimal_sheets):
     chosen = examples.rated_examples(parse_sheets(minimal_sheets()))
     low = chosen[chosen["end"] == "low"]
     (reason,) = set(low["reason"])
-    sentences.check(reason, "very poor", "poor")
+    naming.check(reason, "very poor", "poor")
     counts = examples.dimensions_with_examples(chosen)
     assert counts.loc["both", "estimate"] == 0
 
 
-def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets, sentences):
+def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets):
     chosen = examples.rated_examples(parse_sheets(minimal_sheets()))
     high = chosen[chosen["end"] == "high"]
     assert (high["reason"] == "").sum() == 1  # there is but one text in it
-    sentences.check(high["reason"].iloc[-1], "very good")
+    naming.check(high["reason"].iloc[-1], "very good")
 
 
 def test_a_blank_text_of_the_user_is_not_replaced_by_an_earlier_one(minimal_sheets):

@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 from statsmodels.formula.api import ols
 
 import sense7 as s7
+from helpers import naming
 from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.findings import elsewhere, whose_empathy
@@ -211,8 +212,8 @@ def test_each_verdict_rests_on_its_own_value(values):
             assert table.loc[(finding.name, data_set), "verdict"] == NOT_SEEN
 
 
-def test_a_value_that_was_not_recorded_is_named(values, sentences):
-    with sentences.refused("felt_heard_alpha"):
+def test_a_value_that_was_not_recorded_is_named(values):
+    with naming.refused("felt_heard_alpha"):
         elsewhere.matrix({key: value for key, value in values.items() if key != "felt_heard_alpha"})
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import naming
 from sense7.claims import load_claims
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import importance
@@ -36,7 +37,7 @@ def test_an_answer_names_one_dimension_or_none(text, name):
     assert importance.named_dimension(text) == name
 
 
-def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_sheets, sentences):
+def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_sheets):
     study, table = shares_of(
         minimal_sheets(participants={"Q17": ["Affective", "interest", "Affective Understanding"]})
     )
@@ -47,7 +48,7 @@ def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_she
     assert (table["n"] == 3).all()
     assert table["method"].str.contains("column Q17").all()
     (reason,) = set(table["reason"])
-    sentences.check(reason, "3 participants")
+    naming.check(reason, "3 participants")
 
 
 # Of how many people published shares can be
@@ -93,10 +94,10 @@ def test_possible_totals_are_those_of_every_count_tried_by_decimal_arithmetic():
     assert (len(brute), brute[0]) == (61, 192)
 
 
-def test_whether_the_shares_fit_is_a_flag_with_its_reason(sentences):
+def test_whether_the_shares_fit_is_a_flag_with_its_reason():
     fits = importance.fits_total(SHARES, PARTICIPANTS)
     assert fits["estimate"] == "no"
-    sentences.check(fits["reason"], "cognitive, affective")
+    naming.check(fits["reason"], "cognitive, affective")
     assert importance.fits_total(SHARES, 192)["estimate"] == "yes"
     assert importance.fits_total(SHARES, 192)["reason"] == ""
 

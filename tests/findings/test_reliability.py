@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.multivariate.factor import Factor
 
-from helpers import golden
+from helpers import golden, naming
 from helpers.studies import bootstrap_of, draws_of
 from sense7.estimators import alpha
 from sense7.estimators.rater_agreement import weighted_kappa
@@ -130,11 +130,11 @@ counted = partial(reliability.retained, seed=1, simulations=50)
         (of_one_factor, scores().assign(e=lambda f: f["a"]), ""),
     ],
 )
-def test_where_there_is_no_number_the_row_says_why(function, frame, named, sentences):
+def test_where_there_is_no_number_the_row_says_why(function, frame, named):
     table = function(frame)
     missing = table[table["estimate"].isna()]
     assert (missing["reason"] != "").all()
-    sentences.check("\n".join(missing["reason"].unique()), named)
+    naming.check("\n".join(missing["reason"].unique()), named)
 
 
 def differences_of(turns):
@@ -151,7 +151,7 @@ def differences_of(turns):
     return np.array(differences)
 
 
-def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out(sentences):
+def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out():
     generator = np.random.default_rng(1)
     overall = generator.integers(1, 6, size=200).astype(float)
     turns = pd.DataFrame(
@@ -175,7 +175,7 @@ def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_ou
     np.testing.assert_allclose(table["high"] - here, reach * errors, rtol=1e-5)
     np.testing.assert_allclose(here - table["low"], reach * errors, rtol=1e-5)
     (interval,) = set(table["method"].str.rpartition("; ")[2])
-    sentences.check(interval, "95%", "max-t", 40)
+    naming.check(interval, "95%", "max-t", 40)
 
 
 # Shares of the variance
@@ -205,14 +205,14 @@ def same_in(column):
     ],
 )
 def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why(
-    changes, talks, row, named, sentences
+    changes, talks, row, named
 ):
     """Where a dimension is lacking as well, the reason names it at its end."""
     frame = SCORES.assign(**changes)
     draws = draws_of(frame if talks is not None else frame.set_axis(["P0"] * 120))
     frame = frame if talks is not None else frame.set_axis(["P0"] * 120)
     table = agreement.parts_and_shares(frame.pop("y"), frame, draws, conversations=talks).parts
-    sentences.check(table.loc[row, "reason"], named)
+    naming.check(table.loc[row, "reason"], named)
 
 
 def two_level_ratings(between, seed=3, conversations=200, turns=4):
@@ -276,8 +276,8 @@ def test_one_factor_within_conversations_fits_where_several_parts_lie_between_th
         (two_level_ratings(2)[[2, 3, 4]], "only 3 "),
     ],
 )
-def test_why_there_is_no_fit_within_conversations(frame, named, sentences):
+def test_why_there_is_no_fit_within_conversations(frame, named):
     table = reliability.within_fit_indices(frame)
     assert table["estimate"].isna().all()
     (reason,) = set(table["reason"])
-    sentences.check(reason, named)
+    naming.check(reason, named)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 import sense7 as s7
+from helpers import naming
 from helpers.studies import bootstrap_of
 from sense7 import tables
 from sense7.csv_text import frame_as_csv
@@ -148,9 +149,7 @@ def test_log_odds_and_z_are_those_of_the_formula_and_the_habit_of_one_person_mar
     assert words.leading_terms(table)["estimate"].tolist() == ["cold", "warm"]
 
 
-def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_is_no_mark(
-    sentences,
-):
+def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_is_no_mark():
     rows = [
         (f"P{number}", level, text)
         for number in range(8)
@@ -159,7 +158,7 @@ def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_
     table = words.distinctive_terms(study_of(rows), bootstrap_of(study_of(rows)))
     assert table["low"].isna().all()
     (reason,) = set(table["reason"])
-    sentences.check(reason)
+    assert reason
     rows = [
         (f"P{number}", level, "even more words for both") for number in range(8) for level in (1, 5)
     ]
@@ -298,9 +297,9 @@ def test_answers_may_be_written_in_several_ways(synthetic):
         ),
     ],
 )
-def test_a_sheet_that_cannot_be_read_is_refused(synthetic, change, place, sentences):
+def test_a_sheet_that_cannot_be_read_is_refused(synthetic, change, place):
     sheet = coded(synthetic, 5)
-    with sentences.refused("second coder", place):
+    with naming.refused("second coder", place):
         words.coder_agreement(synthetic, sheet, change(sheet), bootstrap_of(synthetic, 20))
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from helpers import endpoint
+from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import ask, number_of
 from sense7.judge.origins import is_model
@@ -45,41 +45,39 @@ def completion(number, of, **fields):
     return Answered(body=json.dumps(said).encode())
 
 
-def test_another_model_is_one_note_a_run_and_in_the_evaluation(
-    server, study_of, tmp_path, sentences
-):
+def test_another_model_is_one_note_a_run_and_in_the_evaluation(server, study_of, tmp_path):
     server.script = lambda asked: completion(asked.number, asked.number, model="small-0.5b")
     outcome = ask(study_of(4), server, tmp_path, runs=2)
     first, second = outcome.remarks
-    sentences.check(first, "run 1:", "judge", "small-0.5b (4 replies)")
-    sentences.check(second, "run 2:", "judge", "small-0.5b (4 replies)")
+    naming.check(first, "run 1:", "judge", "small-0.5b (4 replies)")
+    naming.check(second, "run 2:", "judge", "small-0.5b (4 replies)")
     remarks = evaluate(tmp_path, draws=10).facts.remarks
     assert [name for name, _ in remarks] == ["judge-brief-iter1", "judge-brief-iter2"]
     (sentence,) = {remark for _, remark in remarks}
-    sentences.check(sentence, "small-0.5b (4 replies)")
+    naming.check(sentence, "small-0.5b (4 replies)")
 
 
 def test_another_version_of_the_model_is_said_within_a_run_and_between_runs(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     server.script = lambda asked: completion(
         asked.number, asked.number, model=f"judge-2024-0{min(asked.number, 3) % 3 + 1}-06"
     )
     outcome = ask(study_of(4), server, tmp_path, runs=2, concurrency=1)
     (note,) = outcome.remarks
-    sentences.check(note, "run 1:", "judge-2024-01-06 (2 replies)", "judge-2024-03-06 (1 reply)")
+    naming.check(note, "run 1:", "judge-2024-01-06 (2 replies)", "judge-2024-03-06 (1 reply)")
     assert evaluate(tmp_path, draws=10).facts.models == [f"judge-2024-0{n}-06" for n in (1, 2, 3)]
 
 
-def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path, sentences):
+def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path):
     first = {}
     server.script = lambda asked: completion(
         *[first.setdefault(number_of(asked), asked.number)] * 2
     )
     outcome = ask(study_of(4), server, tmp_path, runs=3)
     second, third = outcome.remarks
-    sentences.check(second, "run 2:")
-    sentences.check(third, "run 3:")
+    naming.check(second, "run 2:")
+    naming.check(third, "run 3:")
     report = evaluate(tmp_path, draws=10)
     assert len(report.files) == 1
     assert len(report.facts.repeats) == 2

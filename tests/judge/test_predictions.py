@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7.judge.files import (
     COLUMNS,
     FRAME_COLUMNS,
@@ -199,28 +200,28 @@ def test_texts_and_numbers_come_back_as_they_were(path, rows):
 
 
 @pytest.mark.parametrize("character", ["a", "a🙂"])
-def test_a_text_beyond_the_limit_of_a_cell_is_cut_with_a_mark_and_said(path, character, sentences):
+def test_a_text_beyond_the_limit_of_a_cell_is_cut_with_a_mark_and_said(path, character):
     text = character * 40_000
     length = len(text.encode("utf-16-le")) // 2
     (said,) = write_predictions(path, run_of(3, prompt=["a" * 32_767, text, text]))
-    sentences.check(said, "a.xlsx", "column Prompt", "rows: 2")
+    naming.check(said, "a.xlsx", "column Prompt", "rows: 2")
     read = read_predictions(path).frame
     assert read["prompt"][0] == "a" * 32_767
     assert text.startswith(read["prompt"][1][:-100])
     _, bracket, mark = read["prompt"][1].rpartition("[")
-    sentences.check(bracket + mark, f"{length:,}")
+    naming.check(bracket + mark, f"{length:,}")
     assert 32_766 <= len(read["prompt"][1].encode("utf-16-le")) // 2 <= 32_767
     unaltered, *altered = read["altered"]
     assert (unaltered, len(altered)) == ("", 2)
     (sentence,) = set(altered)
-    sentences.check(sentence, "Prompt")
+    naming.check(sentence, "Prompt")
 
 
 def test_characters_that_no_cell_can_hold_are_replaced_and_said_also_when_the_file_is_written_again(
-    path, sentences
+    path,
 ):
     (said,) = write_predictions(path, run_of(2, output=["half \ud83d of \uffff", "fine"]))
-    sentences.check(said, "a.xlsx", "column Output", "rows: 1")
+    naming.check(said, "a.xlsx", "column Output", "rows: 1")
     altered = set()
     for _ in range(2):
         read = read_predictions(path).frame
@@ -228,16 +229,16 @@ def test_characters_that_no_cell_can_hold_are_replaced_and_said_also_when_the_fi
         altered.add(read["altered"][0])
         assert write_predictions(path, read) == []
     (sentence,) = altered
-    sentences.check(sentence, "Output")
+    naming.check(sentence, "Output")
 
 
-def test_what_can_not_be_written_is_refused_whole(tmp_path, sentences):
+def test_what_can_not_be_written_is_refused_whole(tmp_path):
     (tmp_path / "file").write_text("")
-    with sentences.refused(tmp_path / "a.xlsx", "sheet results", "cell B2", "40,000"):
+    with naming.refused(tmp_path / "a.xlsx", "sheet results", "cell B2", "40,000"):
         write_predictions(tmp_path / "a.xlsx", run_of(1, conversation="C" * 40_000))
-    with sentences.refused(tmp_path / "my_results" / "a.xlsx"):
+    with naming.refused(tmp_path / "my_results" / "a.xlsx"):
         write_predictions(tmp_path / "my_results" / "a.xlsx", run_of())
-    with sentences.refused(tmp_path / "file" / "a.xlsx"):
+    with naming.refused(tmp_path / "file" / "a.xlsx"):
         write_predictions(tmp_path / "file" / "a.xlsx", run_of())
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
@@ -247,8 +248,8 @@ def test_what_can_not_be_written_is_refused_whole(tmp_path, sentences):
     [(run_of().drop(columns="status"), "status"), (run_of(verdict="good"), "verdict")],
     ids=["missing", "unknown"],
 )
-def test_a_frame_that_is_no_run_is_refused(path, frame, column, sentences):
-    with sentences.refused(f"['{column}']", error=ValueError):
+def test_a_frame_that_is_no_run_is_refused(path, frame, column):
+    with naming.refused(f"['{column}']", error=ValueError):
         write_predictions(path, frame)
     assert not path.exists()
 
@@ -269,9 +270,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("policy", ["strict", "authors"])
-def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(
-    path, policy, sentences
-):
+def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path, policy):
     replies = [read_reply(text) for text in SAID]
     both = {
         rule: [row[place] for row in SAID.values()]
@@ -287,7 +286,7 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(
     for rule, scores in both.items():
         np.testing.assert_array_equal(counted_scores(frame, rule), np.array(scores, dtype=float))
     assert frame["doubtful"].tolist() == [False, True, True, True, True, False, False]
-    sentences.check(frame["reason"][1], "<S2>: '10'", 1)
+    naming.check(frame["reason"][1], "<S2>: '10'", 1)
     if policy == "authors":  # the same as others write it: some of its columns are not there
         other = path.with_suffix(".csv")
         bare = pd.read_excel(path, engine="openpyxl").drop(columns=["status", "reason", "policy"])
@@ -298,8 +297,8 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(
                 counted_scores(found.frame, rule), np.array(scores, dtype=float)
             )
         default, number = found.notes
-        sentences.check(default, "IS_EMPATHY: 2 rows", 3, "Output")
-        sentences.check(number, "IS_EMPATHY: 3 rows", "Output", "authors")
+        naming.check(default, "IS_EMPATHY: 2 rows", 3, "Output")
+        naming.check(number, "IS_EMPATHY: 3 rows", "Output", "authors")
 
 
 @pytest.mark.parametrize(
@@ -388,10 +387,10 @@ def test_a_three_is_a_score_where_the_replies_do_not_show_otherwise(foreign, out
     ids=["0-100", "0-1", "0-4", "1-7"],
 )
 def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(
-    foreign, scores, numbers, option, sentences
+    foreign, scores, numbers, option
 ):
     path = foreign(scores)
-    with sentences.refused(
+    with naming.refused(
         f"{path}: sheet results, column IS_EMPATHY, row 2: ",
         *numbers,
         f"sense7 judge evaluate {path} --score-scale 0-100",
@@ -408,37 +407,35 @@ def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(
         (None, [1.0, 5.9, "5.99"], [1, 5.9, 5.99]),  # what the authors' rule can give
     ],
 )
-def test_a_declared_scale_is_rescaled_linearly(foreign, scale, given, scores, sentences):
+def test_a_declared_scale_is_rescaled_linearly(foreign, scale, given, scores):
     read = read_predictions(foreign(given), score_scale=scale and ScoreScale.of(scale))
     np.testing.assert_allclose(read.frame["score"], scores, rtol=1e-15)
     if scale == "0-100":
-        sentences.check(read.notes[0], "IS_EMPATHY", "0-100", "1..5", "47.5")
-        with sentences.refused("IS_EMPATHY, row 2: 85.0", "0-10", "4 of 5", "--score-scale"):
+        naming.check(read.notes[0], "IS_EMPATHY", "0-100", "1..5", "47.5")
+        with naming.refused("IS_EMPATHY, row 2: 85.0", "0-10", "4 of 5", "--score-scale"):
             read_predictions(read.path, score_scale=ScoreScale.of("0-10"))
 
 
-def test_what_judge_run_writes_is_on_its_own_scale_also_where_another_is_declared(
-    path, foreign, sentences
-):
+def test_what_judge_run_writes_is_on_its_own_scale_also_where_another_is_declared(path, foreign):
     write_predictions(path, run_of(2))
     assert read_predictions(path, score_scale=ScoreScale.of("0-100")).frame["score"].tolist() == [
         1,
         2,
     ]
-    with sentences.refused("row 2: 85.0", "1 to 5"):
+    with naming.refused("row 2: 85.0", "1 to 5"):
         read_predictions(foreign([85.0], status=["ok"]))
 
 
 @pytest.mark.parametrize("text", ["", "0", "0-0", "a-b", "nan-1"])
-def test_what_is_no_scale_is_refused(text, sentences):
-    with sentences.refused(f"--score-scale: '{text}'", "1-7", "0-100"):
+def test_what_is_no_scale_is_refused(text):
+    with naming.refused(f"--score-scale: '{text}'", "1-7", "0-100"):
         ScoreScale.of(text)
 
 
 # Reading files of others
 
 
-def test_a_comma_separated_file_is_read_alike(tmp_path, sentences):
+def test_a_comma_separated_file_is_read_alike(tmp_path):
     path = tmp_path / "model-prompt-iter7.csv"
     header = "\ufeffTaskId,PID,IS_EMPATHY,ground-truth,Output\r\n"
     path.write_bytes(
@@ -453,14 +450,14 @@ def test_a_comma_separated_file_is_read_alike(tmp_path, sentences):
     assert read.frame["status"].tolist() == ["ok", UNSTATED]
     assert (read.frame["run"] == 7).all()
     (note,) = read.notes
-    sentences.check(note, "ground-truth: 1 cell", "'nan' in row 3")
+    naming.check(note, "ground-truth: 1 cell", "'nan' in row 3")
     path.write_bytes(
         b"TaskId;IS_EMPATHY;ground-truth\nC1;4;3.5\n"
     )  # as spreadsheets write it in Europe
     assert read_predictions(path).frame.loc[0, ["score", "ground_truth"]].tolist() == [4, 3.5]
 
 
-def test_what_is_no_number_is_missing_and_counted_with_its_place(foreign, sentences):
+def test_what_is_no_number_is_missing_and_counted_with_its_place(foreign):
     scores = ["4", " 4.5 ", "PROCESSING_FAILED", True, "inf", "1_0", "4/5", None, "1e0"]
     read = read_predictions(foreign(scores))
     known = read.frame["score"].dropna()
@@ -468,20 +465,20 @@ def test_what_is_no_number_is_missing_and_counted_with_its_place(foreign, senten
     assert read.frame.loc[known.index, "status"].tolist() == ["ok"] * 3
     assert (read.frame["status"].drop(known.index) == UNSTATED).all()
     (note,) = read.notes
-    sentences.check(note, "IS_EMPATHY: 5 cells", "'PROCESSING_FAILED' in row 4")
+    naming.check(note, "IS_EMPATHY: 5 cells", "'PROCESSING_FAILED' in row 4")
     notes = read_predictions(foreign(["four", None, 4.0], status=["ok"] * 3)).notes
     no_number, no_score = notes
-    sentences.check(no_number, "IS_EMPATHY: 1 cell", "'four' in row 2")
-    sentences.check(no_score, "status: 2 rows")
+    naming.check(no_number, "IS_EMPATHY: 1 cell", "'four' in row 2")
+    naming.check(no_score, "status: 2 rows")
 
 
-def test_a_number_beside_a_status_without_score_is_missing_and_counted(foreign, sentences):
+def test_a_number_beside_a_status_without_score_is_missing_and_counted(foreign):
     statuses = ["ok", "refusal", UNSTATED, "not_asked", UNSTATED]
     read = read_predictions(foreign([4.0, 5.0, 2.0, None, None], status=statuses))
     assert read.frame["status"].tolist() == statuses
     assert read.frame["score"].dropna().to_dict() == {0: 4.0}
     (note,) = read.notes
-    sentences.check(note, "IS_EMPATHY: 2 numbers", "5 beside refusal in row 3")
+    naming.check(note, "IS_EMPATHY: 2 numbers", "5 beside refusal in row 3")
 
 
 def test_ids_are_texts_without_space_at_their_ends_and_blank_rows_do_not_count(foreign):
@@ -554,9 +551,9 @@ def test_scores_and_truths_are_enough_and_the_first_sheet_stands_in_for_one_that
         "low truth",
     ],
 )
-def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(path, header, rows, places, sentences):
+def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(path, header, rows, places):
     write_sheets([Sheet("results", header, rows)], path)
-    with sentences.refused(f"{path}: sheet results", *places):
+    with naming.refused(f"{path}: sheet results", *places):
         read_predictions(path)
 
 
@@ -578,8 +575,8 @@ def test_a_file_that_is_no_run_says_where_and_how_to_fix_it(path, header, rows, 
         *("empty workbook", "no workbook", "no workbook file"),
     ],
 )
-def test_a_file_that_can_not_be_read_is_one_message(tmp_path, name, content, places, sentences):
+def test_a_file_that_can_not_be_read_is_one_message(tmp_path, name, content, places):
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with sentences.refused(f"{tmp_path / name}: ", *places):
+    with naming.refused(f"{tmp_path / name}: ", *places):
         read_predictions(tmp_path / name)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from helpers import endpoint, judged
+from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -118,14 +118,14 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     assert cells["Turn"] == [None, None]
 
 
-def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path, sentences):
+def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
     server.script = endpoint.rates
     ask(study_of(2, 2), server, tmp_path / "out")
     for changed, name in (
         ({"unit": "conversation"}, "all_conversation"),
         ({"rating": "Interest"}, "Interest_turn"),
     ):
-        with sentences.refused(tmp_path / "out", "prompt name: all_turn", name):
+        with naming.refused(tmp_path / "out", "prompt name: all_turn", name):
             ask(study_of(2, 2), server, tmp_path / "out", **changed)
     assert len(server.asked) == 4
     assert ask(study_of(2, 2), server, tmp_path / "out").statuses == Counter(ok=4)
@@ -143,20 +143,20 @@ def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path, s
     ids=["unit", "rating", "policy", "shots"],
 )
 def test_unfit_options_are_refused_before_anything_is_written(
-    server, options, places, study_of, tmp_path, sentences
+    server, options, places, study_of, tmp_path
 ):
-    with sentences.refused(*places):
+    with naming.refused(*places):
         ask(study_of(2, 2), server, tmp_path / "out", **options)
     assert server.asked == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     server.script = endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))
     outcome = ask(study_of(2, 2), server, tmp_path / "out")
-    sentences.check(outcome.stopped, "response_format (HTTP 400", "--omit response_format")
+    naming.check(outcome.stopped, "response_format (HTTP 400", "--omit response_format")
     assert ask(
         study_of(2, 2), server, tmp_path / "out", omit=["response_format"]
     ).statuses == Counter(ok=4)
@@ -206,12 +206,10 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
         "not applicable",
     ],
 )
-def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(
-    text, places, sentences
-):
+def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(text, places):
     levels, reason, _ = read_levels(text, ("overall", "Interest"))
     assert levels == {}
-    sentences.check(reason, *places)
+    naming.check(reason, *places)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +239,7 @@ def test_thinking_a_fence_and_words_around_it_are_no_obstacle(form):
     )
 
 
-def test_an_object_beside_words_of_a_reply_that_was_cut_off_could_be_a_draft(sentences):
+def test_an_object_beside_words_of_a_reply_that_was_cut_off_could_be_a_draft():
     said = '{"overall": 4, "Interest": 3}'
     for whole in (said, f"```json\n{said}\n```", f"{said}\n```"):
         assert read_levels(whole, ("overall", "Interest"), cut=True)[0]["overall"] == 4
@@ -251,7 +249,7 @@ def test_an_object_beside_words_of_a_reply_that_was_cut_off_could_be_a_draft(sen
         assert levels == {}
         reasons.add(reason)
     (sentence,) = reasons
-    sentences.check(sentence, "cut off")
+    naming.check(sentence, "cut off")
 
 
 @pytest.mark.parametrize("level", ["4", "4.0", '"4"', '"4.0"', '" 4 "'])
@@ -307,16 +305,14 @@ def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study
 
 
 @pytest.mark.parametrize("cell", [6, "N/A"])
-def test_a_cell_that_is_no_rating_is_refused_with_its_place(
-    server, cell, study_of, tmp_path, sentences
-):
+def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, study_of, tmp_path):
     server.script = endpoint.rates
     path = ask(study_of(1, 2), server, tmp_path / "out").paths[0]
     book = openpyxl.load_workbook(path)
     column = [cell.value for cell in book["ratings"][1]].index("Interest judge") + 1
     book["ratings"].cell(3, column).value = cell
     book.save(path)
-    with sentences.refused(f"{path}: sheet ratings, column Interest judge, row 3: '{cell}'"):
+    with naming.refused(f"{path}: sheet ratings, column Interest judge, row 3: '{cell}'"):
         read_predictions(path)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7.findings.ground_truth import labels
 from sense7.judge.ratings import read_levels
 from sense7.judge.reply import CUT, FAILED, FILTERED, STATUSES, ending, read_reply
@@ -467,14 +468,12 @@ CUT_OFF = {
 }
 
 
-def test_a_reply_that_was_cut_off_has_a_score_only_before_the_cut_and_outside_unknown_markup(
-    sentences,
-):
+def test_a_reply_that_was_cut_off_has_a_score_only_before_the_cut_and_outside_unknown_markup():
     replies = {text: read_reply(text, finish_reason="length") for text in CUT_OFF}
     assert {text: reply.score for text, reply in replies.items()} == CUT_OFF
     without = [reply for reply in replies.values() if reply.score is None]
     assert {reply.status for reply in without} == {"truncated"}
-    sentences.check("\n".join(sorted({reply.reason for reply in without})))
+    assert any("authors" in reply.reason for reply in without)
 
 
 # How a reply ended
@@ -501,13 +500,13 @@ def test_words_for_how_a_reply_ended_are_those_of_many_servers(kind):
     }
 
 
-def test_refusals_and_errors_are_those_that_the_endpoint_calls_so(sentences):
+def test_refusals_and_errors_are_those_that_the_endpoint_calls_so():
     refused = read_reply("<S2>4</S2>", refusal="I can't help with that.")
     assert (refused.status, refused.authors_score) == ("refusal", 4)
-    sentences.check(refused.reason, "I can't help with that.", 4)
+    naming.check(refused.reason, "I can't help with that.", 4)
     filtered = read_reply("<S2>4</S2>", finish_reason="content_filter")
     assert filtered.status == "refusal"
-    sentences.check(filtered.reason)
+    naming.check(filtered.reason, "authors", 4)
     failed = read_reply(
         "<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests"
     )
@@ -518,7 +517,7 @@ def test_refusals_and_errors_are_those_that_the_endpoint_calls_so(sentences):
     )
     failed = read_reply(None, error="")
     assert failed.status == "api_error"
-    sentences.check(failed.reason)
+    assert failed.reason
 
 
 @pytest.mark.parametrize(

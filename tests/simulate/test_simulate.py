@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import naming
 from sense7.checkout import data_file
 from sense7.judge.reply import read_reply
 from sense7.judge.scores.judges import write_simulated
@@ -68,13 +69,13 @@ from sense7.workbook.xlsx import read_sheets
         ({"judge_refusal_rate": 1.0}, ["judge_truncation_rate is 0.006", 1]),
     ],
 )
-def test_refusals_name_parameter_value_and_range(mapping, places, sentences):
+def test_refusals_name_parameter_value_and_range(mapping, places):
     of_judge = any(name.startswith("judge_") for name in mapping)
-    with sentences.refused(*places):
+    with naming.refused(*places):
         (JudgeParameters if of_judge else Parameters).from_mapping(mapping)
 
 
-def test_mapping_changes_only_the_named_entries(sentences):
+def test_mapping_changes_only_the_named_entries():
     changed = Parameters.from_mapping(
         {"applicability": {"Relational": 0.2}, "condition_effects": {"model-b": 1}}
     )
@@ -84,7 +85,7 @@ def test_mapping_changes_only_the_named_entries(sentences):
     assert Parameters.from_mapping(
         new | {"condition_effects": {"y": 1, "x": 0}}
     ).condition_effects == (0.0, 1.0)
-    with sentences.refused("condition_effects", "x"):
+    with naming.refused("condition_effects", "x"):
         Parameters.from_mapping(new | {"condition_effects": {"y": 1}})
 
 
@@ -267,12 +268,12 @@ def test_same_seed_same_content_other_seed_other_content(small):
     assert (other.judged.score != small.judged.score).any()
 
 
-def test_files_are_what_the_sheets_and_the_truth_say(small, tmp_path, sentences):
+def test_files_are_what_the_sheets_and_the_truth_say(small, tmp_path):
     small.write(tmp_path / "a.xlsx", tmp_path / "a.json")
     assert read_sheets(tmp_path / "a.xlsx") == small.sheets
     assert json.loads((tmp_path / "a.json").read_text("utf-8")) == small.truth
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.xlsx"]
-    with sentences.refused(tmp_path / "a.json" / "b.json"):
+    with naming.refused(tmp_path / "a.json" / "b.json"):
         small.write(tmp_path / "b.xlsx", tmp_path / "a.json" / "b.json")
 
 
@@ -365,8 +366,8 @@ def test_truth_is_complete(small):
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True])
-def test_seed_is_checked(seed, sentences):
-    with sentences.refused("seed", 0):
+def test_seed_is_checked(seed):
+    with naming.refused("seed", 0):
         simulate(Parameters(participants=2, conversations=4), seed)
 
 
@@ -462,7 +463,7 @@ def test_shares_of_unusable_replies_are_those_put_in(large):
     ],
 )
 def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(
-    kind, finish, status, authors, sentences
+    kind, finish, status, authors
 ):
     text = reply_text(KINDS.index(kind), 4)
     read = read_reply(text, finish_reason=finish)
@@ -471,7 +472,7 @@ def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(
         4.0 if kind == "ok" else None,
         authors,
     )
-    sentences.check(text, "Simulated: ")
+    naming.check(text, "Simulated: ")
     assert not (kind == "ok" and read.doubtful)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from helpers import naming
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
@@ -69,9 +70,7 @@ def asked_for(server):
 # From parts to a workbook
 
 
-def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(
-    server, places, left_behind, sentences
-):
+def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, places, left_behind):
     path = fetch("theirs")
     assert asked_for(server) == list(FILES)
     found, provenance = resolve("theirs")
@@ -89,7 +88,7 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(
     sheets = read_sheets(path)
     assert list(sheets) == ["Tasks", "Messages", SOURCE_SHEET]
     said = dict(sheets[SOURCE_SHEET].rows)
-    sentences.check(said["note"], "SENSE-7")
+    naming.check(said["note"], "SENSE-7")
     assert (said["credit"], said["licence"], said["changes"]) == (
         "Them: Their Paper.",
         "CC-BY-4.0",
@@ -102,13 +101,13 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(
 # Fetched once
 
 
-def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, sentences):
+def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind):
     del server.answers["/commit/data/ratings.txt"]
-    with sentences.refused("HTTP 404", "data/ratings.txt", "--mirror"):
+    with naming.refused("HTTP 404", "data/ratings.txt", "--mirror", "sense7 fetch"):
         fetch("theirs")
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
     assert left_behind() == []
-    with sentences.refused("theirs"):
+    with naming.refused("theirs", "sense7 fetch"):
         resolve("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
     assert fetched_digest("theirs") == ""
@@ -117,7 +116,7 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, senten
     assert fetch("theirs") == path
     assert asked_for(server) == []
     path.write_bytes(path.read_bytes() + b"\0")
-    with sentences.refused(path, "sense7 fetch theirs --again") as refusal:
+    with naming.refused(path, "sense7 fetch theirs --again") as refusal:
         fetch("theirs")
     for use in (resolve, load, fetched_digest):
         with pytest.raises(UserError, match=re.escape(str(refusal.value))):
@@ -125,12 +124,12 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, senten
     fetch("theirs", again=True)
     assert fetched_digest("theirs") == resolve("theirs")[1].sha256
     sources.part_files("theirs")["notes.txt"].write_bytes(b"changed")
-    with sentences.refused("notes.txt"):
+    with naming.refused("notes.txt", "sense7 fetch"):
         fetched_digest("theirs")
 
 
 @pytest.mark.parametrize("content", [None, b"5"])
-def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content, sentences):
+def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content):
     path = fetch("theirs")
     before = path.read_bytes()
     asked_for(server)
@@ -138,7 +137,7 @@ def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content, 
     part.unlink()
     if content:
         part.write_bytes(content)
-    with sentences.refused("theirs", "ratings.txt", part.parent, "sense7 fetch theirs"):
+    with naming.refused("theirs", "ratings.txt", part.parent, "sense7 fetch theirs"):
         sources.part_files("theirs")
     assert fetch("theirs") == path
     assert asked_for(server) == ["data/ratings.txt"]
@@ -147,7 +146,7 @@ def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content, 
 
 
 def test_what_an_older_version_converted_is_converted_anew_without_a_download(
-    server, monkeypatch, capsys, sentences
+    server, monkeypatch, capsys
 ):
     old = fetch("theirs")
     asked_for(server)
@@ -160,7 +159,7 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(
         SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2)
     )
     assert not fetched_digest("theirs")
-    with sentences.refused("theirs: ", "sense7 fetch theirs"):
+    with naming.refused("theirs: ", "sense7 fetch theirs"):
         resolve("theirs")
     fetch("theirs")
     assert asked_for(server) == []
@@ -193,12 +192,10 @@ def test_other_pins_make_a_fetched_workbook_outdated(server, monkeypatch):
     ],
     ids=["other bytes", "a web page"],
 )
-def test_a_part_that_is_not_the_published_one_is_refused(
-    server, left_behind, answer, hashes, sentences
-):
+def test_a_part_that_is_not_the_published_one_is_refused(server, left_behind, answer, hashes):
     before = fetch("theirs").read_bytes(), resolve("theirs")
     server.answers["/commit/data/ratings.txt"] = answer
-    with sentences.refused(server.address("/commit/data/ratings.txt"), *hashes):
+    with naming.refused(server.address("/commit/data/ratings.txt"), *hashes):
         fetch("theirs", again=True)
     assert (before[1][0].read_bytes(), resolve("theirs")) == before
     assert left_behind() == []
@@ -208,7 +205,7 @@ def test_a_part_that_is_not_the_published_one_is_refused(
 
 
 @pytest.mark.parametrize("layout", ["folder", "address", "address with a key"])
-def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout, sentences):
+def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     mirror = folder
     if layout.startswith("address"):
         server.answers |= {f"/copy/{path.name}": path.read_bytes() for path in folder.iterdir()}
@@ -219,23 +216,23 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout, sentenc
     assert provenance.address == (
         server.address("/copy/") if layout.startswith("address") else None
     )
-    sentences.check(provenance.label, "Their data (Them, 2020)", "SENSE-7", for_all=True)
+    naming.check(provenance.label, "Their data (Them, 2020)", "SENSE-7")
     asked_for(server)
     assert fetch("theirs") == path  # nothing the authors' own copy could add
     assert asked_for(server) == []
 
 
-def test_places_that_hold_no_parts(server, folder, sentences):
+def test_places_that_hold_no_parts(server, folder):
     fetch("theirs")
     before = resolve("theirs")
     fetch("theirs", mirror=folder)
     assert resolve("theirs") == before
     (folder / "notes.txt").unlink()
-    with sentences.refused(folder / "notes.txt"):
+    with naming.refused(folder / "notes.txt"):
         fetch("theirs", mirror=folder)
-    with sentences.refused(folder / "chats.txt", os.strerror(errno.ENOTDIR)):
+    with naming.refused(folder / "chats.txt", os.strerror(errno.ENOTDIR)):
         fetch("theirs", mirror=folder / "chats.txt", again=True)
-    with sentences.refused("https://[::1/copies"):
+    with naming.refused("https://[::1/copies"):
         fetch("theirs", mirror="https://[::1/copies", again=True)
 
 
@@ -253,9 +250,9 @@ def test_places_that_hold_no_parts(server, folder, sentences):
     ],
     ids=["no parts", "another part", "not read", "another workbook", "as it was"],
 )
-def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change, sentences):
+def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change):
     fetch("theirs")
     changed = replace(resolve("theirs")[1], **change)
     assert ("Their data" in changed.label) == ("UNVERIFIED" not in changed.label) == (not change)
-    sentences.check(changed.label, "SENSE-7")
+    naming.check(changed.label, "SENSE-7")
     assert not replace(changed, address=SOURCES["official"].address).verified

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from helpers import naming
 from helpers.studies import lend_an_ear_sheets
 from sense7.errors import UserError
 from sense7.sources import SOURCES, converters, fetch, released
@@ -54,25 +55,25 @@ def test_every_table_has_a_reader_and_every_file_is_a_table():
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_one_changed_byte_is_refused_and_the_file_named(changed_checkout, name, sentences):
+def test_one_changed_byte_is_refused_and_the_file_named(changed_checkout, name):
     path = changed_checkout / "data" / "real" / f"{name}.csv"
     content = bytearray(path.read_bytes())
     content[-2] ^= 1
     path.write_bytes(content)
-    with sentences.refused(path, f"git checkout -- data/real/{name}.csv") as refusal:
+    with naming.refused(path, f"git checkout -- data/real/{name}.csv") as refusal:
         READERS[name]()
     with pytest.raises(UserError, match=re.escape(str(refusal.value))):
         released.verified_digest(name)
 
 
-def test_a_missing_table_is_one_clear_message(changed_checkout, sentences):
+def test_a_missing_table_is_one_clear_message(changed_checkout):
     (changed_checkout / "data" / "real" / "ieval.csv").unlink()
-    with sentences.refused("real/ieval.csv"):
+    with naming.refused("real/ieval.csv"):
         released.ieval_conversations()
 
 
-def test_there_is_no_other_table(sentences):
-    with sentences.refused("sense7", *released.RELEASED):
+def test_there_is_no_other_table():
+    with naming.refused("sense7", *released.RELEASED):
         released.verified_digest("sense7")
 
 
@@ -109,11 +110,11 @@ def test_ieval_as_a_workbook_is_read_to_the_number():
 
 
 @pytest.mark.parametrize("sheets", [released.ieval_sheets, lend_an_ear_sheets])
-def test_a_workbook_of_released_ratings_says_whose_they_are_and_has_no_text(sheets, sentences):
+def test_a_workbook_of_released_ratings_says_whose_they_are_and_has_no_text(sheets):
     named = {sheet.name: sheet for sheet in sheets()}
     said = dict(named["src_Source"].rows)
-    sentences.check(said["note"], "SENSE-7")
-    sentences.check(said["credit"], "CC-BY-4.0" if sheets is released.ieval_sheets else "MIT")
+    naming.check(said["note"], "SENSE-7")
+    naming.check(said["credit"], "CC-BY-4.0" if sheets is released.ieval_sheets else "MIT")
     messages = pd.DataFrame(named["Messages"].rows, columns=named["Messages"].header)
     assert set(messages["Content"]) == {released.NO_TEXT}
 

@@ -19,6 +19,7 @@ import pytest
 import requests
 import urllib3
 
+from helpers import naming
 from helpers.downloads import workbook
 from sense7 import checkout, download
 from sense7.checkout import (
@@ -57,16 +58,14 @@ def server(listening, monkeypatch, tmp_path):
 # Fetching
 
 
-def test_a_fetched_file_is_the_servers_and_its_record_is_true(
-    server, places, left_behind, sentences
-):
+def test_a_fetched_file_is_the_servers_and_its_record_is_true(server, places, left_behind):
     path = fetch("official")
     assert path.read_bytes() == server.answers["/official.xlsx"]
     assert path.name == "official.xlsx"
     found, provenance = resolve("official")
     assert found == path
     assert provenance.verified
-    sentences.check(provenance.label)
+    assert provenance.label
     assert provenance.address == server.address()
     assert provenance.size == path.stat().st_size
     assert provenance.fetched.endswith("Z")
@@ -78,14 +77,14 @@ def test_a_fetched_file_is_the_servers_and_its_record_is_true(
 @pytest.mark.parametrize(
     "damage", ["workbook", "gone", "{", "[]", '{"kind": "official"}', "[" * 100_000]
 )
-def test_what_was_damaged_is_refused_and_brought_again(server, places, damage, sentences):
+def test_what_was_damaged_is_refused_and_brought_again(server, places, damage):
     path = fetch("official")
     assert fetch("official") == path
     assert len(server.asked) == 1
     gc.collect()  # what other tests left must not be cleared away where the brackets leave no room on the stack
     if damage == "gone":
         path.unlink()
-        with sentences.refused(path, "sense7 fetch official"):
+        with naming.refused(path, "sense7 fetch official"):
             resolve("official")
         assert fetch("official").exists()
         return
@@ -98,9 +97,7 @@ def test_what_was_damaged_is_refused_and_brought_again(server, places, damage, s
     problem = rf"{re.escape(str(damaged))}: .*sense7 fetch official --again"
     with pytest.raises(UserError, match=problem):
         resolve("official")
-    with sentences.refused(
-        damaged, "sense7 fetch official --again", varying=r"(?<=provenance )\(.*\)"
-    ):
+    with naming.refused(damaged, "sense7 fetch official --again"):
         fetch("official")
     fetch("official", again=True)
     assert resolve("official")[1].verified
@@ -127,7 +124,7 @@ def test_again_says_both_hashes_when_upstream_changed(server, places, capsys):
 # Mirrors
 
 
-def test_a_mirrors_copy_stays_unverified(server, places, sentences):
+def test_a_mirrors_copy_stays_unverified(server, places):
     server.answers["/copy"] = server.answers["/official.xlsx"]
     fetch("official", mirror=server.address("/copy?key=secret"))
     assert server.asked == ["/copy?key=secret"]
@@ -135,7 +132,7 @@ def test_a_mirrors_copy_stays_unverified(server, places, sentences):
     assert provenance.mirror
     assert not provenance.verified
     assert provenance.kind == "official"
-    sentences.check(provenance.label, "UNVERIFIED")
+    naming.check(provenance.label, "UNVERIFIED")
     assert provenance.address == server.address("/copy")
     assert "secret" not in (places / "cache" / "official.provenance.json").read_text("utf-8")
     again, told = resolve(copy_for_edition(path, provenance, places / "edition" / "data"))
@@ -169,7 +166,7 @@ def digest(path):
     ],
 )
 def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
-    server, places, capsys, first, second, sentences
+    server, places, capsys, first, second
 ):
     origins = {
         "a file": places / "first.xlsx",
@@ -193,8 +190,8 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
         else server.address("/mirror.xlsx?key=secret")
     )
 
-    with sentences.refused(
-        "official", given, before.sha256, "sense7 fetch official --mirror", "--again", varying=SIZE
+    with naming.refused(
+        "official", given, before.sha256, "sense7 fetch official --mirror", "--again"
     ) as caught:
         fetch("official", mirror=mirror)
     message = str(caught.value)
@@ -209,7 +206,7 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
     after = resolve("official")[1]
     assert (after.sha256, after.mirror, after.verified) == (given, True, False)
     replaced = capsys.readouterr().err
-    sentences.check(replaced, "official", given, before.sha256, varying=SIZE)
+    naming.check(replaced, "official", given, before.sha256)
     assert (f"address {server.address()}" in replaced) == (origins[first] is None)
 
 
@@ -228,9 +225,9 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
         "~nobody-of-that-name/a.xlsx",
     ],
 )
-def test_places_that_are_refused(mirror, sentences):
+def test_places_that_are_refused(mirror):
     place = mirror.replace("\\", "\\\\").replace("me:secret@", "").partition("?")[0]
-    with sentences.refused(place) as refused:
+    with naming.refused(place) as refused:
         fetch("official", mirror=mirror)
     assert "secret" not in str(refused.value)
 
@@ -244,7 +241,7 @@ def test_places_that_are_refused(mirror, sentences):
         ("https://example.org/by/proxy", "HTTPS_PROXY"),
     ],
 )
-def test_hosts_without_an_answer(server, monkeypatch, mirror, host, sentences):
+def test_hosts_without_an_answer(server, monkeypatch, mirror, host):
     if "proxy" in mirror:
         for name in ("NO_PROXY", "no_proxy"):
             monkeypatch.delenv(name, raising=False)
@@ -257,7 +254,7 @@ def test_hosts_without_an_answer(server, monkeypatch, mirror, host, sentences):
 
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
     mirror = mirror.replace("PORT", str(server.port))
-    with sentences.refused("official: ", host, "--mirror", mirror, varying=r"\(.*\)(?=\. Check)"):
+    with naming.refused("official: ", host, "--mirror", mirror, "sense7 fetch official"):
         fetch("official", mirror=mirror)
 
 
@@ -266,8 +263,8 @@ def test_hosts_without_an_answer(server, monkeypatch, mirror, host, sentences):
     [("synthetic", ["synthetic: "]), ("oficial", ["oficial: ", *SOURCES])],
     ids=["synthetic", "oficial"],
 )
-def test_only_known_names_are_fetched(name, named, sentences):
-    with sentences.refused(*named):
+def test_only_known_names_are_fetched(name, named):
+    with naming.refused(*named):
         fetch(name)
 
 
@@ -337,7 +334,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_message_and_leaves_the_old_file(
-    server, places, monkeypatch, fault, left_behind, sentences
+    server, places, monkeypatch, fault, left_behind
 ):
     answer, named = FAULTS[fault]
     monkeypatch.setattr(download, "LARGEST", 2**20)
@@ -353,7 +350,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
     assert resolve("official")[1].address == server.address()
     before = path.read_bytes()
     server.answers["/official.xlsx"] = answer
-    with sentences.refused(*named, varying=r"(?<=can't be read )\(.*\)(?=\. Run)") as caught:
+    with naming.refused(*named) as caught:
         fetch("official", again=True)
     assert not any(
         strange in str(caught.value) for strange in ("\n", " object at 0x", str(places / "cache"))
@@ -411,22 +408,20 @@ def test_where_a_redirect_may_lead(tmp_path, monkeypatch, origin, target, allowe
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
-def test_a_full_disk_is_told_from_a_network_error(server, places, monkeypatch, sentences):
+def test_a_full_disk_is_told_from_a_network_error(server, places, monkeypatch):
     def to_a_full_disk(name, address, _part, copy):
         download.download(name, address, Path("/dev/full"), copy=copy)
 
     server.answers["/official.xlsx"] = b"PK\x03\x04" + bytes(2**20)
     monkeypatch.setattr(fetching, "download", to_a_full_disk)
-    with sentences.refused(
-        places / "cache" / "official", os.strerror(errno.ENOSPC), "SENSE7_CACHE"
-    ):
+    with naming.refused(places / "cache" / "official", os.strerror(errno.ENOSPC), "SENSE7_CACHE"):
         fetch("official")
 
 
-def test_a_cache_that_is_no_folder(server, places, monkeypatch, sentences):
+def test_a_cache_that_is_no_folder(server, places, monkeypatch):
     (places / "file").touch()
     monkeypatch.setenv("SENSE7_CACHE", str(places / "file"))
-    with sentences.refused(places / "file", "SENSE7_CACHE"):
+    with naming.refused(places / "file", "SENSE7_CACHE"):
         fetch("official")
 
 
@@ -444,14 +439,14 @@ def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_
 # What is known of a file
 
 
-def test_names_and_paths(places, sentences):
+def test_names_and_paths(places):
     path, provenance = resolve("synthetic")
     assert (provenance.kind, provenance.name, provenance.file) == (
         "synthetic",
         "synthetic",
         "synthetic.xlsx",
     )
-    sentences.check(provenance.label, "synthetic")
+    naming.check(provenance.label, "synthetic")
     workbook(places / "mine.xlsx")
     assert resolve(places / "mine.xlsx") == resolve(str(places / "mine.xlsx"))
     path, provenance = resolve(places / "mine.xlsx")
@@ -471,8 +466,8 @@ NOT_RESOLVED = {
 
 
 @pytest.mark.parametrize("data", NOT_RESOLVED)
-def test_what_can_not_be_resolved(data, sentences):
-    with sentences.refused(*NOT_RESOLVED[data], varying=r"(\w+: )?embedded null [a-z ]+"):
+def test_what_can_not_be_resolved(data):
+    with naming.refused(*NOT_RESOLVED[data]):
         resolve(data)
 
 
@@ -486,7 +481,7 @@ def test_the_synthetic_workbook_is_synthetic_under_any_name(places, claim):
     assert not provenance.verified
 
 
-def test_an_editions_copy_knows_what_it_is(server, places, sentences):
+def test_an_editions_copy_knows_what_it_is(server, places):
     fetch("official")
     path, provenance = resolve("official")
     copy = copy_for_edition(path, provenance, places / "edition" / "data")
@@ -497,7 +492,7 @@ def test_an_editions_copy_knows_what_it_is(server, places, sentences):
     assert resolve(copy) == (copy, provenance)
     assert resolve(copy)[1].verified
     copy.write_bytes(copy.read_bytes() + b"\0")
-    with sentences.refused(copy, "official.xlsx.provenance.json"):
+    with naming.refused(copy, "official.xlsx.provenance.json"):
         resolve(copy)
     record_path(copy).unlink()
     assert resolve(copy)[1].kind == "own"
@@ -507,11 +502,11 @@ def test_an_editions_copy_knows_what_it_is(server, places, sentences):
     assert (bare.sha256, bare.kind, bare.verified) == (provenance.sha256, "own", False)
 
 
-def test_a_file_that_changes_under_the_copy_is_noticed(places, sentences):
+def test_a_file_that_changes_under_the_copy_is_noticed(places):
     workbook(places / "mine.xlsx")
     path, provenance = resolve(places / "mine.xlsx")
     workbook(path, "edited meanwhile")
-    with sentences.refused(path):
+    with naming.refused(path):
         copy_for_edition(path, provenance, places / "edition")
     assert not (places / "edition" / "mine.xlsx").exists()
 
@@ -566,14 +561,14 @@ def test_every_condition_of_verified_counts(server, change):
         {"more": 1},
     ],
 )
-def test_a_record_that_can_not_be_one_is_refused(places, change, sentences):
+def test_a_record_that_can_not_be_one_is_refused(places, change):
     workbook(places / "mine.xlsx")
     record = Provenance.of(places / "mine.xlsx").to_dict() | change
     (key,) = change
     with pytest.raises(ValueError, match=key):
         Provenance.from_dict(record)
     record_path(places / "mine.xlsx").write_text(json.dumps(record), encoding="utf-8")
-    with sentences.refused("mine.xlsx.provenance.json", key):
+    with naming.refused("mine.xlsx.provenance.json", key):
         resolve(places / "mine.xlsx")
 
 
@@ -589,9 +584,7 @@ def as_wheel(monkeypatch, folder):
     yield folder
 
 
-def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(
-    places, monkeypatch, sentences
-):
+def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(places, monkeypatch):
     root, other = places / "checkout", places / "work"
     assert find_root() == root
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7"):
@@ -605,21 +598,21 @@ def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(
         monkeypatch.setattr(checkout, "__file__", str(root / "src" / "sense7" / "checkout.py"))
         assert find_root() == root
     monkeypatch.setenv("SENSE7_ROOT", str(places / "lib"))
-    with sentences.refused(f"SENSE7_ROOT={places / 'lib'}"):
+    with naming.refused(f"SENSE7_ROOT={places / 'lib'}"):
         find_root()
 
 
-def test_what_books_are_built_from_and_where(places, monkeypatch, sentences):
+def test_what_books_are_built_from_and_where(places, monkeypatch):
     root = places / "checkout"
     assert find_project() == Project(root, root)
     assert find_project().is_checkout
     assert data_file("synthetic.xlsx") == root / "data" / "synthetic.xlsx"
-    with sentences.refused("../pyproject.toml", error=ValueError):
+    with naming.refused("../pyproject.toml", error=ValueError):
         data_file("../pyproject.toml")
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
-        with sentences.refused(package / CARRIED):
+        with naming.refused(package / CARRIED):
             find_project()
-        with sentences.refused("synthetic.xlsx", package / CARRIED / "data"):
+        with naming.refused("synthetic.xlsx", package / CARRIED / "data"):
             data_file("synthetic.xlsx")
         (package / CARRIED / "notebooks").mkdir()
         (package / CARRIED / "_config.yml").touch()
@@ -629,24 +622,24 @@ def test_what_books_are_built_from_and_where(places, monkeypatch, sentences):
         assert data_file("synthetic.xlsx") == package / CARRIED / "data" / "synthetic.xlsx"
         for inside in (package, package / CARRIED, package / CARRIED / "data"):
             monkeypatch.chdir(inside)
-            with sentences.refused(inside):
+            with naming.refused(inside):
                 find_project()
         monkeypatch.chdir(root / "notebooks")
-        with sentences.refused(root):
+        with naming.refused(root):
             find_project()
         monkeypatch.setenv("SENSE7_ROOT", str(root))
         assert find_project() == Project(root, root)
         monkeypatch.delenv("SENSE7_ROOT")
 
 
-def test_a_checkout_is_served_by_its_own_package_alone(places, monkeypatch, sentences):
+def test_a_checkout_is_served_by_its_own_package_alone(places, monkeypatch):
     monkeypatch.delenv("SENSE7_ROOT")
     other = places / "other checkout"
     shutil.copytree(places / "checkout", other)
     (other / "data" / "claims.yml").touch()
     monkeypatch.chdir(other)
     for find in (find_project, find_checkout):
-        with sentences.refused(other):
+        with naming.refused(other):
             find()
     monkeypatch.setenv("SENSE7_ROOT", str(other))
     assert find_project() == Project(other, other)

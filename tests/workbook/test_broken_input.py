@@ -341,13 +341,12 @@ OF_LIBRARIES = "|".join(
 
 @pytest.mark.parametrize(("make", "places"), REFUSED.values(), ids=REFUSED)
 def test_what_can_not_be_used_is_refused_with_its_place_and_fix_and_nothing_is_written(
-    make, places, bench, sense7, sentences
+    make, places, bench, sense7
 ):
     command = make(bench)
     before = files_of(bench.folder)
     done = sense7(*command)
     require_refusal(done, *places)
-    sentences.check(done[2], varying=OF_LIBRARIES)
     assert files_of(bench.folder) == before
 
 
@@ -387,9 +386,7 @@ def full_disk():
 
 
 @pytest.mark.parametrize("verb", ["template", "simulate", "import", "batch"])
-def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(
-    verb, bench, sense7, sentences
-):
+def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb, bench, sense7):
     out, chats = bench.folder / "new", bench.file("chats.txt", "User: Hi\nAssistant: Yes\n")
     command = {
         "template": ["template", f"{out}.xlsx"],
@@ -409,7 +406,6 @@ def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(
     with full_disk():
         found = sense7(*command)
     require_refusal(found, "new.jsonl" if verb == "batch" else "new.xlsx")
-    sentences.check(found[2])
     assert files_of(bench.folder) == before
 
 
@@ -618,9 +614,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("make", "places"), CASES)
-def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(
-    make, places, bench, sentences
-):
+def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(make, places, bench):
     process = subprocess.Popen(
         [sys.executable, "-c", TELLING_ITS_PEAK, "check", make(bench)],
         stdout=subprocess.PIPE,
@@ -636,6 +630,5 @@ def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(
         r"(?s)(.*?)(?:peak: ([0-9]+))?", err
     ).groups()  # none if the process was aborted
     require_refusal((process.returncode, out, err), *places)
-    sentences.check(err, varying=rf"{OF_LIBRARIES}|[\d,.]+(?= MB)")
     assert usage.ru_utime + usage.ru_stime < SECONDS
     assert 0 < int(peak or 0) / 2**10 < MEGABYTES

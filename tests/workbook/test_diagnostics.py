@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from helpers import naming
 from sense7.workbook import WorkbookError, write_sheets
 from sense7.workbook.diagnostics import Diagnostics
 
@@ -22,7 +23,7 @@ def found(*entries):
     return diagnostics
 
 
-def test_as_plain_values_it_has_its_rows_and_how_many(sentences):
+def test_as_plain_values_it_has_its_rows_and_how_many():
     diagnostics = Diagnostics()
     for rows in ([2], [7]):
         diagnostics.add(
@@ -41,7 +42,7 @@ def test_as_plain_values_it_has_its_rows_and_how_many(sentences):
         "fix": diagnostic.fix,
         "count": 2,
     }
-    sentences.check(
+    naming.check(
         diagnostic,
         "sheet Tasks, column C, cells C2, C7: '3': ",
         diagnostic.problem,
@@ -58,10 +59,10 @@ def test_as_plain_values_it_has_its_rows_and_how_many(sentences):
         (["no-conversation", "hidden-sheet"], True, 2),
     ],
 )
-def test_an_error_lists_everything_once(entries, strict, things, sentences):
+def test_an_error_lists_everything_once(entries, strict, things):
     diagnostics = found(*entries)
     message = str(WorkbookError("mine.xlsx", diagnostics, strict))
-    sentences.check(message, f"mine.xlsx: {things} thing")
+    naming.check(message, f"mine.xlsx: {things} thing")
     for diagnostic in diagnostics:
         assert message.count(f"{diagnostic.severity}: {diagnostic}") == 1
 
@@ -89,10 +90,10 @@ def check(minimal_sheets, tmp_path, sense7):
     return run
 
 
-def test_it_says_what_is_in_a_workbook(check, sentences):
+def test_it_says_what_is_in_a_workbook(check):
     code, out, err = check(messages={"Cognitive": None, "Retry": None, "Mood": "x"})
     assert (code, err) == (0, "")
-    sentences.check(
+    naming.check(
         "\n".join(" ".join(line.split()) for line in out.splitlines()),
         "mine.xlsx",
         "participants 3\n",
@@ -126,16 +127,16 @@ def test_as_json_it_is_complete(check):
     assert "very poor" in diagnostic["fix"]
 
 
-def test_strict_makes_warnings_errors(check, sentences):
+def test_strict_makes_warnings_errors(check):
     changes = {"Mood": "x", "Affective": [None, "splendid"] * 8}
     code, out, err = check("--strict", "--allow-unreadable", messages=changes)
     assert (code, out) == (2, "")
-    sentences.check(err, "mine.xlsx: 2 things", "--strict", "column Mood", "'splendid'")
+    naming.check(err, "mine.xlsx: 2 things", "--strict", "column Mood", "'splendid'")
 
 
-def test_the_prompted_condition_can_be_given(check, sentences):
+def test_the_prompted_condition_can_be_given(check):
     description = json.loads(check("--prompted", "plain", "--json")[1])
     assert description["prompted_condition"] == {"name": "plain", "how": "given"}
     code, out, err = check("--prompted", "gpt")
     assert (code, out) == (2, "")
-    sentences.check(err, "mine.xlsx", "'gpt'", "'plain', 'plain-empathy'")
+    naming.check(err, "mine.xlsx", "'gpt'", "'plain', 'plain-empathy'")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7.judge.files import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
 from sense7.workbook.diagnostics import NOTICE, WARNING
@@ -152,12 +153,12 @@ def test_names_of_one_keyboard_and_names_in_another_script_are_no_look_alikes():
     assert look_alikes(["\u0410\u043d\u043d\u0430", "Anna", "\u041e\u043b\u0435\u0433"]) == []
 
 
-def test_many_groups_of_names_are_one_warning(read, sentences):
+def test_many_groups_of_names_are_one_warning(read):
     names = [f"plan {number}{case}" for number in range(30) for case in "aA"]
     tasks = {"PID": names, "TaskId": [f"C{number}" for number in range(60)]}
     [warning] = [one for one in read(tasks=tasks).diagnostics if one.kind == "similar-participants"]
     assert warning.count == 60
-    sentences.check(warning, "column PID", 27)
+    naming.check(warning, "column PID", 27)
 
 
 def test_answers_of_people_that_differ_in_case_are_told(minimal_sheets):
@@ -176,14 +177,14 @@ def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(
     assert [warning.kind for warning in study.diagnostics] == ["respelt-id"]
 
 
-def test_composed_and_decomposed_letters_are_the_same(read, sentences):
+def test_composed_and_decomposed_letters_are_the_same(read):
     study = read(tasks={"Model": [COMPOSED, DECOMPOSED] * 2})
     assert study.conditions == [COMPOSED]
     assert (
         read(tasks={"Model": [COMPOSED, "b"] * 2}, prompted_condition=DECOMPOSED).prompted_condition
         == COMPOSED
     )
-    with sentences.refused("workbook", "' '"):
+    with naming.refused("workbook", "' '"):
         read(prompted_condition=" ")
 
 
@@ -210,14 +211,12 @@ def test_predictions_are_matched_alike(tmp_path):
     ("column", "kind"),
     [("PID", "participants"), ("Model", "conditions"), ("PreTaskChoice", "topics")],
 )
-def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(
-    read, column, kind, sentences
-):
+def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(read, column, kind):
     study = read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]})
     assert set(study.conversations[COLUMNS[column]]) == {"Plan B", "plan b"}
     [warning] = study.diagnostics
     assert (warning.severity, warning.kind, warning.column) == (WARNING, f"similar-{kind}", column)
-    sentences.check(warning, column, "'Plan B' (3 rows)", "'plan b' (1 row)")
+    naming.check(warning, column, "'Plan B' (3 rows)", "'plan b' (1 row)")
     assert warning.rows == (2, 3, 4, 5)
     with pytest.raises(WorkbookError) as strict:
         read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]}, strict=True)

@@ -15,6 +15,7 @@ import xlsxwriter
 from typer.testing import CliRunner
 
 import sense7 as s7
+from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.study import NOT_RATED
@@ -180,12 +181,19 @@ def fault_of_affective(refusal, kind):
     raise refusal.value
 
 
-def test_a_lone_word_that_means_two_things_is_unreadable_among_numbers(tmp_path, sentences):
+def test_a_lone_word_that_means_two_things_is_unreadable_among_numbers(tmp_path):
     sheets = rows_of_a_study(cells=dict.fromkeys(range(0, 48, 4), "fair"))
     with pytest.raises(WorkbookError, match=r"mine\.xlsx") as refusal:
         s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     fault = fault_of_affective(refusal, "unreadable-column")
-    sentences.check(fault, "sheet Messages, column Affective", "12 of 48", "'fair' (12)")
+    naming.check(
+        fault,
+        "sheet Messages, column Affective",
+        "12 of 48",
+        "'fair' (12)",
+        "--words",
+        "--allow-unreadable",
+    )
 
 
 @pytest.mark.parametrize("code", [-99, 999, 9, 88, -9, 99, 8, -1, -999, 77, 9999, "99", "-99.0"])
@@ -203,13 +211,13 @@ def test_a_number_for_missing_is_no_level_and_no_wider_scale(code, tmp_path):
 
 
 @pytest.mark.parametrize("code", [-99, 999])
-def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path, sentences):
+def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path):
     sheets = rows_of_a_study(rating=lambda number: code if number % 4 == 1 else number * 37 % 101)
     path = write_xlsx(tmp_path / "mine.xlsx", sheets)
     with pytest.raises(WorkbookError) as refusal:
         s7.load(path)
     fault = fault_of_affective(refusal, "other-scale")
-    sentences.check(fault, "column Affective", "--scale 0-100", f"--missing {code}")
+    naming.check(fault, "column Affective", "--scale 0-100", f"--missing {code}")
     with pytest.raises(UserError, match=f"--missing {code}"):
         s7.load(path, scale="0-100")
     assert len(affective(s7.load(path, scale="0-100", missing=code))) == 36
@@ -270,14 +278,14 @@ def test_missing_answers_are_declared_on_the_command_line(tmp_path):
     assert json.loads(done.output)["ratings"]["Affective"] == {"rated": 36, "absent": 12}
 
 
-def test_missing_answers_lie_beside_a_workbook(tmp_path, sentences):
+def test_missing_answers_lie_beside_a_workbook(tmp_path):
     path = write_xlsx(
         tmp_path / "mine.xlsx", rows_of_a_study(cells=dict.fromkeys(range(1, 48, 4), 9))
     )
     options = ReadingOptions.of(missing=["Affective=8,9", "keine Lust"])
     options.write_beside(path)
     assert ReadingOptions.beside(path) == options
-    sentences.check(options, "Affective: 8, 9", "all: keine lust")
+    naming.check(options, "Affective: 8, 9", "all: keine lust")
     assert len(affective(s7.load(path))) == 36
 
 
@@ -329,8 +337,8 @@ def test_ids_that_a_program_has_rounded_are_said(shift, tmp_path):
 @pytest.mark.parametrize(
     "text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"]
 )
-def test_ids_in_scientific_notation_are_refused(text, tmp_path, sentences):
-    with sentences.refused(text, "column PID", "cells A2"):
+def test_ids_in_scientific_notation_are_refused(text, tmp_path):
+    with naming.refused(text, "column PID", "cells A2"):
         s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[text] * 12)))
 
 
@@ -665,10 +673,17 @@ def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
     assert (warning.severity, warning.count) == ("warning", 4)
 
 
-def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path, sentences):
+def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path):
     ends = ["Not at all", 2, 3, 4, "Very much"]
     sheets = rows_of_a_study(rating=lambda number: ends[number % 5])
     with pytest.raises(WorkbookError, match=r"mine\.xlsx") as refusal:
         s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     fault = fault_of_affective(refusal, "unreadable-column")
-    sentences.check(fault, "sheet Messages, column Affective", "19 of 48", "'Very much' (9)")
+    naming.check(
+        fault,
+        "sheet Messages, column Affective",
+        "19 of 48",
+        "'Very much' (9)",
+        "--words",
+        "--allow-unreadable",
+    )

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7.errors import UserError
 from sense7.findings import measures, ratings
 from sense7.loading import load
@@ -379,8 +380,8 @@ def test_a_scale_is_given_by_its_ends(text, ends):
 
 
 @pytest.mark.parametrize("text", ["", "7", "1-", "a-b", "1-1", "1-7-9", "1e3-2", "--1-7"])
-def test_what_is_no_scale_is_refused(text, sentences):
-    with sentences.refused(repr(text)):
+def test_what_is_no_scale_is_refused(text):
+    with naming.refused(repr(text), "--scale"):
         ReadingOptions.of([text])
 
 
@@ -401,10 +402,10 @@ def test_options_come_from_files_and_a_column_comes_before_all(tmp_path):
         ("Affective: [1, 7]", "[1, 7]"),
     ],
 )
-def test_a_broken_file_of_scales_is_refused_with_its_name(tmp_path, content, entry, sentences):
+def test_a_broken_file_of_scales_is_refused_with_its_name(tmp_path, content, entry):
     path = tmp_path / "scale.yml"
     path.write_text(content, encoding="utf-8")
-    with sentences.refused(path, entry):
+    with naming.refused(path, entry):
         ReadingOptions.of(path)
 
 
@@ -419,10 +420,10 @@ def test_a_file_that_is_no_yaml_is_refused_with_its_name(tmp_path):
     [("goed: five", "'goed': 'five'"), ("yes: 5", "True: 5"),
      ("Warmth: {goed: 4}", "'Warmth'"), ("goed: true", "'goed': True")],
 )  # fmt: skip
-def test_a_broken_file_of_words_is_refused_with_its_name(tmp_path, content, entry, sentences):
+def test_a_broken_file_of_words_is_refused_with_its_name(tmp_path, content, entry):
     path = tmp_path / "words.yml"
     path.write_text(content, encoding="utf-8")
-    with sentences.refused(path, entry):
+    with naming.refused(path, entry):
         ReadingOptions.of(None, path)
 
 
@@ -464,17 +465,17 @@ def test_a_wrong_row_of_the_sheet_scales_is_named(minimal_sheets, row, message):
 @pytest.mark.parametrize(
     "rows", [[["Affective", "1-7"], ["affective ", "1-9"]], [["all", "1-7"], ["All", "7-1"]]]
 )
-def test_two_scales_of_one_column_are_refused(minimal_sheets, rows, sentences):
-    with sentences.refused("sheet Scales, row 3", rows[0][0], "1 to 7"):
+def test_two_scales_of_one_column_are_refused(minimal_sheets, rows):
+    with naming.refused("sheet Scales, row 3", rows[0][0], "1 to 7"):
         parse_sheets(minimal_sheets(further=[Sheet("Scales", ["column", "scale"], rows)]))
-    with sentences.refused("--scale", rows[0][0], "1 to 7"):
+    with naming.refused("--scale", rows[0][0], "1 to 7"):
         ReadingOptions.of([f"{column}={scale}" for column, scale in rows])
     twice = ReadingOptions.of([f"{column}=1-7" for column, _ in rows])
     assert twice == ReadingOptions.of(f"{rows[0][0]}=1-7")
 
 
-def test_two_numbers_of_one_word_are_refused(sentences):
-    with sentences.refused("words: ", "'GOOD '", 4, 5):
+def test_two_numbers_of_one_word_are_refused():
+    with naming.refused("words: ", "'GOOD '", 4, 5):
         ReadingOptions.of(words={"good": 4, "GOOD ": 5})
     both = ReadingOptions.of(words={"Affective": {"good": 4}, "Interest": {"Good": 5}})
     assert both.words == {"Affective": {"good": 4.0}, "Interest": {"good": 5.0}}
@@ -488,9 +489,7 @@ def test_numbers_for_missing_answers_add_up_over_the_rows_of_a_sheet(minimal_she
     assert set(study.turns["Affective_state"]) == {"absent"}
 
 
-def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_scale(
-    minimal_sheets, sentences
-):
+def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_scale(minimal_sheets):
     import sense7 as s7
 
     study = parse_sheets(
@@ -507,7 +506,7 @@ def test_statistics_that_do_not_depend_on_the_unit_are_those_of_the_original_sca
     bootstrap = s7.ParticipantBootstrap(study.conversations["participant"], 50, 1)
     assert s7.cronbach_alpha(measures.turn_ratings(study)) == pytest.approx(alpha, abs=1e-12)
     means = ratings.mean_levels(study, bootstrap)
-    sentences.check(means.loc["Affective", "method"], f"{given[:, 0].mean():.2f}")
+    naming.check(means.loc["Affective", "method"], f"{given[:, 0].mean():.2f}")
 
 
 # Which scale a column's numbers are on
@@ -538,9 +537,9 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(numbers, likel
     assert (found and found[1]["likely"]) == likely
 
 
-def test_options_say_what_was_declared(sentences):
+def test_options_say_what_was_declared():
     options = ReadingOptions.of(["1-7", "Affective=5-1"], {"goed": 4}, allow_unreadable=True)
-    sentences.check(options, "all: 1 to 7", "Affective: 5 to 1")
+    naming.check(options, "all: 1 to 7", "Affective: 5 to 1")
     assert str(ReadingOptions()) == ""
 
 

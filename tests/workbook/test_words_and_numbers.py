@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7.study import ABSENT, NOT_RATED, RATED
 from sense7.taxonomy import (
     AGREEMENT,
@@ -223,7 +224,7 @@ def test_standard_scales_are_read_or_refused(words, levels):
         assert [vocabulary.levels[word] for word in counts] == levels
 
 
-def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets, sentences):
+def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets):
     """No column alone shows that the scale has more than five words."""
     columns = (["disagree", "neither", "agree"], ["neither", "somewhat agree", "strongly agree"])
     names = ("PostTaskExperience_Successful", "PostTaskExperience_Engaged")
@@ -231,7 +232,14 @@ def test_columns_that_share_a_word_are_on_one_scale(minimal_sheets, sentences):
     for name, words in zip(names, columns, strict=True):
         tasks[name] = words * 4
     others = {"PostTaskExperience_PositiveInteraction": None, "PostTaskExperience_UseAgain": None}
-    with sentences.refused("column PostTaskExperience_Engaged", 5, error=WorkbookError) as refusal:
+    with naming.refused(
+        "column PostTaskExperience_Engaged",
+        5,
+        "make the",
+        "--words",
+        "--scale",
+        error=WorkbookError,
+    ) as refusal:
         parse_sheets(minimal_sheets(tasks=tasks | others, conversations=12))
     assert refused_columns(refusal) == {("other-scale", name) for name in names}
 

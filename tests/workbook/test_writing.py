@@ -3,6 +3,7 @@
 import openpyxl
 import pytest
 
+from helpers import naming
 from sense7.taxonomy import CORE_COLUMNS
 from sense7.workbook import WorkbookError, read_sheets, read_workbook
 from sense7.workbook.writing import write_template
@@ -37,14 +38,16 @@ def test_it_has_every_column_of_the_format_and_no_row(path):
     assert all(sheet.rows == [] for sheet in sheets.values())
 
 
-def test_empty_it_is_refused_with_what_is_to_be_filled(path, sentences):
+def test_empty_it_is_refused_with_what_is_to_be_filled(path):
     with pytest.raises(WorkbookError) as caught:
         read_workbook(path)
     assert {diagnostic.kind for diagnostic in caught.value.diagnostics.of("error")} == {
         "no-conversation",
         "no-rating",
     }
-    sentences.check(caught.value, path, "sheet Tasks", "sheet Messages")
+    naming.check(
+        caught.value, path, "sheet Tasks", "sheet Messages", "make the", "sense7 judge run"
+    )
 
 
 def test_filled_in_it_is_read_without_a_diagnostic(path):
@@ -73,10 +76,10 @@ def test_equal_calls_give_equal_bytes(path, tmp_path):
     assert write_template(tmp_path / "other.xlsx").read_bytes() == path.read_bytes()
 
 
-def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(path, sentences):
+def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(path):
     fill(path)
     filled = path.read_bytes()
-    with sentences.refused(path, "--force"):
+    with naming.refused(path, "--force"):
         write_template(path)
     assert path.read_bytes() == filled
     write_template(path, replace=True)
@@ -84,7 +87,7 @@ def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(path, senten
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "folder.xlsx"])
-def test_a_place_that_will_not_do_is_refused(name, tmp_path, sentences):
+def test_a_place_that_will_not_do_is_refused(name, tmp_path):
     (tmp_path / "folder.xlsx").mkdir()
-    with sentences.refused(tmp_path / name):
+    with naming.refused(tmp_path / name):
         write_template(tmp_path / name)

@@ -12,6 +12,7 @@ import xlsxwriter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers import naming
 from helpers.studies import FRAMES
 from sense7 import sources
 from sense7.errors import UserError
@@ -69,7 +70,7 @@ def test_one_sheet_can_be_read_alone(tmp_path):
     assert read_sheets(path, only="C") == {}
 
 
-def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch, sentences):
+def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
     path = tmp_path / "a.xlsx"
     with xlsxwriter.Workbook(path) as book:
         for name in ("A", "B"):
@@ -79,7 +80,7 @@ def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch, sentenc
     monkeypatch.setattr(xlsx, "MOST_CELLS", 200)
     assert len(read_sheets(path)) == 2
     monkeypatch.setattr(xlsx, "MOST_CELLS", 199)
-    with sentences.refused(path, "sheet B", "row 10", "column 10", 199):
+    with naming.refused(path, "sheet B", "row 10", "column 10", 199):
         read_sheets(path)
     assert len(read_sheets(path, only="B")) == 1
 
@@ -169,10 +170,8 @@ def test_other_programs_read_what_is_written(tmp_path):
         (dt.date(2025, 1, 1), "date"),
     ],
 )
-def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(
-    cell, fault, tmp_path, sentences
-):
-    with sentences.refused(tmp_path / "a.xlsx", "sheet Notes, cell A3", fault):
+def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(cell, fault, tmp_path):
+    with naming.refused(tmp_path / "a.xlsx", "sheet Notes, cell A3", fault):
         write_sheets(column_of("fine", cell), tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
 
@@ -206,22 +205,22 @@ def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tm
 
 
 @pytest.mark.parametrize("error", ["#CALC!", "#SPILL!", "#ERROR!", "#FIELD!"])
-def test_an_error_that_the_library_does_not_know_is_refused_by_its_cell(error, tmp_path, sentences):
+def test_an_error_that_the_library_does_not_know_is_refused_by_its_cell(error, tmp_path):
     with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
         book.add_worksheet("S").write_row(0, 0, ["a", "b"])
         book.worksheets()[0].write_formula(1, 1, "=NA()", None, "#N/A")
     replaced(tmp_path / "a.xlsx", "xl/worksheets/sheet1.xml", b"#N/A", error.encode())
-    with sentences.refused("a.xlsx", "sheet S", "cell B2", error):
+    with naming.refused("a.xlsx", "sheet S", "cell B2", error):
         read_sheets(tmp_path / "a.xlsx")
 
 
-def test_a_value_that_stands_before_its_formula_is_not_lost(tmp_path, sentences):
+def test_a_value_that_stands_before_its_formula_is_not_lost(tmp_path):
     with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
         book.add_worksheet("S").write_row(0, 0, ["a", "b"])
         book.worksheets()[0].write_formula(1, 1, "=1+1", None, 2)
     formula, value = b"<f>1+1</f>", b"<v>2</v>"
     replaced(tmp_path / "a.xlsx", "xl/worksheets/sheet1.xml", formula + value, value + formula)
-    with sentences.refused("a.xlsx", "sheet S", "cell B2"):
+    with naming.refused("a.xlsx", "sheet S", "cell B2"):
         read_sheets(tmp_path / "a.xlsx")
 
 
@@ -257,11 +256,11 @@ def replaced(path, part, old, new):
     return path
 
 
-def test_two_sheets_of_one_name_are_refused(tmp_path, sentences):
+def test_two_sheets_of_one_name_are_refused(tmp_path):
     path = tmp_path / "a.xlsx"
     write_sheets([Sheet("Tasks", ["a"], []), Sheet("Notes", ["a"], [])], path)
     replaced(path, "xl/workbook.xml", b'"Notes"', b'"TASKS"')
-    with sentences.refused(path, "Tasks"):
+    with naming.refused(path, "Tasks"):
         read_sheets(path)
 
 
@@ -303,12 +302,10 @@ def library_fails(monkeypatch):
 @pytest.mark.parametrize(
     "error", [PanicException("index out of range"), ValueError("no such sheet")]
 )
-def test_failures_inside_the_reading_library_are_one_message(
-    error, library_fails, tmp_path, sentences
-):
+def test_failures_inside_the_reading_library_are_one_message(error, library_fails, tmp_path):
     path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
     library_fails(error)
-    with sentences.refused(path, error):
+    with naming.refused(path, error):
         read_sheets(path)
 
 
@@ -436,15 +433,15 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("name", "content", "place"), BROKEN.values(), ids=BROKEN)
-def test_what_is_wrong_is_said_with_its_place(name, content, place, tmp_path, sentences):
-    with sentences.refused(place):
+def test_what_is_wrong_is_said_with_its_place(name, content, place, tmp_path):
+    with naming.refused(place):
         read_tables(write_text(tmp_path / "a", name, content))
 
 
-def test_two_files_of_one_table_are_refused(tmp_path, sentences):
+def test_two_files_of_one_table_are_refused(tmp_path):
     write_text(tmp_path / "a", "Tasks.csv", "x\n1\n")
     write_text(tmp_path / "a", "tasks.CSV", "x\n1\n")
-    with sentences.refused("Tasks.csv", "tasks.CSV"):
+    with naming.refused("Tasks.csv", "tasks.CSV"):
         table_files(tmp_path / "a")
 
 
@@ -481,11 +478,11 @@ def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp
     assert sources.resolve(copy)[1] == provenance
 
 
-def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path, sentences):
+def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path):
     folder = write_csv(tmp_path / "mine", sheets)
     path, provenance = sources.resolve(folder)
     with (folder / "Tasks.csv").open("a") as stream:
         stream.write("more")
-    with sentences.refused(path):
+    with naming.refused(path):
         sources.copy_for_edition(path, provenance, tmp_path / "edition")
     assert list((tmp_path / "edition").iterdir()) == []

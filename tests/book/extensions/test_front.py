@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers import naming
 from sense7.book.extensions.front import axis
 
 CARD = "# Page\n\n```{claim-card} alpha\n```\n"
@@ -29,14 +30,12 @@ def words(html):
     return html.select_one("article, .body").get_text(" ", strip=True)
 
 
-def test_a_card_has_this_edition_s_value_its_rule_and_how_often_studies_pass_it(
-    page, claim, sentences
-):
+def test_a_card_has_this_edition_s_value_its_rule_and_how_often_studies_pass_it(page, claim):
     row = claim(**IN_WORDS, elsewhere=OTHER, rule=MET)
     html, warnings = page(CARD, ["front"], [row])
     assert warnings == ""
     said = words(html)
-    sentences.check(said, "0.800 [0.700, 0.850]", "46%")
+    naming.check(said, "0.800 [0.700, 0.850]", "46%")
     assert "-0.200" not in said, "other ratings have a card of their own"
     (badge,) = html.select(".sense7-badge")
     assert "sense7-rule-met" in badge["class"]
@@ -64,10 +63,10 @@ CARDS = {
 
 
 @pytest.mark.parametrize("reason", CARDS)
-def test_a_card_that_can_t_be_made_ends_the_build(page, claim, complaints, reason, sentences):
+def test_a_card_that_can_t_be_made_ends_the_build(page, claim, complaints, reason):
     source, row = CARDS[reason]
     _, warnings = page(source, ["front"], [claim(**row)])
-    sentences.check(complaints(warnings)["3"], "alpha")
+    naming.check(complaints(warnings)["3"], "alpha")
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=5))

@@ -9,6 +9,7 @@ import pytest
 from docutils import nodes
 
 import sense7
+from helpers import naming
 from sense7.book.extensions.page import (
     find_picture,
     fold_sections,
@@ -175,14 +176,14 @@ def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     assert find_picture({"cells": [{"source": '`name="alpha"` in prose'}]}, "alpha") is None
 
 
-def test_a_cell_that_only_mentions_a_figure_does_not_stand_in_its_place(sentences):
+def test_a_cell_that_only_mentions_a_figure_does_not_stand_in_its_place():
     table, sentence = "<table></table>", "<p><em>No judge.</em></p>"
     mentioning = ('tables |= {"alpha": judge_table("alpha")}', table)
     assert (
         find_picture(notebook(mentioning, ('curve(name="alpha")', sentence)), "alpha") == sentence
     )
     not_drawn = find_picture(notebook(mentioning, ('curve(name="alpha")', "")), "alpha")
-    sentences.check(not_drawn)
+    assert not_drawn
     assert find_picture(notebook(mentioning), "alpha") is None
 
 
@@ -197,7 +198,7 @@ def test_a_cell_that_only_mentions_a_figure_does_not_stand_in_its_place(sentence
     ids=["figure", "sentence", "no such notebook", "unknown"],
 )
 def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(
-    page, shown, name, words, complaints, sentences
+    page, shown, name, words, complaints
 ):
     executed = (
         {}
@@ -209,5 +210,5 @@ def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(
     found = complaints(warnings)
     assert (list(found), bool(warnings)) == ((["3"], True) if not words else ([], False))
     for complaint in found.values():
-        sentences.check(complaint, "notebooks/17-robustness", f"'{name}'")
+        naming.check(complaint, "notebooks/17-robustness", f"'{name}'")
     assert words in str(html_of)

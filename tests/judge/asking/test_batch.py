@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from helpers import naming
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.asking.answers import NoCompletion, read_response
 from sense7.judge.asking.batch import MISSING, export_requests, import_replies, request_name
@@ -124,13 +125,13 @@ OUTCOMES = [
 """Status, what a batch holds of a reply, and what the reason of its row names."""
 
 
-def test_the_reason_stands_in_the_row_of_each_reply(questions, requests, tmp_path, sentences):
+def test_the_reason_stands_in_the_row_of_each_reply(questions, requests, tmp_path):
     records = [
         reply(request, said) for request, (_, said, _) in zip(requests, OUTCOMES, strict=False)
     ]
     rows = pd.concat(frames(imported(questions, tmp_path, records)))
     assert rows["status"].tolist()[: len(OUTCOMES)] == [status for status, *_ in OUTCOMES]
-    sentences.check("\n".join(reason for reason in rows["reason"] if reason))
+    naming.check("\n".join(rows["reason"].dropna()), "batch_expired", "HTTP 429", "HTTP 500")
 
 
 @settings(max_examples=25)
@@ -241,23 +242,23 @@ def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, 
     ids=["empty", "foreign", "requests", "cut", "nested", "number", "list", "UTF-16", "none"],
 )
 def test_a_file_that_is_none_of_replies_is_refused_with_its_line(
-    content, places, questions, tmp_path, sentences
+    content, places, questions, tmp_path
 ):
     if content is not None:
         (tmp_path / "replies.jsonl").write_bytes(content)
-    with sentences.refused(tmp_path / "replies.jsonl", *places):
+    with naming.refused(tmp_path / "replies.jsonl", *places):
         import_replies(questions, [tmp_path / "replies.jsonl"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_holds_a_session_is_left_alone(questions, requests, tmp_path, sentences):
+def test_a_folder_that_holds_a_session_is_left_alone(questions, requests, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "journal.sqlite").touch()
-    with sentences.refused(tmp_path / "out", "sense7 judge run"):
+    with naming.refused(tmp_path / "out", "sense7 judge run"):
         imported(questions, tmp_path, [reply(requests[0])])
 
 
-def test_out_and_in_by_the_commands(minimal_sheets, tmp_path, sentences):
+def test_out_and_in_by_the_commands(minimal_sheets, tmp_path):
     data = tmp_path / "data.xlsx"
     write_sheets(list(minimal_sheets().values()), data)
 
@@ -271,10 +272,10 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path, sentences):
     out, replies = tmp_path / "requests.jsonl", tmp_path / "output.jsonl"
     said = invoke("export", "--data", data, "--runs", 2, "--out", out)
     assert said.stdout.strip() == str(out)
-    sentences.check(said.stderr, 8)
+    naming.check(said.stderr, 8)
     requests = [json.loads(line) for line in out.read_text().splitlines()]
     records = [*map(reply, [*requests[:6], requests[0], "mine"]), reply(requests[6], EXPIRED)]
     replies.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     said = invoke("import", replies, "--data", data, "--out", tmp_path / "out")
-    sentences.check(said.stderr, "'mine'", "2 runs", "not_asked 2", "ok 6")
+    naming.check(said.stderr, "'mine'", "2 runs", "not_asked 2", "ok 6")
     assert [len(read_predictions(path).frame) for path in said.stdout.split()] == [4, 4]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, plan_for
 from sense7.errors import UserError
@@ -134,9 +135,7 @@ def test_the_bundled_prompt_has_the_taxonomy_and_asks_for_what_is_read_from_the_
         (None, []),
     ],
 )
-def test_a_prompt_of_ones_own_is_read_or_refused_with_the_remedy(
-    tmp_path, content, places, sentences
-):
+def test_a_prompt_of_ones_own_is_read_or_refused_with_the_remedy(tmp_path, content, places):
     path = tmp_path / "short one.txt"
     if content is not None:
         path.write_bytes(content)
@@ -144,7 +143,7 @@ def test_a_prompt_of_ones_own_is_read_or_refused_with_the_remedy(
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         assert Prompt.read(path) == Prompt("short one", text)
         return
-    with sentences.refused(path, *places):
+    with naming.refused(path, *places):
         Prompt.read(path)
 
 
@@ -175,7 +174,7 @@ def test_the_request_is_the_authors_and_nothing_else(server, study_of, tmp_path)
         )
 
 
-def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path, sentences):
+def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path):
     given = parse_parameters(
         ["max_completion_tokens=500", 'reasoning={"effort": "low"}', "seed=null", "top_p=0.5"]
     )
@@ -186,7 +185,7 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path,
         for one in server.asked
     )
     assert free == given | {"temperature": 0.0, "frequency_penalty": 0.0}
-    with sentences.refused(tmp_path / "free", 'request: {"seed": null}', '{"seed": 1}'):
+    with naming.refused(tmp_path / "free", 'request: {"seed": null}', '{"seed": 1}'):
         ask(study_of(1), server, tmp_path / "free", **options | {"param": given | {"seed": 1}})
 
 
@@ -204,8 +203,8 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path,
     ],
     ids=["no value", "no name", "text", "NaN", "cut", "model", "no number", "twice"],
 )
-def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places, sentences):
-    with sentences.refused(*places):
+def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places):
+    with naming.refused(*places, "--param"):
         parse_parameters(texts)
 
 
@@ -229,10 +228,10 @@ def test_a_parameter_that_is_nested_without_end_is_refused():
     ids=["policy", "model", "shots", "both", "misspelt", "limit", "folder"],
 )
 def test_unfit_options_are_refused_before_anything_is_written_or_sent(
-    options, places, server, study_of, tmp_path, sentences
+    options, places, server, study_of, tmp_path
 ):
     folder = tmp_path / options.get("folder", "out")
-    with sentences.refused(*places):
+    with naming.refused(*places):
         plan_for(study_of(2), server, folder, **{n: v for n, v in options.items() if n != "folder"})
     assert (server.asked, list(tmp_path.iterdir())) == ([], [])
 

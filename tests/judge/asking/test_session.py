@@ -16,7 +16,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from helpers import endpoint
+from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
 from sense7.errors import UserError
@@ -82,7 +82,7 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
 
 
 def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_call_by_call(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     server.latency, told = 0.1, []
     plan = plan_for(study_of(6), server, tmp_path, runs=2, prices=Price(1.0, 10.0), concurrency=5)
@@ -95,16 +95,14 @@ def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_cal
     assert told[-1][2] == pytest.approx(12 * (200 * 1.0 + 30 * 10.0) / 1e6)
     line = told[-1][3]
     rate = re.findall(r"[\d.]+", line)[2]
-    sentences.check(
-        line.replace(f" {rate} ", " RATE "), "12/12", "ok 12", "2,400", 360, "cost 0.01"
-    )
+    naming.check(line.replace(f" {rate} ", " RATE "), "12/12", "ok 12", "2,400", 360, "cost 0.01")
 
 
 # Resuming
 
 
 def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_add_to_what_is_there(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     study = study_of(4)
     first = frame_of(ask(study, server, tmp_path, limit=2))
@@ -113,7 +111,7 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
     ask(study, server, tmp_path, limit=3, runs=2)
     assert len(server.asked) == 6
     for limit, runs, conversation in ((2, 2, "'C3'"), (3, 1, "'C1'")):
-        with sentences.refused(tmp_path, "run 2", conversation, "--runs", "--limit"):
+        with naming.refused(tmp_path, "run 2", conversation, "--runs", "--limit"):
             plan_for(study, server, tmp_path, limit=limit, runs=runs)
 
 
@@ -136,12 +134,12 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
     ids=["model", "prompt name", "prompt", "shots", "data", "endpoint"],
 )
 def test_a_session_that_would_ask_something_else_is_refused(
-    changed, places, server, study_of, tmp_path, monkeypatch, sentences
+    changed, places, server, study_of, tmp_path, monkeypatch
 ):
     ask(study_of(2), server, tmp_path)
     monkeypatch.setenv("SENSE7_JUDGE_KEY", "sk-any-0123456789")
     study, server_now = study_of(2, words=changed.pop("words", "")), changed.pop("server", server)
-    with sentences.refused(tmp_path, *places):
+    with naming.refused(tmp_path, *places):
         plan_for(study, server_now, tmp_path, **changed)
     assert len(server.asked) == 2
 
@@ -154,27 +152,27 @@ def test_an_endpoint_on_this_machine_may_change_its_port(server, study_of, tmp_p
 
 
 def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     plan = plan_for(study_of(1), server, tmp_path)
     assert list(tmp_path.iterdir()) == [], "a plan writes nothing"
-    with Journal.open(tmp_path), sentences.refused(tmp_path):
+    with Journal.open(tmp_path), naming.refused(tmp_path):
         carry_out(plan)
     (tmp_path / JOURNAL).unlink()
     (tmp_path / "judge-brief-iter1.xlsx").write_bytes(b"somebody's")
-    with sentences.refused(tmp_path / "judge-brief-iter1.xlsx"):
+    with naming.refused(tmp_path / "judge-brief-iter1.xlsx"):
         plan_for(study_of(1), server, tmp_path)
     assert server.asked == []
 
 
 def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     ask(study_of(2), server, tmp_path)
     asked, path = len(server.asked), tmp_path / "judge-brief-iter1.xlsx"
     written = path.read_bytes()
     path.write_bytes(b"edited")
-    with sentences.refused(path, "journal"):
+    with naming.refused(path, "journal", "sense7 wrote"):
         plan_for(study_of(2), server, tmp_path)
     path.rename(tmp_path / "mine")
     ask(study_of(2), server, tmp_path)
@@ -184,12 +182,12 @@ def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
 
 
 def test_a_session_of_a_version_that_did_not_note_what_it_wrote_is_written_again_from_its_journal(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     ask(study_of(2), server, tmp_path)
     asked, path = len(server.asked), tmp_path / "judge-brief-iter1.xlsx"
     (tmp_path / WRITTEN).unlink()
-    with sentences.refused(path, "journal"):
+    with naming.refused(path, "journal", "sense7 wrote"):
         plan_for(study_of(2), server, tmp_path)
     written = path.read_bytes()
     path.rename(tmp_path / "earlier.xlsx")
@@ -227,9 +225,9 @@ def test_an_answer_is_never_replaced_and_a_failure_is(server, study_of, tmp_path
     ],
     ids=["no database", "of an earlier version"],
 )
-def test_what_is_no_journal_is_refused(name, content, server, study_of, tmp_path, sentences):
+def test_what_is_no_journal_is_refused(name, content, server, study_of, tmp_path):
     (tmp_path / name).write_text(content)
-    with sentences.refused(tmp_path, name):
+    with naming.refused(tmp_path, name):
         plan_for(study_of(1), server, tmp_path)
 
 
@@ -247,7 +245,7 @@ def test_what_is_no_journal_is_refused(name, content, server, study_of, tmp_path
     ids=["journal", "field", "answer", "request"],
 )
 def test_a_journal_of_another_version_is_refused_in_words(
-    change, places, server, study_of, tmp_path, sentences
+    change, places, server, study_of, tmp_path
 ):
     ask(study_of(2), server, tmp_path)
     with sqlite3.connect(tmp_path / JOURNAL) as database:
@@ -256,7 +254,7 @@ def test_a_journal_of_another_version_is_refused_in_words(
     with pytest.raises(UserError) as refused:
         ask(study_of(2), server, tmp_path)
     of_python = str(refused.value.__context__)
-    sentences.check(
+    naming.check(
         str(refused.value).replace(f"({of_python})", "(CAUSE)"), tmp_path / JOURNAL, *places
     )
 
@@ -292,11 +290,11 @@ def test_a_journal_from_before_versions_were_kept_goes_on(server, study_of, tmp_
     assert len(server.asked) == asked
 
 
-def test_answers_to_another_request_are_refused(server, study_of, tmp_path, sentences):
+def test_answers_to_another_request_are_refused(server, study_of, tmp_path):
     ask(study_of(3), server, tmp_path)
     with sqlite3.connect(tmp_path / JOURNAL) as database:
         database.execute("UPDATE requests SET sha256 = '0' WHERE place = 1")
-    with sentences.refused(tmp_path, "'C2'"):
+    with naming.refused(tmp_path, "'C2'"):
         plan_for(study_of(3), server, tmp_path)
 
 
@@ -367,7 +365,7 @@ def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bou
 
 
 def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(
-    server, study_of, tmp_path, monkeypatch, sentences
+    server, study_of, tmp_path, monkeypatch
 ):
     def no_lock(*_, **__):
         raise OSError(errno.ENOLCK, "no locks")
@@ -375,13 +373,11 @@ def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(
     monkeypatch.setattr(journal, "lock_file", no_lock)
     lines = []
     assert ask(study_of(1), server, tmp_path, say=lines.append).statuses == Counter(ok=1)
-    sentences.check(lines[0], "(no locks)")
+    naming.check(lines[0], "(no locks)")
 
 
 @pytest.mark.parametrize("folder", ["empty", "begun"])
-def test_a_session_that_has_not_ended_holds_no_predictions(
-    folder, server, study_of, tmp_path, sentences
-):
+def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study_of, tmp_path):
     def progress(tally):
         raise KeyboardInterrupt
 
@@ -390,7 +386,7 @@ def test_a_session_that_has_not_ended_holds_no_predictions(
             carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
     else:
         (tmp_path / JOURNAL).write_text("")
-    with sentences.refused(tmp_path, JOURNAL, "sense7 judge run"):
+    with naming.refused(tmp_path, JOURNAL, "sense7 judge run"):
         evaluate(tmp_path)
 
 
@@ -431,21 +427,21 @@ def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkey
 
 
 def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs_it(
-    server, study_of, tmp_path, monkeypatch, sentences
+    server, study_of, tmp_path, monkeypatch
 ):
     code = "import sys\nsys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
     code += "import sense7.cli.judge, sense7.judge.scores.report\n"
     code += "import sense7.judge.asking.batch, sense7.judge.asking.session\n"
     subprocess.run([sys.executable, "-c", code], check=True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with sentences.refused("aiohttp", "make setup", "sense7-companion[judge]"):
+    with naming.refused("aiohttp", "make setup", "sense7-companion[judge]", "pip install"):
         ask(study_of(1), server, tmp_path)
 
 
 # What it will take
 
 
-def test_the_estimate_counts_what_is_left(server, study_of, tmp_path, sentences):
+def test_the_estimate_counts_what_is_left(server, study_of, tmp_path):
     study = study_of(4)
     first = plan_for(study, server, tmp_path, runs=2, prices=Price(2.0, 8.0)).estimate
     tokens = 2 * sum(
@@ -456,16 +452,16 @@ def test_the_estimate_counts_what_is_left(server, study_of, tmp_path, sentences)
     ask(study, server, tmp_path, limit=2, runs=2)
     rest = plan_for(study, server, tmp_path, runs=2).estimate
     assert (rest.calls, rest.kept, rest.input_tokens, rest.cost_range) == (4, 4, tokens // 2, None)
-    sentences.check("\n".join(rest.lines()), 4, f"{tokens // 2:,}")
+    naming.check("\n".join(rest.lines()), 4, f"{tokens // 2:,}", "--price-in", "--price-out")
 
 
-def test_when_a_session_asks_first(server, study_of, tmp_path, sentences):
+def test_when_a_session_asks_first(server, study_of, tmp_path):
     known = plan_for(
         study_of(4), server, tmp_path, prices=Price(0.0, 1e3)
     ).estimate  # at most 12.00
     unknown = plan_for(study_of(4), server, tmp_path, runs=300).estimate
-    sentences.check(known.needs_consent(near=True), "12.00", "10.00")
-    sentences.check(unknown.needs_consent(near=False), "1,200")
+    naming.check(known.needs_consent(near=True), "12.00", "10.00")
+    naming.check(unknown.needs_consent(near=False), "1,200")
     assert unknown.needs_consent(near=True) == ""
     refusals = set()
     for prices in ((1.0, None), (None, 1.0), (-1.0, 1.0), (float("nan"), 1.0), (float("inf"), 1.0)):
@@ -473,7 +469,7 @@ def test_when_a_session_asks_first(server, study_of, tmp_path, sentences):
             Price.of(*prices)
         refusals.add(str(refused.value))
     (sentence,) = refusals
-    sentences.check(sentence, "--price-in", "--price-out")
+    naming.check(sentence, "--price-in", "--price-out")
 
 
 # The first call, and how many at once
@@ -493,16 +489,14 @@ def test_the_first_call_is_sent_alone_until_it_has_an_answer(fault, server, stud
     )
 
 
-def test_an_overrun_endpoint_is_sent_fewer_at_once_and_that_is_said(
-    server, study_of, tmp_path, sentences
-):
+def test_an_overrun_endpoint_is_sent_fewer_at_once_and_that_is_said(server, study_of, tmp_path):
     lines, bad = [], Answered(status=429, body=endpoint.error_body("Too many requests at once"))
     server.script, server.latency = lambda asked: bad if len(server.under_way) > 2 else GOOD, 0.02
     options = {"concurrency": 8, "retries": 50, "backoff": 0.05}
     assert ask(study_of(30), server, tmp_path, say=lines.append, **options).statuses == Counter(
         ok=30
     )
-    sentences.check(lines[0], "HTTP 429", 4)
+    naming.check(lines[0], "HTTP 429", 4)
     assert len(server.asked) - 30 < 60
     assert set(server.times_answered().values()) == {1}
     lines.clear()
@@ -529,7 +523,7 @@ def test_the_endpoint_is_waited_for_as_long_as_it_asks_by_its_own_clock(server, 
 
 
 def test_a_wait_that_the_endpoint_asks_for_is_said_once_when_it_begins(
-    server, study_of, tmp_path, monkeypatch, sentences
+    server, study_of, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(session, "WORTH_SAYING", 0.5)
     lines = []
@@ -538,13 +532,13 @@ def test_a_wait_that_the_endpoint_asks_for_is_said_once_when_it_begins(
     # Of the first call, which is sent alone, and of the others together; none where no attempt follows.
     assert len(lines) == 2
     (line,) = set(lines)
-    sentences.check(line, "1 second", "HTTP 429", "Rate limit reached")
+    naming.check(line, "1 second", "HTTP 429", "Rate limit reached")
     server.script = lambda asked: endpoint.rate_limited(1)
     ask(study_of(1), server, tmp_path / "none", say=lines.append, retries=0)
     assert len(lines) == 2
 
 
-def test_a_silent_endpoint_is_given_up(server, study_of, tmp_path, sentences):
+def test_a_silent_endpoint_is_given_up(server, study_of, tmp_path):
     server.script = lambda asked: Answered(wait=30)
     outcome = ask(study_of(30), server, tmp_path, timeout=2, retries=5, concurrency=10)
     assert 10 <= len(server.asked) < 20
@@ -559,14 +553,14 @@ def test_a_silent_endpoint_is_given_up(server, study_of, tmp_path, sentences):
     timed_out = reasons[reasons.str.contains("--timeout")]
     assert len(timed_out) >= 10
     (sentence,) = set(timed_out)
-    sentences.check(sentence, "2 seconds", "--timeout")
+    naming.check(sentence, "2 seconds", "--timeout")
 
 
-def test_the_time_of_a_call_is_that_of_all_its_attempts(server, study_of, tmp_path, sentences):
+def test_the_time_of_a_call_is_that_of_all_its_attempts(server, study_of, tmp_path):
     server.script = lambda asked: Answered(status=500, wait=0.4)
     outcome = ask(study_of(1), server, tmp_path, timeout=1, retries=9)
     assert 2 <= len(server.asked) <= 3
-    sentences.check(frame_of(outcome)["reason"][0], "1 second", "--timeout")
+    naming.check(frame_of(outcome)["reason"][0], "1 second", "--timeout")
 
 
 # Giving up
@@ -588,7 +582,7 @@ USELESS = {
 
 @pytest.mark.parametrize("status", USELESS)
 def test_after_so_many_unusable_replies_in_a_row_no_more_are_sent_and_every_row_says_so(
-    status, server, study_of, tmp_path, sentences
+    status, server, study_of, tmp_path
 ):
     answer, places = USELESS[status]
     server.script = lambda asked: answer if asked.number > 3 else GOOD
@@ -596,7 +590,7 @@ def test_after_so_many_unusable_replies_in_a_row_no_more_are_sent_and_every_row_
     sent = len(server.asked)
     assert 7 <= sent <= 8
     assert f" {sent} of 30 " in outcome.stopped
-    sentences.check(outcome.stopped.replace(f" {sent} ", " SENT "), 4, status, *places)
+    naming.check(outcome.stopped.replace(f" {sent} ", " SENT "), 4, status, *places)
     assert len(outcome.stopped) < 500
     frame = frame_of(outcome)
     assert Counter(frame["status"]) == Counter({"ok": 3, status: sent - 3, "not_asked": 30 - sent})
@@ -615,13 +609,13 @@ def test_after_so_many_unusable_replies_in_a_row_no_more_are_sent_and_every_row_
 
 
 def test_unusable_replies_below_that_number_end_nothing_but_a_run_of_them_is_named(
-    server, study_of, tmp_path, sentences
+    server, study_of, tmp_path
 ):
     server.script = lambda asked: Answered(text="No.") if asked.number <= 5 else GOOD
     outcome = ask(study_of(5), server, tmp_path, runs=2, concurrency=1)
     assert (len(server.asked), outcome.stopped) == (10, "")
     (sentence,) = outcome.without_score
-    sentences.check(sentence, "run 1", 5, "parse_failure", "<S2>", "'No.'")
+    naming.check(sentence, "run 1", 5, "parse_failure", "<S2>", "'No.'")
     server.reset(lambda asked: GOOD if asked.number % 3 == 1 else Answered(status=404))
     outcome = ask(study_of(30), server, tmp_path / "among", concurrency=1)
     assert outcome.statuses == Counter(ok=10, api_error=20), (

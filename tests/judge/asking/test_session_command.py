@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from helpers import endpoint
+from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import kept_in
 from sense7 import sources
@@ -92,29 +92,27 @@ def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(
     assert kept.items() <= kept_in(tmp_path / "out").items()
 
 
-def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path, sentences):
+def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
     said = invoked(*command(4), "--runs", 10, "--dry-run", "--price-in", 2.5, "--price-out", 10)
-    sentences.check(said.stdout, "40 (4 conversations, runs: 10)", "1.25")
+    naming.check(said.stdout, "40 (4 conversations, runs: 10)", "1.25", "--give-up-after")
     assert (server.asked, (tmp_path / "out").exists()) == ([], False)
 
 
-def test_a_costly_session_asks_first_and_its_files_are_evaluated(
-    server, command, tmp_path, sentences
-):
+def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command, tmp_path):
     arguments = [*command(2), "--price-in", 1, "--price-out", 1e5]
-    with sentences.refused("600.00", "10.00", "--yes", "--runs", "--limit"):
+    with naming.refused("600.00", "10.00", "--yes", "--runs", "--limit"):
         invoked(*arguments)
     assert server.asked == []
     said = invoked(*arguments, "--yes")
     assert Path(said.stdout.strip()).is_file()
     assert "2/2" in said.stderr
     assert "6.00" in said.stderr
-    sentences.check(said.stderr.splitlines()[-1], "ok 2", 0)
+    naming.check(said.stderr.splitlines()[-1], "ok 2", 0)
     assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
 
 
 def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
-    server, command, monkeypatch, sentences
+    server, command, monkeypatch
 ):
     monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
     server.script = lambda asked: Answered(text=f"\x1b]0;title\x07{KEY} [bold]no\nscore")
@@ -125,34 +123,32 @@ def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
         assert "\x1b" not in err
         assert KEY not in err
     (last_line,) = last_lines
-    sentences.check(last_line, "run 1", 3, "parse_failure", "[key] [bold]no score")
+    naming.check(last_line, "run 1", 3, "parse_failure", "[key] [bold]no score")
     assert len(server.asked) == 3
     said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
-    sentences.check(
+    naming.check(
         lines_of(said.stderr, "stops ", "sense7:"), "--give-up-after", "2 of 3", "parse_failure"
     )
 
 
-def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(
-    server, command, tmp_path, sentences
-):
+def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
     server.script = endpoint.refuses("max_tokens")
     said = invoked(*command(5), code=1).stderr
-    sentences.check(lines_of(said, "sense7:"), "--param max_completion_tokens=3000", "1 of 5")
+    naming.check(lines_of(said, "sense7:"), "--param max_completion_tokens=3000", "1 of 5")
     said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
-    sentences.check(lines_of(said, "parameters"), "max_tokens", "max_completion_tokens=3000")
+    naming.check(lines_of(said, "parameters"), "max_tokens", "max_completion_tokens=3000")
     too_long = endpoint.error_body(
         "the request exceeds the available context size (4096 tokens), try increasing it"
     )
     server.script = lambda asked: Answered(status=400, body=too_long)
     said = invoked(*command(5, "cut"), code=1).stderr
-    sentences.check(lines_of(said, "sense7:"), "prompt_cut", 4096)
+    naming.check(lines_of(said, "sense7:"), "prompt_cut", 4096)
     server.script = lambda asked: Answered(status=500, body=b"broken")
     options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
     assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr
     evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
     _, _, notes = evaluated.stdout.rstrip().rpartition("\n\n")
-    sentences.check(notes, "judge-empathy-iter1", "9 not_asked", "3 api_error", "9 conversations")
+    naming.check(notes, "judge-empathy-iter1", "9 not_asked", "3 api_error", "9 conversations")
     evaluated = invoked(
         "evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json"
     )

@@ -8,6 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 from typer.testing import CliRunner
 
+from helpers import naming
 from helpers.judged import run_of
 from sense7.cli import app
 from sense7.cli.judge_words import calibration, notes_of_calibration
@@ -69,8 +70,8 @@ def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_
     assert mapped[~hidden] == pytest.approx(changed[~hidden], nan_ok=True)
 
 
-def test_too_few_participants_are_refused(sentences):
-    with sentences.refused("4 participants", 5):
+def test_too_few_participants_are_refused():
+    with naming.refused("4 participants", 5):
         calibrated(predictions(people=4))
 
 
@@ -129,9 +130,7 @@ def test_rank_correlation_and_distance_of_calibrated_scores_are_of_the_same_conv
         assert rho["n"] == distance["n"] == rated.sum()
 
 
-def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_rank_correlation(
-    sentences,
-):
+def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_rank_correlation():
     frame = predictions()
     frame["ground_truth"] = frame["ground_truth"] - frame["ground_truth"].mean() + 3
     frame["score"] = 3.0
@@ -139,15 +138,15 @@ def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_ran
     assert calibration_errors(frame, bootstrap).loc["as given", "estimate"] == pytest.approx(0)
     rho = agreement_after_calibration(frame, bootstrap).loc["Spearman, as given"]
     assert np.isnan(rho["estimate"])
-    sentences.check(rho["reason"])
+    assert rho["reason"]
 
 
-def test_too_few_participants_give_the_reason_in_place_of_agreement_after_calibration(sentences):
+def test_too_few_participants_give_the_reason_in_place_of_agreement_after_calibration():
     frame = predictions(people=4)
     table = agreement_after_calibration(frame, ParticipantBootstrap(frame["participant"], 50, 1))
     assert table["estimate"].isna().all()
     (reason,) = set(table["reason"])
-    sentences.check(reason, "4 participants")
+    naming.check(reason, "4 participants")
 
 
 def given(people=10, **more):
@@ -164,7 +163,7 @@ def folder(tmp_path):
 # As files
 
 
-def test_files_hold_the_mapped_scores_and_what_had_none(folder, sentences):
+def test_files_hold_the_mapped_scores_and_what_had_none(folder):
     done = calibrate([folder / "given"], folder / "out", draws=50)
     (path,) = done.paths.values()
     assert path.name == "model-prompt-iter1.xlsx"
@@ -173,7 +172,7 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder, sentences):
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
     (section,) = calibration(done)
     (line,) = (line for line in section.text().splitlines() if " 49 " in line)
-    sentences.check(line.partition(":")[0], 49)
+    naming.check(line.partition(":")[0], 49)
 
 
 def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_coverage(folder):
@@ -189,7 +188,7 @@ def test_whatever_the_reason_a_reply_without_a_score_stays_in_the_file_and_in_co
     pd.testing.assert_series_equal(coverage(mapped)["estimate"].loc[as_given.index], as_given)
 
 
-def test_rows_of_others_files_without_score_and_status_stay_and_are_counted(folder, sentences):
+def test_rows_of_others_files_without_score_and_status_stay_and_are_counted(folder):
     names = {"conversation": "TaskId", "participant": "PID", "score": "IS_EMPATHY"}
     frame = given().rename(columns={**names, "ground_truth": "ground-truth"})
     (folder / "theirs").mkdir()
@@ -203,9 +202,9 @@ def test_rows_of_others_files_without_score_and_status_stay_and_are_counted(fold
     assert read["status"].value_counts().to_dict() == {"ok": 48, UNSTATED: 2}
     assert done.without_score == {"a": {UNSTATED: 2}}
     (section,) = calibration(done)
-    sentences.check(section.text().splitlines()[-1], "2 unstated")
+    naming.check(section.text().splitlines()[-1], "2 unstated")
     (note,) = notes_of_calibration(done)
-    sentences.check(note, "a.csv", "'no idea'")
+    naming.check(note, "a.csv", "'no idea'")
 
 
 def test_a_run_that_is_no_whole_number_in_a_file_of_others_loses_its_fraction(folder):
@@ -240,20 +239,18 @@ def test_a_simulated_judge_stays_simulated(folder):
     ],
     ids=["few", "nobody", "in place"],
 )
-def test_what_cannot_be_calibrated_is_refused_and_nothing_written(
-    folder, frame, out, places, sentences
-):
+def test_what_cannot_be_calibrated_is_refused_and_nothing_written(folder, frame, out, places):
     write_predictions(folder / "given" / "model-prompt-iter1.xlsx", frame)
     before = sorted(folder.rglob("*"))
-    with sentences.refused(folder / "given", *places):
+    with naming.refused(folder / "given", *places):
         calibrate([folder / "given"], folder / out, draws=50)
     assert sorted(folder.rglob("*")) == before
 
 
-def test_two_files_of_one_name_are_refused(folder, sentences):
+def test_two_files_of_one_name_are_refused(folder):
     (folder / "more").mkdir()
     write_predictions(folder / "more" / "model-prompt-iter1.xlsx", given())
-    with sentences.refused(folder / "more" / "model-prompt-iter1.xlsx"):
+    with naming.refused(folder / "more" / "model-prompt-iter1.xlsx"):
         calibrate([folder / "given", folder / "more"], folder / "out", draws=50)
 
 
@@ -347,12 +344,10 @@ def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
     ],
     ids=["my-judge", "gpt-4o", "gemini-2.5-pro"],
 )
-def test_where_families_are_not_known_the_table_says_so(
-    study, bootstrap, model, conditions, sentences
-):
+def test_where_families_are_not_known_the_table_says_so(study, bootstrap, model, conditions):
     renamed = named(study, conditions)
     row = bias_table(renamed, {"1": judged(renamed, 0.1, model)}, bootstrap).loc["model family"]
-    sentences.check(row["reason"], model)
+    naming.check(row["reason"], model)
     assert np.isnan(row["estimate"])
 
 
@@ -374,16 +369,16 @@ def test_families_are_known_by_names_and_never_guessed(name, family):
 
 
 def test_without_a_judge_each_factor_says_why_and_one_condition_is_nothing_to_compare(
-    study, bootstrap, sentences
+    study, bootstrap
 ):
     one = named(study, dict.fromkeys(NAMES, "only"))
     reason = bias_table(one, {"1": judged(one, 0.1)}, bootstrap).loc["condition", "reason"]
-    sentences.check(reason)
+    assert reason
     table = bias_table(study, {}, bootstrap)
     assert set(table["reason"]) == {ABSENT}
 
 
-def test_a_group_of_few_participants_has_no_interval(study, bootstrap, sentences):
+def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
     conditions = study.conversations["condition"].to_numpy(dtype=object, copy=True)
     conditions[:3] = "rare"
     rare = study.__class__(
@@ -393,5 +388,5 @@ def test_a_group_of_few_participants_has_no_interval(study, bootstrap, sentences
         rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap
     )
     row = table.loc["condition: rare"]
-    sentences.check(row["reason"], "1 participant", 10)
+    naming.check(row["reason"], "1 participant", 10)
     assert np.isnan(row["p"])

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
+from helpers import naming
 from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
@@ -127,16 +128,16 @@ def test_references_are_compared_with_judges_and_not_with_each_other(bootstrap):
     assert found.differences["accuracy"].index.tolist() == ["near minus far", "near minus middle"]
 
 
-def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap, sentences):
+def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
     same = {"1": run_of(1)}
     row = compare_judges({"a": same, "b": same}, bootstrap).differences["spearman"].iloc[0]
     assert (row["estimate"], row["p"]) == (0, 1)
     assert np.isnan([row["low"], row["high"]]).all()
-    sentences.check(row["reason"])
+    assert row["reason"]
 
 
 def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(
-    bootstrap, sentences
+    bootstrap,
 ):
     nameless, few = (
         {"1": run_of(3).drop(columns="participant")},
@@ -148,7 +149,7 @@ def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few
     for runs, own, number in ((nameless, None, ""), (few, three, "3 participants")):
         row = compare_judges({"a": runs, "b": runs}, own).differences["mean_absolute_error"].iloc[0]
         assert row["estimate"] == 0
-        sentences.check(row["reason"], number)
+        naming.check(row["reason"], number)
         assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
 
 
@@ -169,9 +170,9 @@ def test_p_values_of_resamples():
 # What is refused
 
 
-def test_one_judge_is_no_comparison(tmp_path, sentences):
+def test_one_judge_is_no_comparison(tmp_path):
     write_predictions(prediction_path(tmp_path, "m", "p", 1), run_of(1))
-    with sentences.refused("m-p:", "--data DATA"):
+    with naming.refused("m-p:", "--data DATA"):
         compare(tmp_path)
 
 
@@ -183,34 +184,34 @@ OTHER = {
 
 
 @pytest.mark.parametrize("column", OTHER)
-def test_predictions_of_other_data_are_refused(column, sentences):
+def test_predictions_of_other_data_are_refused(column):
     other, own, (value, places) = run_of(1), run_of(1), OTHER[column]
     other.loc[7, column] = value
     if column == "conversation":
         own, other = own.loc[[7]], other.loc[[7]]
-    with sentences.refused(*places):
+    with naming.refused(*places):
         compare_judges({"a": {"1": own}, "b": {"1": other}}, None)
 
 
-def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path, sentences):
+def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
-    with sentences.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
+    with naming.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
         compare(tmp_path)
     for name in "ab":
         text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
-    with sentences.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
+    with naming.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
         compare(tmp_path)
 
 
 # What the verb prints
 
 
-def test_the_text_counts_who_is_left_out_and_names_the_better(folder, sentences):
+def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
     said = call(folder).stdout
     text = "\n".join(line for line in said.splitlines() if line.endswith("."))
-    sentences.check(text, "3 judges", "38 of 40", "near-prompt: ", "1 of 40", "3 pairs")
+    naming.check(text, "3 judges", "38 of 40", "near-prompt: ", "1 of 40", "3 pairs")
     line = next(
         line
         for line in said.splitlines()
@@ -295,13 +296,13 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
     assert table["key"].tolist()[0] == ""
 
 
-def test_the_page_counts_conversations_that_all_have(found, sentences):
+def test_the_page_counts_conversations_that_all_have(found):
     row = found.counts.loc["compared"]
     assert row["estimate"] == found.shared < row["n"] == found.conversations
     assert found.left_out.loc["simulated-judge", "runs"] == 3
     spearman, accuracy = found.panels()
-    sentences.check(spearman, "Spearman")
-    sentences.check(accuracy, "accuracy")
+    naming.check(spearman, "Spearman")
+    naming.check(accuracy, "accuracy")
 
 
 def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
@@ -319,7 +320,7 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
     assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
 
 
-def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody, sentences):
+def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody):
     first, second = list(edition["simulated-judge"].items())[:2]
     two, alone = (
         Judges({"a": dict([first]), "b": dict([second])}, {}),
@@ -328,13 +329,13 @@ def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody, sent
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
     (no_jury,) = set(comparison.jury_of_runs(two, pair)["reason"])
-    sentences.check(no_jury)
-    sentences.check(comparison.compare_edition(alone, "a", {}, everybody).reason)
+    assert no_jury
+    naming.check(comparison.compare_edition(alone, "a", {}, everybody).reason, "--data")
 
 
-def test_without_a_judge_every_key_is_there_with_its_reason(found, everybody, sentences):
+def test_without_a_judge_every_key_is_there_with_its_reason(found, everybody):
     empty = comparison.compare_edition({}, "", {}, everybody)
-    sentences.check(empty.reason)
+    assert empty.reason
     assert empty.reason == ABSENT
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
