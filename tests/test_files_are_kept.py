@@ -32,7 +32,6 @@ WRITERS = {
     "import: a workbook": ("import b.json --out a.xlsx", "a.xlsx"),
     "instrument": ("instrument study.yml --out a.html", "a.html"),
     "gather": ("gather downloads --out a.xlsx", "a.xlsx"),
-    "export": ("export synthetic --out a.zip", "a.zip"),
     "site": ("site out synthetic", "out/"),
     "run": ("run 00 --out a.ipynb", "a.ipynb"),
     "run: the values": ("run 00 --out a.ipynb", "a.results/"),

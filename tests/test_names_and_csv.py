@@ -3,11 +3,12 @@
 import csv
 import unicodedata
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7.csv_text import csv_text, is_guarded
+from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.file_names import LONGEST, file_name
 from sense7.workbook.tables import read_table
 
@@ -64,7 +65,8 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), min
 @given(CELLS)
 def test_no_text_of_a_csv_is_a_formula_and_the_reader_takes_it_as_it_was(tmp_path_factory, cell):
     path = tmp_path_factory.getbasetemp() / "cells.csv"
-    path.write_text(csv_text([["id", "text"], ["a", cell]]), encoding="utf-8", newline="")
+    table = pd.DataFrame({"text": [cell]}, index=pd.Index(["a"], name="id"))
+    path.write_text(frame_as_csv(table), encoding="utf-8", newline="")
     with path.open(encoding="utf-8", newline="") as stream:
         _, (_, shown) = csv.reader(stream)
     assert not shown.startswith(FORMULAS)

@@ -5,9 +5,7 @@ apostrophes and then like a formula, so that every text can be told from what st
 """
 
 import csv
-import io
 import re
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,23 +42,8 @@ def is_guarded(cell: str) -> bool:
     return cell.startswith("'") and _GUARDED.match(cell) is not None
 
 
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    r"""Write rows as CSV: numbers plain, every text in quotes, so that no separator begins a cell; a blank is empty.
-
-    Examples
-    --------
-    >>> csv_text([["PID", "n"], ["=cmd", 4.0], ["a,b", None]])
-    '"PID","n"\n"\'=cmd",4.0\n"a,b",""\n'
-    """
-    text = io.StringIO()
-    table = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    for row in rows:
-        table.writerow([guarded(cell) for cell in row])
-    return text.getvalue()
-
-
 def frame_as_csv(table: "pd.DataFrame") -> str:
-    """Write a frame, its index first, as :func:`csv_text` does.
+    """Write a frame as CSV, its index first: numbers plain, texts in quotes, so that no separator begins a cell.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import importlib
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,6 @@ from sense7.errors import UserError
 from sense7.expected import OF_JUDGE
 from sense7.files import read_json
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetched_digest, resolve
-from sense7.sources.registry import SOURCE_SHEET
 from sense7.sources.released import RELEASED, verified_digest
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.workbook.options import ReadingOptions
@@ -40,16 +39,6 @@ __all__ = [
 ]
 
 NAME = "SENSE-7"
-ARTICLE = {
-    "@id": "https://arxiv.org/abs/2509.16437",
-    "@type": "ScholarlyArticle",
-    "name": "SENSE-7: Taxonomy and Dataset for Measuring User Perceptions of Empathy in Sustained Human-AI "
-    "Conversations",
-    "datePublished": "2025-09",
-    "identifier": "arXiv:2509.16437",
-    "url": "https://arxiv.org/abs/2509.16437",
-}
-"""The paper, as an archive names it."""
 
 DATA_SETS = ("synthetic", *SOURCES)
 """Names of data sets; no edition of other data has one of them."""
@@ -64,8 +53,6 @@ class Kind:
 
     Attributes
     ----------
-    words : str
-        What an archive says of its results.
     has_truth : bool
         Whether it is simulated, so that what was put in is known and no number is a finding.
     is_compared : bool
@@ -74,24 +61,16 @@ class Kind:
         Whether it goes by the name of a data set rather than by that of a file.
     """
 
-    words: str
     has_truth: bool = False
     is_compared: bool = False
     is_named: bool = True
 
 
 KINDS = {
-    "synthetic": Kind(
-        "a synthetic workbook: nobody said or rated anything in it. No number in here is a finding about people, and "
-        "none must be cited as one",
-        has_truth=True,
-    ),
-    "official": Kind(f"the official {NAME} workbook", is_compared=True),
-    "third-party": Kind(f"a workbook made of the data of others. It is not {NAME}"),
-    "own": Kind(
-        f"a workbook of the user's own. It is not {NAME}, and reproduces no claim of the paper",
-        is_named=False,
-    ),
+    "synthetic": Kind(has_truth=True),
+    "official": Kind(is_compared=True),
+    "third-party": Kind(),
+    "own": Kind(is_named=False),
 }
 """Kinds of data, as a provenance names them."""
 
@@ -240,43 +219,6 @@ def rated_example(opened: Opened) -> dict | None:
 
 FILES_OF_PAGE = "book/explorer"
 """That page."""
-
-
-class Archived(NamedTuple):
-    """Data as an archive has them: kind, license and credit where they are known, tables as CSV, and a description."""
-
-    study: "Study"
-    kind: str
-    license: str
-    credit: str
-    tables: dict[str, str]
-    describe: Callable[[str, Mapping], dict]
-
-
-def archived(workbook: Path) -> Archived:
-    """Describe a workbook for an archive; ``describe`` takes the folder of the tables, and properties of the whole."""
-    from sense7.exchange.croissant import describe_tables, shared_tables, sheet_as_csv
-
-    study = open_study(workbook, {})
-    # A workbook's own sheet says whose data it holds, also where it was given by its path.
-    data_kind = study.provenance.kind
-    if SOURCE_SHEET in study.sheets:
-        data_kind = "third-party"
-    source = SOURCES.get(study.provenance.name)
-    license = credit = ""
-    if data_kind == "synthetic":
-        license = "MIT"
-    elif data_kind != "own" and source is not None:
-        license, credit = source.licence, source.credit
-    tables = shared_tables(study.sheets, study.participants_sheet)
-    return Archived(
-        study,
-        data_kind,
-        license,
-        credit,
-        {name: sheet_as_csv(sheet) for name, sheet in tables.items()},
-        functools.partial(describe_tables, tables),
-    )
 
 
 # --- what a cell by hand needs ------------------------------------------------------------

@@ -95,6 +95,8 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
         (folder / "ledger.json").write_text("[]", "utf-8")
         (folder / "data").mkdir()
         write_manifest(folder)
+        (folder / "html" / "beside.txt").write_text("mine", "utf-8")
+        (folder / "html" / "link.html").symlink_to(tmp_path / "a file.txt")
     front = write_site(tmp_path / "editions", ["two (b)", "one"], tmp_path / "site")
     page = BeautifulSoup(front.read_text("utf-8"), "html.parser")
     links = [link["href"] for link in page.select("main a")]
@@ -104,6 +106,7 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     ]
     assert page.find("meta", attrs={"http-equiv": "refresh"})["content"] == f"0; url={links[0]}"
     assert all((front.parent / unquote(link)).is_file() for link in links)
+    assert [*(tmp_path / "site").rglob("beside.txt"), *(tmp_path / "site").rglob("link.html")] == []
     assert page.select("script") == []
     nowhere = BeautifulSoup((front.parent / "404.html").read_text("utf-8"), "html.parser")
     assert " ".join(nowhere.find("main").get_text().split())
@@ -122,10 +125,12 @@ def test_a_site_is_whole_or_not_there(tmp_path):
     write_manifest(edition)
     with naming.refused("absent", "sense7 build", "--name"):
         write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
-    (edition / "html" / "search.html").unlink()
+    page = edition / "html" / "search.html"
+    page.rename(tmp_path / "elsewhere.html")
+    page.symlink_to(tmp_path / "elsewhere.html")
     with naming.refused("html/search.html ", "sense7 build WORKBOOK --name one"):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["editions"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["editions", "elsewhere.html"]
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "mine.txt").write_text("kept", "utf-8")
     with naming.refused(f"{tmp_path / 'site'}: "):

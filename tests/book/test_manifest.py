@@ -14,7 +14,6 @@ from helpers import naming
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import inputs
 from sense7.book.code import environment_of, installed_otherwise
-from sense7.book.crate import write_crate
 from sense7.book.editions import (
     FORMAT,
     damage,
@@ -25,7 +24,6 @@ from sense7.book.editions import (
 )
 from sense7.book.inputs import resolve_inputs
 from sense7.book.ledger import read_ledger
-from sense7.checkout import Project
 from sense7.errors import UserError
 
 HEAVY = {"numpy", "pandas", "scipy", "matplotlib", "sphinx", "jupytext", "papermill"}
@@ -76,9 +74,7 @@ def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(
     if name == RESULTS:
         with pytest.raises(UserError, match=re.escape(problem)):
             write_site(edition.parent, ["mine"], tmp_path / "site")
-        with pytest.raises(UserError, match=re.escape(problem)):
-            write_crate(Project(tmp_path, tmp_path), "mine", tmp_path / "mine.zip")
-        assert not (tmp_path / "site").exists() | (tmp_path / "mine.zip").exists()
+        assert not (tmp_path / "site").exists()
 
 
 @pytest.mark.parametrize(
@@ -86,19 +82,15 @@ def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(
     [FACTS | {"format": FORMAT + 1}, FACTS | {"format": None}, {"label": "mine"}],
     ids=["a later format", "no format", "before there were formats"],
 )
-def test_an_edition_of_another_version_is_refused_in_words_by_ledger_site_and_export(
+def test_an_edition_of_another_version_is_refused_in_words_by_ledger_and_site(
     edition, tmp_path, facts
 ):
     (edition / "edition.json").write_text(json.dumps(facts), "utf-8")
     write_manifest(edition, "key")
     with naming.refused(f"{edition / 'edition.json'}: ") as refusal:
         read_ledger(tmp_path, "mine")
-    for use in (
-        lambda: write_site(edition.parent, ["mine"], tmp_path / "site"),
-        lambda: write_crate(Project(tmp_path, tmp_path), "mine", tmp_path / "mine.zip"),
-    ):
-        with pytest.raises(UserError, match=re.escape(str(refusal.value))):
-            use()
+    with pytest.raises(UserError, match=re.escape(str(refusal.value))):
+        write_site(edition.parent, ["mine"], tmp_path / "site")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}', "null"])

@@ -1,7 +1,7 @@
 """Editions side by side: their list, by which pages lead from one to another, and a web site made of several.
 
 An edition's manifest has the digest of each of its files and the key of all that it was made from. A build makes a
-damaged edition again; the ledger, the export and the site refuse it.
+damaged edition again; the ledger and the site refuse it.
 """
 
 import json

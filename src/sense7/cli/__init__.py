@@ -32,7 +32,7 @@ _TERMINATED = 143
 _PANELS = {
     "Build a book": (book.build, book.run, book.ledger, book.verify),
     "Data": (data.check, data.template, data.fetch, share.import_chats, data.simulate),
-    "Collect and share": (share.instrument, share.gather, share.export, book.site),
+    "Collect and share": (share.instrument, share.gather, book.site),
     "Change the book": (book.new, book.notebooks),
     "Judge": (),
 }

@@ -1,4 +1,4 @@
-"""The verbs that collect ratings, bring conversations of other programs here, and an edition to others."""
+"""The verbs that collect ratings, and bring conversations of other programs here."""
 
 from pathlib import Path
 from typing import Annotated
@@ -97,43 +97,6 @@ def import_chats(
         for remark in part.remarks:
             complain(remark)
     print(plain_lines("\n".join([*lines, str(out)])))
-
-
-def export(
-    edition: Annotated[str, argument("Name of a finished edition, or its folder.")],
-    out: Annotated[
-        Path | None, option("Archive to write, if not EDITION.crate.zip.", metavar="CRATE.zip")
-    ] = None,
-    with_data: Annotated[
-        bool, option("Put the workbook in, where a license allows it.", "--with-data")
-    ] = False,
-    license: Annotated[
-        str, option("Of results, and of data of your own.", metavar="SPDX|ADDRESS")
-    ] = "",
-    author: Annotated[Many, option("Who shares it.", many=True)] = None,
-    force: Force = False,
-) -> None:
-    """Write an edition as one archive to share: an RO-Crate, with a Croissant description of the workbook's tables.
-
-    It holds recorded values, ledger, parameters and versions, and names the workbook by its SHA-256.
-    """
-    from sense7.book.crate import write_crate
-    from sense7.checkout import find_project
-
-    out = out or Path(f"{Path(edition).name}.crate.zip")
-    if out.suffix.casefold() != ".zip":
-        raise UserError(f"--out {out}: give a name that ends in .zip.")
-    require_free(out, f"--out {out}", replace=force)
-    path = write_crate(
-        find_project(),
-        edition,
-        out,
-        with_data=with_data,
-        license=license,
-        authors=author or [],
-        replace=force,
-    )
-    print(path)
 
 
 def instrument(
