@@ -1,4 +1,4 @@
-"""Make the derived files again that are committed: simulated data, notebooks, names of s7, the picture in CONTRIBUTING.
+"""Make the derived files again that are committed: simulated data, notebooks, the picture in CONTRIBUTING.
 
 python scripts/derive.py
 
@@ -11,11 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import sense7
-
 ROOT = Path(__file__).resolve().parents[1]
 SIMULATE = ROOT / "src" / "sense7" / "simulate"
-STUB = ROOT / "src" / "sense7" / "__init__.pyi"
 MADE_BY = ROOT / "data" / "synthetic_made_by.sha256"
 SOURCES = {".csv", ".py", ".toml", ".yml"}
 
@@ -28,22 +25,6 @@ def digest_of_simulation() -> str:
             digest.update(path.relative_to(SIMULATE).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def stub() -> str:
-    """What ``import sense7 as s7`` gives, as type checkers and editors read it: they run no ``__getattr__``."""
-    imports, short_names = [], []
-    for name, module in sense7.NAMES.items():
-        if name in sense7.__all__:
-            imports.append(f"from sense7.{module} import {name} as {name}")
-        else:
-            short_names.append(f"{name} = {getattr(sense7, name).__name__}")
-    modules = {path.stem for path in (ROOT / "src" / "sense7" / "findings").glob("[!_]*.py")}
-    for module in modules - sense7.NAMES.keys():
-        imports.append(f"from sense7.findings import {module} as {module}")
-    variables = ["__version__: str", "NAMES: dict[str, str]", f"__all__ = {sense7.__all__}"]
-    head = "# Made of __init__.py and findings/ by `make derived`."
-    return "\n".join([head, *sorted(imports), *sorted(short_names), *variables, ""])
 
 
 def main() -> None:
@@ -59,7 +40,6 @@ def main() -> None:
     else:
         run(program, "simulate", "--out", "data/synthetic.xlsx", "--force")
         MADE_BY.write_text(f"{digest}\n", encoding="ascii")
-    STUB.write_text(stub(), encoding="ascii")
     run(program, "notebooks")
     run(sys.executable, "tests/test_house.py")
 

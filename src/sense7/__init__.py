@@ -55,8 +55,7 @@ __all__ = [*_WHERE]  # noqa: PLE0604 -- all of them are strings
 def __getattr__(name: str):
     name = _SHORT.get(name, name)
     if name in _WHERE:
-        content = getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
-        return getattr(content, "with_checks", content)
+        return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
     if name.startswith("__"):
         raise AttributeError(name)
     if importlib.util.find_spec(f"sense7.findings.{name}"):

@@ -30,12 +30,3 @@ def described(value: object) -> str:
     if isinstance(value, str | Real) and len(repr(value)) <= 60:
         return f"{article} {name} ({value!r})"
     return f"{article} {name}"
-
-
-def wrong_kind(
-    function: str, expected: str, name: str, value: object, remedy: str = ""
-) -> UserError:
-    """Error of a function that got something else as the parameter ``name`` than it wants, with what can be given."""
-    return UserError(
-        f"{function} wants {expected} as {name}; got {described(value)}. {remedy}".rstrip()
-    )

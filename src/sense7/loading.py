@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from numbers import Real
 from pathlib import Path
 
-from sense7.arguments import checked, is_of_kind, is_path, is_text, is_truth_value
 from sense7.sources import Provenance, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
@@ -13,23 +11,7 @@ from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.sheets import ParsedWorkbook, parse_workbook, read_workbook
 
-_SCALE = is_of_kind(
-    (str, Path, Mapping, list, tuple), "scales or the path of a file", optional=True
-)
 
-
-@checked(
-    data=is_path(
-        "Give 'synthetic', the name of a data set that was fetched, or the path of a workbook."
-    ),
-    prompted_condition=is_text(optional=True),
-    strict=is_truth_value(),
-    scale=_SCALE,
-    words=is_of_kind((str, Path, Mapping), "a mapping or the path of a file", optional=True),
-    allow_unreadable=is_truth_value(),
-    missing=is_of_kind((str, Real, Mapping, list, tuple), "numbers and words", optional=True),
-    rated=is_truth_value(),
-)
 def load(
     data: str | Path,
     *,

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sense7.arguments import are_texts, checked, is_path, is_text
 from sense7.errors import UserError
 from sense7.files import read_json, require_free, write_whole
 
@@ -55,7 +54,6 @@ def write_json(path: str | Path, content: object) -> None:
     write_whole(Path(path), f"{text}\n", replace=True)
 
 
-@checked(notebook=is_text(), folder=is_path())
 class Recorder:
     """Collects the values that a notebook records, and writes them to the notebook's JSON file.
 
@@ -219,12 +217,9 @@ class Recorder:
         ------
         ValueError
             If a row is no value, as :meth:`value` says.
-        UserError
-            If it is no table of estimates.
         """
-        from sense7.estimators.estimates import COLUMNS, require_estimates
+        from sense7.estimators.estimates import COLUMNS
 
-        require_estimates("record.table", "table", table)
         for row in table.to_dict("records"):
             if row.get("key"):
                 content = {name: row[name] for name in ("key", *COLUMNS)}
@@ -277,7 +272,6 @@ def _running_cell() -> int | None:
     return len(shell.history_manager.input_hist_raw) - 1
 
 
-@checked(folder=is_path(), notebooks=are_texts)
 def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     """Read the values that notebooks recorded in a folder: a dictionary by key.
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sense7.arguments import checked, is_frame, is_numbers, is_text
 from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of, plain
@@ -24,23 +23,6 @@ STATES = (RATED, NOT_RATED, ABSENT, UNREADABLE)
 which says neither that the person rated nor that they declined, and so stands in no denominator."""
 
 
-def is_frame_of_turns(function: str, parameter: str, value: object) -> object:
-    """Check that an argument is a DataFrame, with numbers in the columns of ratings that it has."""
-    is_frame()(function, parameter, value)
-    ratings = value.columns.intersection(RATING_NAMES)
-    if len(ratings):
-        is_numbers("numbers in the columns of ratings")(function, parameter, value[ratings])
-    return value
-
-
-@checked(
-    name=is_text(),
-    conversations=is_frame(),
-    messages=is_frame(),
-    turns=is_frame_of_turns,
-    participants=is_frame(optional=True),
-    columns=is_frame(),
-)
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """One data set as data frames: its conversations, their messages, the ratings and the participants.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.estimates import p_in_words, require_estimates
+from sense7.estimators.estimates import p_in_words
 from sense7.files import digest_of
 from sense7.outputs import output, outputs_of, show
 from sense7.record import format_number
@@ -319,7 +319,6 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
     >>> estimates(estimate_table({"a": row}, "which"), "Rated turns").caption
     'Rated turns; mean; percentile interval'
     """
-    require_estimates("estimates", "table", table, optional=["method"])  # may stand in the index
     if table.empty:
         return Sentence("There is nothing to show.")
     if np.isfinite(table["low"].astype(float)).any() and "interval" not in caption.casefold():

@@ -2,11 +2,7 @@
 
 from collections.abc import Iterable
 
-from sense7.arguments import checked, is_text, is_whole_number, trusted_inside
 
-
-@trusted_inside
-@checked(number=is_whole_number(), noun=is_text(), plural=is_text())
 def count_of(number: int, noun: str, plural: str = "") -> str:
     """Return a number followed by its noun, in the plural unless the number is 1.
 

@@ -271,15 +271,6 @@ def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, named):
     naming.check(shown.text, named)
 
 
-@pytest.mark.parametrize("draw", [figures.intervals, figures.forest])
-def test_what_is_no_table_of_estimates_is_refused(draw):
-    lacking = table_of("ab").drop(columns="n")
-    given = {"a": (lacking, ())} if draw is figures.forest else lacking
-    label = {} if draw is figures.forest else {"label": "it"}
-    with naming.refused(draw.__name__, "columns n"):
-        draw(given, **label, **COMMON)
-
-
 def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_them():
     figure = figures.intervals(
         table_of("abc"), name="x", label="share", caption="Look at the last."

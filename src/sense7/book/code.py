@@ -193,7 +193,7 @@ class Library:
             if entry.name == CARRIED or (entry / "__init__.py").exists():
                 continue
             files += [entry, *entry.rglob("*")]
-        data = [file for file in files if is_source(file) and file.suffix not in {".py", ".pyi"}]
+        data = [file for file in files if is_source(file) and file.suffix != ".py"]
         return self._read(module).digest + digest_files(data, path.parent)
 
     def _module_of(self, name: str) -> str | None:

@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from sense7.arguments import checked
-from sense7.errors import UserError, described, wrong_kind
+from sense7.errors import UserError, described
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
@@ -170,7 +169,6 @@ def resampled_p(draws: np.ndarray) -> float:
     return float(min(1.0, 2 * (1 + smaller) / (len(defined) + 1)))
 
 
-@checked()
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
     """Bootstrap resamples of participants, the same for every statistic of a study.
@@ -246,7 +244,9 @@ class ParticipantBootstrap:
             value = getattr(self, parameter)
             is_number = isinstance(value, number_type) and not isinstance(value, bool)
             if not (is_number and least <= value <= most):
-                raise wrong_kind("A bootstrap", wanted, parameter, value)
+                raise UserError(
+                    f"A bootstrap wants {wanted} as {parameter}; got {described(value)}."
+                )
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.
@@ -549,7 +549,6 @@ class ConversationBootstrap(ParticipantBootstrap):
     may_be_empty = True
 
 
-@checked()
 @dataclass(frozen=True, eq=False)
 class StratifiedBootstrap(ParticipantBootstrap):
     """Bootstrap resamples of participants within groups of fixed size, such as the cells of an experiment.

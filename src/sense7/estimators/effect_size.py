@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sense7.arguments import checked, is_numbers
 from sense7.estimators.least_squares import cross_products
 from sense7.estimators.order import rounded
 
@@ -33,12 +32,6 @@ def mean_difference(sums: np.ndarray) -> np.ndarray:
     return means[..., 0] - means[..., 1]
 
 
-@checked(
-    sums=is_numbers(
-        "the number, the sum and the sum of squares of each of two groups (group_moments gives them for rows)",
-        last=(2, 3),
-    )
-)
 def cohens_d(sums: np.ndarray) -> np.ndarray:
     r"""Return Cohen's d with the pooled standard deviation, from n, sum and sum of squares of each of two groups.
 

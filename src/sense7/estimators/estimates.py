@@ -1,15 +1,12 @@
 """The common form of what statistics return: an estimate with its interval, and tables of them."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-
-from sense7.arguments import checked, is_mapping, is_numbers, is_text, trusted_inside
-from sense7.errors import UserError, wrong_kind
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -69,8 +66,6 @@ def estimate_row(
     return row
 
 
-@trusted_inside
-@checked(rows=is_mapping(), name=is_text(), keys=is_mapping(optional=True))
 def estimate_table(
     rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
@@ -91,25 +86,12 @@ def estimate_table(
         One row each, with the columns of ``COLUMNS``; and ``key``, if keys are given or any row has one ("" where a row
         has none); and ``computed_by``, if any row says which function returned it.
 
-    Raises
-    ------
-    UserError
-        If the rows have no name, or are no rows.
-
     Examples
     --------
     >>> row = estimate_row(2.5, n=4, unit="points", method="mean")
     >>> estimate_table({"all": row, "good": row}, "turns", {"all": "turn_mean"})["key"].tolist()
     ['turn_mean', '']
     """
-    if not name:
-        raise UserError(
-            "estimate_table wants the name of what its rows are as name; got an empty text."
-        )
-    for label, row in rows.items():
-        if not isinstance(row, Mapping):
-            accepted = "rows as estimate_row returns them"
-            raise wrong_kind("estimate_table", accepted, f"rows[{label!r}]", row)
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
     frame = frame.rename_axis(name)
     key_of = {label: row["key"] for label, row in rows.items() if "key" in row}
@@ -141,31 +123,6 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
             number += 1
         safe[name] = candidate
     return safe
-
-
-def require_estimates(
-    function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()
-) -> None:
-    """Refuse what is no table of estimates, before it is shown or recorded.
-
-    Examples
-    --------
-    >>> require_estimates("intervals", "tables", pd.DataFrame({"estimate": [1.0]}))
-    Traceback (most recent call last):
-    sense7.errors.UserError: intervals wants a table of estimates as tables; it lacks the columns low, high, n, ...
-    """
-    remedy = "Give a table of estimates, as statistics return it."
-    if not isinstance(table, pd.DataFrame):
-        raise wrong_kind(function, "a table of estimates", name, table, remedy)
-    lacking = []
-    for column in COLUMNS:
-        if column not in table.columns and column not in optional:
-            lacking.append(column)
-    if lacking:
-        names = ", ".join(lacking)
-        raise UserError(
-            f"{function} wants a table of estimates as {name}; it lacks the columns {names}. {remedy}"
-        )
 
 
 def under_keys(table: pd.DataFrame, keys: Mapping[str, str]) -> pd.DataFrame:
@@ -209,8 +166,6 @@ def p_in_words(p: float) -> str:
     return f"{p:.4f}"
 
 
-@trusted_inside
-@checked(p=is_numbers("one p value for each test", dimensions=1))
 def holm(p) -> np.ndarray:
     r"""Return p values adjusted by Holm's method, which controls the family-wise error rate.
 

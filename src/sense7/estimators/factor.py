@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from sense7.arguments import checked, is_numbers, trusted_inside
-from sense7.errors import UserError
 from sense7.estimators.alpha import correlations_from_covariances, unexplained_variances
 
 FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "RMSEA", "SRMR")
@@ -170,11 +168,6 @@ def _step(
     return np.where(free, step, 0.0)
 
 
-@trusted_inside
-@checked(
-    loadings=is_numbers("one number for each item"),
-    uniquenesses=is_numbers("one number for each item"),
-)
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
     r"""Return McDonald's omega total from the loadings and uniquenesses of a one-factor model.
 
@@ -203,11 +196,7 @@ def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
     >>> round(float(omega_total(np.array([0.8, 0.8]), np.array([0.36, 0.36]))), 4)
     0.7805
     """
-    if loadings.ndim == 0 or loadings.shape != uniquenesses.shape or not loadings.shape[-1]:
-        raise UserError(
-            "omega_total wants the loading and the uniqueness of each item; got arrays of the shapes "
-            f"{loadings.shape} and {uniquenesses.shape}."
-        )
+    loadings, uniquenesses = np.stack([loadings, uniquenesses])  # of one shape, or an error
     common = loadings.sum(axis=-1) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         return common / (common + uniquenesses.sum(axis=-1))

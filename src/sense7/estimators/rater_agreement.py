@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from sense7 import taxonomy
-from sense7.arguments import checked, is_numbers, is_one_of, is_share, trusted_inside
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
 from sense7.estimators.order import rounded
@@ -21,11 +20,6 @@ STEPS = {"scale": "steps of the scale", "occurring": "steps between the values t
 _PIECE = 2000
 
 
-@trusted_inside
-@checked(
-    tables=is_numbers("counts in tables of five by five levels", last=(LEVELS, LEVELS)),
-    weights=is_one_of(WEIGHTS),
-)
 def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
     r"""Return Cohen's weighted kappa of two ratings, from tables that count each pair of levels.
 
@@ -206,15 +200,6 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
         return np.where(defined, (B - W) / (B + (n_0 - 1) * W), np.nan)
 
 
-@checked(
-    table=is_numbers(
-        "a complete table of numbers with at least two rows and two columns",
-        dimensions=2,
-        fewest=2,
-        missing=False,
-    ),
-    confidence=is_share,
-)
 def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
     """Return the six intraclass correlations of Shrout and Fleiss: units in rows, their raters in columns.
 
@@ -247,6 +232,7 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     """
     from scipy import stats  # takes as long to import as all that judges need
 
+    table = np.asarray(table, dtype=float)
     n, k = table.shape
     mean = table.mean()
     row_means = table.mean(axis=1)

@@ -7,7 +7,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import ranges_in_words
 from sense7.figures.source import INK, Shown, Sources, main_color
 from sense7.figures.style import (
@@ -117,7 +116,6 @@ def stacked_shares(
     estimated = {}
     reasons = []
     for bar, table in tables.items():
-        require_estimates("stacked_shares", "tables", table)
         reasons += list(table["reason"])
         if has_estimate(table).any():
             estimated[bar] = table

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from sense7.estimators.estimates import COLUMNS, require_estimates
+from sense7.estimators.estimates import COLUMNS
 from sense7.figures.source import GRAY, INK, Shown, Sources
 from sense7.figures.style import (
     MARKS,
@@ -139,8 +139,6 @@ def intervals(
         Rows without an estimate say so in their place; a sentence if there is no row.
     """
     panel = _Panel("", by_series(tables))
-    for table in panel.tables.values():
-        require_estimates("intervals", "tables", table)
     if not len(panel.first_table):
         return Sentence(f"No figure of {label}: there is nothing to show.")
     sentences = []
@@ -273,7 +271,6 @@ def forest(
     for question, (tables, lines) in panels.items():
         panel = _Panel(question, by_series(tables), _named(lines))
         for series, table in panel.tables.items():
-            require_estimates("forest", "panels", table)
             row_sources += [sources.source(series, question)] * len(table)
         drawn_panels.append(panel)
         texts += panel.in_words()

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import (
     Tables,
     by_series,
@@ -187,7 +186,6 @@ def reliability_diagram(
     >>> reliability_diagram(estimate_table(rows, "prediction"), name="x", caption="n = 20").alt[:76]
     'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.50'
     """
-    require_estimates("reliability_diagram", "table", table)
     predicted = table[has_estimate(table)]
     if predicted.empty:
         reasons = reasons_of(table)

@@ -9,18 +9,20 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import Function, bind_arguments
-from sense7.errors import UserError, wrong_kind
+from sense7.errors import UserError
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import ComputedBy, Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
+
+Function = TypeVar("Function", bound=Callable)
 
 
 class NotComputable(Exception):
@@ -105,23 +107,17 @@ def finding(function: Function) -> Function:
     """Mark a public function of which values are recorded: each row that it returns under a key says so.
 
     A row of another finding that is returned under the same key keeps the name of that one, whose call is the shorter
-    way to the number. Under another key it is a number of this function. What is no study, no bootstrap, or a bootstrap
-    of other participants than the study's is refused.
+    way to the number. Under another key it is a number of this function. A bootstrap of other participants than the
+    study's is refused.
     """
     name = f"{function.__module__}.{function.__qualname__}"
     signature = inspect.signature(function)
-    required = set()
-    for parameter in signature.parameters.values():
-        if parameter.default is inspect.Parameter.empty:
-            required.add(parameter.name)
 
     @functools.wraps(function)
     def naming_itself(*arguments, **options):
-        bound = bind_arguments(function.__qualname__, signature, arguments, options).arguments
-        _require_participants_of_study(
-            function.__qualname__,
-            {parameter: value for parameter, value in bound.items() if parameter in required},
-        )
+        bound = signature.bind(*arguments, **options).arguments
+        if bound.keys() >= {"study", "bootstrap"}:
+            _require_participants_of_study(bound["study"], bound["bootstrap"])
         result = function(*arguments, **options)
         choices = {
             parameter: value
@@ -133,26 +129,11 @@ def finding(function: Function) -> Function:
     return naming_itself
 
 
-def _require_participants_of_study(function: str, arguments: Mapping[str, object]) -> None:
-    """Refuse what is no study or no bootstrap, and a bootstrap of other participants than the study's.
+def _require_participants_of_study(study: Study, bootstrap: ParticipantBootstrap) -> None:
+    """Refuse a bootstrap of other participants than the study's.
 
     Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
     """
-    remedy = "s7.ParticipantBootstrap(study.conversations['participant'])."
-    if "study" in arguments and not isinstance(arguments["study"], Study):
-        raise wrong_kind(
-            function, "a Study", "study", arguments["study"], "Give what s7.load(...) returns."
-        )
-    if "bootstrap" not in arguments:
-        return
-    bootstrap = arguments["bootstrap"]
-    if not isinstance(bootstrap, ParticipantBootstrap):
-        raise wrong_kind(
-            function, "a ParticipantBootstrap", "bootstrap", bootstrap, f"Give {remedy}"
-        )
-    if "study" not in arguments:
-        return
-    study = arguments["study"]
     in_study = pd.Index(study.conversations["participant"].dropna().unique())
     differences = []
     for names, where in (
@@ -165,7 +146,7 @@ def _require_participants_of_study(function: str, arguments: Mapping[str, object
         raise UserError(
             f"The bootstrap resamples {count_of(len(bootstrap.names), 'participant')}; {study.name} has "
             f"{count_of(len(in_study), 'participant')} ({'; '.join(differences)}). "
-            f"Make it from the study that is analyzed: {remedy}"
+            "Make it from the study that is analyzed: s7.ParticipantBootstrap(study.conversations['participant'])."
         )
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import checked, is_frame, is_names, trusted_inside
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 from sense7.findings.core import Number, finding, mean_number, tabulate
@@ -25,8 +24,6 @@ CHOICES = {
 """Other conventions of the ground truth -> end of the key of what they change."""
 
 
-@trusted_inside
-@checked(turns=is_frame("conversation", numeric=DIMENSION_NAMES), conversations=is_names)
 def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
     r"""Return the ground truth of each conversation: ratings averaged within each turn, then over its rated turns.
 

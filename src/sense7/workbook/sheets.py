@@ -8,7 +8,6 @@ warning that names its cells and says what was done. Conventions: ``book/format.
 
 import contextlib
 import gc
-import inspect
 import math
 import re
 from collections import defaultdict
@@ -16,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.arguments import bind_arguments, checked, is_path
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.taxonomy import normalise_name
 from sense7.workbook.conversations import Columns, read_conversations
@@ -67,7 +65,6 @@ class ParsedWorkbook(Study):
         return Study(**fields)
 
 
-@checked(path=is_path("Give the path of a file."))
 def read_workbook(path: str | Path, **options) -> Study:
     """Read a workbook of the official format, or a folder of its tables, as a study.
 
@@ -105,7 +102,6 @@ def read_workbook(path: str | Path, **options) -> Study:
     >>> len(study.conversations), len(study.turns), study.prompted_condition
     (672, 6450, 'model-a-empathy-prompt')
     """
-    bind_arguments("read_workbook", inspect.signature(parse_workbook), (path,), options)
     return parse_workbook(path, **options).study()
 
 
