@@ -10,7 +10,6 @@ PREDICTIONS :=
 OPTIONS :=
 NOTEBOOK :=
 SINCE :=
-TARGETS :=
 ONLY :=
 PART :=
 STUDIES :=
@@ -25,7 +24,7 @@ MAKEFLAGS += --no-print-directory
 
 # Commands read them from the environment, as MAKE_DATA and so on. Neither make nor a shell reads what they hold, since
 # the name of a file may look like a command.
-GIVEN := DATA JOBS LONG NAME NOTEBOOK ONLY OPTIONS PART PREDICTIONS SINCE STUDIES TARGETS
+GIVEN := DATA JOBS LONG NAME NOTEBOOK ONLY OPTIONS PART PREDICTIONS SINCE STUDIES
 $(foreach variable,$(GIVEN),$(eval export MAKE_$(variable) := $$(value $(variable))))
 unexport $(GIVEN)
 
@@ -107,16 +106,6 @@ rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes
 format: setup ## put code into the project's style
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format --quiet .
-
-.PHONY: fuzz
-fuzz: setup ## search for input that breaks a reader (about 20 minutes; needs atheris, see evidence/fuzzing.py)
-	@$(BIN)/python evidence/fuzzing.py $$MAKE_TARGETS
-
-.PHONY: mutants
-mutants: setup ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
-	@$(BIN)/python -c 'import mutmut' 2>/dev/null || \
-	  { echo "mutmut is in no lock: $(BIN)/python -m pip install 'mutmut>=3.8,<4'"; exit 2; }
-	@$(BIN)/python evidence/mutation.py
 
 .PHONY: bench
 bench: setup ## measure against what a user would use otherwise (hours); ONLY=reading,check for some

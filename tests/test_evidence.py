@@ -22,9 +22,9 @@ from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
 
 ROOT = bench.ROOT
-MUTANTS, EXPECTED, POWER, COVERAGE = (
+EXPECTED, POWER, COVERAGE = (
     json.loads((ROOT / "data" / f"{name}.json").read_text("utf-8"))
-    for name in ("mutation", "expected", "claims_power", "coverage")
+    for name in ("expected", "claims_power", "coverage")
 )
 
 
@@ -32,20 +32,6 @@ def test_the_page_shows_what_is_stored():
     assert bench.RESULTS.read_text("utf-8") == bench.page(
         json.loads(bench.BENCH.read_text("utf-8"))
     )
-
-
-def test_mutants_of_every_package_were_run():
-    package = ROOT / "src" / "sense7"
-    assert {file.parent.name for file in package.glob("*/__init__.py")} | {"top"} == MUTANTS[
-        "packages"
-    ].keys()
-    for name, row in MUTANTS["packages"].items():
-        assert row["run"] == min(row["number"], row["mutants"]), name
-        assert row["run"] == row["dead"] + row["out_of_time"] + row["alive"], name
-        interval = binomtest(row["alive"], row["run"]).proportion_ci(method="wilson")
-        assert [row["low"], row["high"]] == pytest.approx(
-            [interval.low, interval.high], abs=0.0006
-        ), name
 
 
 # Simulated studies
