@@ -43,7 +43,6 @@ WRITERS = {
         f"judge calibrate {ROOT}/data/synthetic_judge/{RUN} --out out",
         f"out/{RUN}",
     ),
-    "judge batch export": (f"judge batch export --data {SYNTHETIC} --out a.jsonl", "a.jsonl"),
 }
 ELSEWHERE = {
     "build": "an edition: set aside, tests/book/test_manifest.py",
@@ -51,7 +50,6 @@ ELSEWHERE = {
     "new": "refuses names that are taken",
     "notebooks": "derived files: refuses edited ones",
     "judge run": "a session: tests/judge/asking/test_session.py",
-    "judge batch import": "tests/judge/asking/test_batch.py",
     **dict.fromkeys(
         ("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"
     ),

@@ -29,9 +29,7 @@ SLOWEST = 8
 CHARACTERS = " \n\t17aZé-.,:;<>([{'\"`*_=!/"
 """Characters of every class that a pattern can name."""
 
-AT_ONE_POSITION = {
-    "sense7.judge.reply._JSON_BEGINS": "at the start of a reply and behind its first end of thinking: twice in all",
-}
+AT_ONE_POSITION = {}
 """Patterns that are matched at a position, not searched for: why no part of a text is passed over again and again."""
 
 COMPOSED = {
@@ -39,7 +37,6 @@ COMPOSED = {
     "sense7.file_names.file_name": {"patterns": ["[.]", "[^A-Za-z0-9._-]|-"]},
     "sense7.judge.asking.refusals._refused_in": {"sought": "max_tokens"},
     "sense7.judge.asking.refusals._remedy": {"value": 4000},
-    "sense7.judge.reply._without_unknown_markup": {"tag": ("<think>", "think"), "name": "think"},
     "sense7.simulate.true_values.table._families": {"row": {"key": "mean_*"}},
     "sense7.simulate.truth.parameters_behind": {"pattern": "effect_*_*"},
 }

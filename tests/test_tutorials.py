@@ -84,35 +84,8 @@ def go_through(page, reader):
             lines = [line.rstrip().replace(ADDRESS, reader.address) for line in shown]
             assert [line for line in lines if line not in output] == [], "\n".join(output)
             done += 1
-            carry_out_batch(Path("requests.jsonl"), Path("replies.jsonl"))
             rate_and_download(Path("rate.html"), Path("ratings"))
     return done
-
-
-def carry_out_batch(requests, replies):
-    """What a provider does between export and import: a reply to each request, in an order of its own."""
-    if not requests.exists():
-        return
-    lines = []
-    for number, request in enumerate(map(json.loads, requests.read_text("utf-8").splitlines()), 1):
-        assert (request["method"], request["url"]) == ("POST", "/v1/chat/completions")
-        message = {
-            "role": "assistant",
-            "content": f"<S0>Reasoning {number}.</S0><S2>{number % 5 + 1}</S2>",
-        }
-        body = {
-            "model": request["body"]["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 200, "completion_tokens": 30},
-        }
-        reply = {
-            "id": f"batch_req_{number}",
-            "custom_id": request["custom_id"],
-            "response": {"status_code": 200, "request_id": f"req_{number}", "body": body},
-            "error": None,
-        }
-        lines.insert(0, json.dumps(reply))
-    replies.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def rate_and_download(page, folder):

@@ -14,7 +14,7 @@ WORDS = {
     "compare": notes_of_comparison,
     "calibrate": notes_of_calibration,
 }
-SKIPPED = ["my_results.csv", "b.xlsx"]
+SKIPPED = ["my_results.csv"]
 PLACES = {
     "evaluate": [
         *("1,200 refusal", "2 truncated", "0.250", "0.750", "1 conversation", "3", "4"),
@@ -41,7 +41,6 @@ WITHOUT_BOUNDS = RowFacts({"unstated": 1}, [np.nan, np.nan], 0, 0, "", 0)
 def test_every_fact_is_said_in_its_order(verb):
     facts = Facts(
         skipped=[Path("my_results.csv")],
-        repeats={"b.xlsx": "from a cache"},
         simulated=["a"],
         remarks=[("a", "one cell is blank")],
         rows={"a": ROWS, "b": WITHOUT_BOUNDS},
@@ -56,5 +55,5 @@ def test_every_fact_is_said_in_its_order(verb):
 
 @pytest.mark.parametrize("verb", WORDS)
 def test_nothing_is_said_of_files_that_lack_nothing(verb):
-    facts = Facts([], {}, models=["gpt"], conversations=2, lacking={"a": 0})
+    facts = Facts([], models=["gpt"], conversations=2, lacking={"a": 0})
     assert WORDS[verb](Report({}, {"policy": "strict"}, facts)) == []

@@ -18,11 +18,13 @@ from sense7.judge.files import (
     UNSTATED,
     ScoreScale,
     counted_scores,
+    models_that_answered,
     prediction_path,
     read_predictions,
     write_predictions,
 )
 from sense7.judge.reply import FAILURES, read_reply
+from sense7.taxonomy import SIMULATED_JUDGE
 from sense7.workbook import Sheet, write_sheets
 
 
@@ -580,3 +582,24 @@ def test_a_file_that_can_not_be_read_is_one_message(tmp_path, name, content, pla
         (tmp_path / name).write_bytes(content)
     with naming.refused(f"{tmp_path / name}: ", *places):
         read_predictions(tmp_path / name)
+
+
+# The model that answered
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "named"),
+    [
+        ("judge", ["judge", "judge", None], []),
+        ("judge", [None, None, None], []),
+        ("judge", ["small-0.5b"] * 3, ["judge", "small-0.5b (3 replies)"]),
+        ("judge", ["judge-08-06", None, "judge-05-13"], ["judge-08-06 (1 reply)", "judge-05-13"]),
+        ("judge", ["judge", "small-0.5b", "judge"], ["judge (2 replies)", "small-0.5b", "changed"]),
+        (SIMULATED_JUDGE, ["none (simulated)"] * 3, []),
+    ],
+)
+def test_another_model_than_was_asked_or_a_change_of_models_is_one_note(asked, answered, named):
+    run = pd.DataFrame({"model": asked, "returned_model": answered, "output": "<S2>4</S2>"})
+    notes = models_that_answered(run)
+    assert len(notes) == bool(named)
+    assert all(word in notes[0] for word in named)

@@ -385,7 +385,7 @@ def full_disk():
             gc.collect()
 
 
-@pytest.mark.parametrize("verb", ["template", "simulate", "import", "batch"])
+@pytest.mark.parametrize("verb", ["template", "simulate", "import"])
 def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb, bench, sense7):
     out, chats = bench.folder / "new", bench.file("chats.txt", "User: Hi\nAssistant: Yes\n")
     command = {
@@ -400,12 +400,11 @@ def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb,
             "conversations=16",
         ],
         "import": ["import", chats, "--out", f"{out}.xlsx"],
-        "batch": ["judge", "batch", "export", "--out", f"{out}.jsonl", "--data", bench.workbook()],
     }[verb]
     before = files_of(bench.folder)
     with full_disk():
         found = sense7(*command)
-    require_refusal(found, "new.jsonl" if verb == "batch" else "new.xlsx")
+    require_refusal(found, "new.xlsx")
     assert files_of(bench.folder) == before
 
 

@@ -1,4 +1,4 @@
-"""The verbs of ``sense7 judge``: ask a model, evaluate, compare and calibrate predictions, or go by way of a batch.
+"""The verbs of ``sense7 judge``: ask a model; evaluate, compare and calibrate predictions.
 
 Exit codes are those of :mod:`sense7.cli`; 1 also if calls failed. What a verb comes to goes to standard output, what it
 says on the way to standard error.
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import Data, Force, Many, argument, complain, option, with_options
+from sense7.cli.common import Data, Many, argument, complain, option, with_options
 from sense7.errors import UserError
-from sense7.files import require_free
 from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 judge = typer.Typer(
     no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says."
 )
-batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
 
 _SECONDS_BETWEEN_LINES = 5
 """A line of progress is shown at most this often, and at the end."""
@@ -34,7 +32,7 @@ _SECONDS_BETWEEN_LINES = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """What is asked, and of which conversations: the same for a session and a batch."""
+    """What is asked, and of which conversations."""
 
     data: Data
     model: Annotated[str, option("Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
@@ -203,12 +201,6 @@ def run(
         if outcome.final:
             again = "corrected in this way, the command asks"
         problems.append(f"{unanswered:,} without an answer; {again} for these again")
-    too_long = outcome.statuses["prompt_cut"]
-    if too_long:
-        remedy = "Give the server a longer context, and the same command asks again"
-        problems.append(
-            f"{too_long:,} longer than the context of the model, and without a score. {remedy}"
-        )
     _end(outcome, problems)
 
 
@@ -292,65 +284,12 @@ def calibrate(
     _print_sections(calibration(report), notes_of_calibration(report))
 
 
-judge.add_typer(batch, name="batch")
-
-
-@batch.command("export")
-@with_options
-def export_batch(
-    out: Annotated[Path, option("File of requests to write, one line for each.")],
-    asking: Asking,
-    runs: Runs = 1,
-    force: Force = False,
-) -> None:
-    """Write the requests as a file for the Batch API; nothing is sent."""
-    from sense7.judge.asking.batch import export_requests
-    from sense7.judge.asking.session import questions_for
-
-    require_free(out, f"--out {out}", replace=force)
-    number = export_requests(questions_for(**asking.opened()), runs, out, replace=force)
-    print(count_of(number, "request"), file=sys.stderr)
-    print(out)
-
-
-@batch.command("import")
-@with_options
-def import_batch(
-    replies: Annotated[list[Path], argument("Files of replies, those of errors included.")],
-    out: Annotated[Path, option("Folder of prediction files.")],
-    asking: Asking,
-    runs: Annotated[
-        int | None, option("How many were exported; the highest with a reply if not given.", min=1)
-    ] = None,
-    policy: Policy = "strict",
-) -> None:
-    """Make prediction files of a batch's replies; data and options are those of the export."""
-    from sense7.judge.asking.batch import import_replies
-    from sense7.judge.asking.session import questions_for
-
-    imported = import_replies(
-        questions_for(**asking.opened()), replies, out, runs=runs, policy=policy
-    )
-    remarks = []
-    if imported.missing:
-        remarks.append(f"{count_of(imported.missing, 'request')} without a reply")
-    if imported.repeated:
-        repeated = count_of(imported.repeated, "further reply", "further replies")
-        remarks.append(f"{repeated} to the same request left out")
-    if imported.foreign:
-        foreign = count_of(len(imported.foreign), "reply", "replies")
-        first = imported.foreign[0]
-        remarks.append(f"{foreign} to other requests left out; the first is {first!r}")
-    imported.remarks = [*remarks, *imported.remarks]
-    _end(imported, imported.without_score, f"{count_of(len(imported.paths), 'run')}; ")
-
-
-def _end(outcome: "Written", problems: list[str], number: str = "") -> None:
+def _end(outcome: "Written", problems: list[str]) -> None:
     """Say what became of the replies, give the files, and end with exit code 1 if there are problems."""
     for remark in outcome.remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
     counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
-    print(f"{number}{counts}; doubtful readings {outcome.doubtful:,}", file=sys.stderr)
+    print(f"{counts}; doubtful readings {outcome.doubtful:,}", file=sys.stderr)
     for path in outcome.paths:
         print(path)
     for problem in problems:

@@ -169,15 +169,13 @@ def _on_policy(report: Report) -> list[str]:
 
 
 def _on_paths(facts: Facts) -> list[str]:
-    """Which files were passed over, and which hold replies of earlier ones."""
-    notes = []
-    if facts.skipped:
-        notes.append(
-            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(facts.skipped):,}; "
-            f"the first is {facts.skipped[0]}."
-        )
-    notes += [f"{path}: {note}." for path, note in facts.repeats.items()]
-    return notes
+    """Which files were passed over."""
+    if not facts.skipped:
+        return []
+    return [
+        f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(facts.skipped):,}; "
+        f"the first is {facts.skipped[0]}."
+    ]
 
 
 # --- compare ------------------------------------------------------------------------------
@@ -259,6 +257,6 @@ def calibration(report: Report) -> list[Section]:
 
 
 def notes_of_calibration(report: Report) -> list[str]:
-    """What was remarked of files, which were passed over, and which hold replies of earlier ones."""
+    """What was remarked of files, and which were passed over."""
     remarks = [f"{file}: {remark}." for file, remark in report.facts.remarks]
     return [*remarks, *_on_paths(report.facts)]

@@ -12,18 +12,18 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.file_names import file_name
-from sense7.judge.origins import RepliesSeen, in_words, other_models
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
     AUTHORS_DEFAULT,
     FAILURES,
+    HIGHEST,
+    LOWEST,
     NOT_ASKED,
     STATUSES,
     Reply,
     read_reply,
 )
-from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank
@@ -37,8 +37,8 @@ __all__ = [
     "Predictions",
     "ScoreScale",
     "counted_scores",
+    "models_that_answered",
     "read_predictions",
-    "without_repeats",
     "write_predictions",
 ]
 
@@ -434,7 +434,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     if not score_scale and ratings is None:
         notes += _read_outputs(frame, states_status=states_status)
     notes += _not_counted(frame, numbers, rows)
-    notes += other_models(frame)
+    notes += models_that_answered(frame)
     run = _RUN.search(path.stem)
     if run and "run" not in rows.cells:
         frame["run"] = float(run[1])
@@ -584,21 +584,23 @@ def _not_counted(frame: pd.DataFrame, numbers: pd.Series, rows: _Rows) -> list[s
     ]
 
 
-def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], dict[str, str]]:
-    """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
-    earlier = RepliesSeen()
-    distinct = []
-    notes = {}
-    for file in files:
-        repeated, replies = earlier.repeated(file.frame)
-        words = in_words(repeated, replies)
-        if repeated and repeated == replies:
-            notes[str(file.path)] = f"{words}. This is no further run, and is left out"
-            continue
-        if repeated:
-            notes[str(file.path)] = f"{words}, so that runs seem to agree more than they do"
-        distinct.append(file)
-    return distinct, notes
+def models_that_answered(frame: pd.DataFrame) -> list[str]:
+    """Note the models that answered a run, unless it is the model alone that was asked."""
+    replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
+    answering = replies["returned_model"].value_counts()
+    models = replies["model"].dropna().unique()
+    if answering.empty or answering.index.tolist() == models.tolist():
+        return []
+    counts = [
+        f"{name} ({count_of(number, 'reply', 'replies')})" for name, number in answering.items()
+    ]
+    note = (
+        f"asked was the model {' and '.join(models)}; the endpoint names as the model that answered "
+        f"{', '.join(counts)}"
+    )
+    if len(counts) > 1:
+        note += ". The model changed during the run, so that its scores are of several"
+    return [note]
 
 
 def _read_outputs(frame: pd.DataFrame, *, states_status: bool) -> list[str]:

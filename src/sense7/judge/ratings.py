@@ -1,15 +1,13 @@
 """Ratings that a judge gives beside the authors' one score: of single turns, and of the seven dimensions."""
 
 import json
-import re
 
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.judge.reply import Reply, without_thinking
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES, normalise_word
+from sense7.judge.reply import Reply, answer_in
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
-from sense7.workbook.scales import declines
 from sense7.workbook.xlsx import Sheet
 
 __all__ = [
@@ -28,8 +26,6 @@ SHEET = "ratings"
 
 SIDES = ("judge", "person")
 REASONING = "reasoning"
-_FENCE_NAME = re.compile(r"^[ \t]*(?:```|~~~)\w*", re.MULTILINE)
-_WITHOUT_LEVEL = ("n/a", "na", "n.a")
 
 
 def ratings_of(rating: str) -> tuple[str, ...]:
@@ -64,80 +60,69 @@ def schema(names: tuple[str, ...]) -> dict:
 
 
 def read_levels(
-    text: str | None, names: tuple[str, ...], *, cut: bool = False
+    text: str | None, names: tuple[str, ...], *, is_cut: bool = False
 ) -> tuple[dict, str, str | None]:
-    """Read the levels of a reply, strictly: one JSON object that has each rating asked for.
+    """Read the levels of a reply: a JSON object by :func:`schema`; why there are none; and its reasoning.
 
-    Words and a fence may stand around it, but no number: that could be another rating. Beside words in a reply that was
-    ``cut`` off it could be a draft.
+    Words, a fence or another object may stand around it. Objects that fit have to say the same. In a reply that was
+    cut off, an object behind words may be a draft.
     """
-    answer = without_thinking(text or "")
-    if not answer.strip():
-        return {}, "the reply is empty", None
+    answer = answer_in(text or "")
+    if is_cut and not answer.lstrip().startswith("{"):
+        answer = ""
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_distinct)
+    fitting = []
     begin = answer.find("{")
-    try:
-        ratings, end = json.JSONDecoder(object_pairs_hook=_distinct).raw_decode(
-            answer, max(begin, 0)
-        )
-    except (ValueError, RecursionError):
-        return {}, "the reply is not one JSON object in which each rating stands once", None
-    beside = answer[: max(begin, 0)] + answer[end:]
-    if not isinstance(ratings, dict) or re.search(r"[][{}]", beside):
-        return {}, "the reply is JSON, but not one object", None
-    if any(map(str.isnumeric, beside)):
-        words = " ".join(beside.split())[:60]
-        return {}, f"numbers stand beside the JSON object: {words!r}", None
-    if cut and any(map(str.isalpha, _FENCE_NAME.sub("", beside))):
-        return {}, "words stand beside the JSON object of a reply that was cut off", None
-    reasoning = ratings.get(REASONING)
+    while begin >= 0:
+        end = begin + 1
+        try:
+            value, end_of_value = decoder.raw_decode(answer, begin)
+        except RecursionError:
+            break
+        except ValueError:  # no object begins here
+            value = {}
+        if all(name in value and _fits(value[name], name) for name in names):
+            fitting.append(value)
+            end = end_of_value
+        begin = answer.find("{", end)
+    if not fitting:
+        if not answer.strip():
+            return {}, "the reply is empty", None
+        asked_for = ", ".join(names)
+        return {}, f"the reply holds no JSON object with levels for {asked_for}", None
+    found = [tuple(value[name] for name in names) for value in fitting]
+    if len(set(found)) > 1:
+        return {}, "the reply holds JSON objects with different levels", None
+    reasoning = fitting[-1].get(REASONING)
     if not isinstance(reasoning, str):
         reasoning = None
     levels = {}
-    for name in names:
-        level = _level_of(ratings.get(_folded(name)))
-        if level is None or (level == NOT_APPLICABLE and name not in DIMENSION_NAMES):
-            value = "missing"
-            if _folded(name) in ratings:
-                value = json.dumps(ratings[_folded(name)], ensure_ascii=False)[:60]
-            reason = f"{name} is {value}, which is no whole level from 1 to {len(LEVELS)}"
-            return {}, reason, reasoning
-        levels[name] = level
+    for name, level in zip(names, found[-1], strict=True):
+        levels[name] = level if level == NOT_APPLICABLE else int(level)
     return levels, "", reasoning
 
 
-def _folded(name: str) -> str:
-    """Name of a rating as it is compared: without case and blanks around it."""
-    return name.strip().casefold()
-
-
 def _distinct(pairs: list[tuple]) -> dict:
-    """Members of an object of JSON by their folded names; refused if one is there twice."""
-    members = {_folded(name): value for name, value in pairs}
+    """Members of an object of JSON; refused if one is there twice."""
+    members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError("a name is there twice")
     return members
 
 
-def _level_of(value: object) -> int | str | None:
-    """Level that a value of a reply means: a whole number, as a float or a text too, or that none applies."""
-    if isinstance(value, str):
-        word = normalise_word(re.sub("[_-]+", " ", value.strip().rstrip(".")))
-        if word in _WITHOUT_LEVEL or declines(word):
-            return NOT_APPLICABLE
-        if not re.fullmatch(r"\s*[0-9](?:\.0{1,9})?\s*", value, re.ASCII):
-            return None
-        value = float(value)
-    if type(value) in (int, float) and value in range(1, len(LEVELS) + 1):
-        return int(value)
-    return None
+def _fits(value: object, name: str) -> bool:
+    """Whether a value is a level, as an integer or 4.0, or says that a dimension does not apply."""
+    if value == NOT_APPLICABLE:
+        return name in DIMENSION_NAMES
+    return type(value) in (int, float) and value in range(1, len(LEVELS) + 1)
 
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
     """Return the reply to a request for ratings, given how it is read as a score, and its levels."""
     status = reply.status
-    levels, reason, reasoning = read_levels(text, names, cut=status == "truncated")
+    levels, reason, reasoning = read_levels(text, names, is_cut=status == "truncated")
     score = None
-    if status in ("api_error", "refusal", "prompt_cut"):
+    if status in ("api_error", "refusal"):
         reason = reply.reason
     elif levels:
         level = levels["overall" if "overall" in names else names[0]]

@@ -431,7 +431,7 @@ def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs
 ):
     code = "import sys\nsys.modules['aiohttp'] = sys.modules['certifi'] = None\n"
     code += "import sense7.cli.judge, sense7.judge.scores.report\n"
-    code += "import sense7.judge.asking.batch, sense7.judge.asking.session\n"
+    code += "import sense7.judge.asking.session\n"
     subprocess.run([sys.executable, "-c", code], check=True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with naming.refused("aiohttp", "make setup", "sense7-companion[judge]", "pip install"):

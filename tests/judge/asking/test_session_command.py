@@ -137,12 +137,6 @@ def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, com
     naming.check(lines_of(said, "sense7:"), "--param max_completion_tokens=3000", "1 of 5")
     said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
     naming.check(lines_of(said, "parameters"), "max_tokens", "max_completion_tokens=3000")
-    too_long = endpoint.error_body(
-        "the request exceeds the available context size (4096 tokens), try increasing it"
-    )
-    server.script = lambda asked: Answered(status=400, body=too_long)
-    said = invoked(*command(5, "cut"), code=1).stderr
-    naming.check(lines_of(said, "sense7:"), "prompt_cut", 4096)
     server.script = lambda asked: Answered(status=500, body=b"broken")
     options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
     assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr

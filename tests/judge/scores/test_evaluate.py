@@ -267,13 +267,13 @@ def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
     )
     found = evaluate(tmp_path)
     rows = found.facts.rows["a"]
-    assert rows.doubtful == 2
+    assert rows.doubtful == 1
     assert "'10'" in rows.first_doubt
     counts = {
         name: row["estimate"]
         for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()
     }
-    assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (2, 2, 2)
+    assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (1, 2, 2)
     assert [found.over_files["mean"].loc["accuracy", name] for name in ("estimate", "n")] == [
         1.0,
         2,

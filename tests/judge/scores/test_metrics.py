@@ -170,7 +170,6 @@ def test_coverage_counts_every_row_and_status():
         "refusal": 1,
         "truncated": 1,
         "api_error": 0,
-        "prompt_cut": 0,
         "not_applicable": 0,
         UNSTATED: 1,
     }

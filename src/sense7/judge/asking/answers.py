@@ -15,10 +15,9 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.judge.asking.requests import Questions
-from sense7.judge.files import write_predictions
-from sense7.judge.origins import RepliesSeen, in_words, other_models
+from sense7.judge.files import models_that_answered, write_predictions
 from sense7.judge.ratings import ratings_sheet, read_ratings
-from sense7.judge.reply import FAILED, NOT_ASKED, USABLE, Reply, ending, read_reply
+from sense7.judge.reply import NOT_ASKED, USABLE, Reply, read_reply
 from sense7.terminal import count_of
 
 __all__ = ["Answer", "NoCompletion", "Written", "now", "read_response", "words_of"]
@@ -106,8 +105,6 @@ class Answer:
         )
         if self.note and reply.status == "parse_failure":
             reply = replace(reply, reason=f"{reply.reason}: {self.note}")
-        if self.prompt_cut:
-            reply = replace(reply, status="prompt_cut")
         if self.asked:
             reply = read_ratings(self.output, tuple(self.asked), reply)
         if self.attempts == 0:
@@ -119,7 +116,7 @@ class Answer:
 
 @dataclass
 class Written:
-    """The prediction files of a session or a batch, and what its replies came to."""
+    """The prediction files of a session, and what its replies came to."""
 
     paths: list[Path] = field(default_factory=list)
     statuses: Counter = field(default_factory=Counter)
@@ -128,7 +125,6 @@ class Written:
     without_score: list[str] = field(default_factory=list)
     stopped: str = ""
     final: bool = False
-    earlier_replies: RepliesSeen = field(default_factory=RepliesSeen)
 
     def add(
         self,
@@ -163,10 +159,7 @@ class Written:
         self.remarks += write_predictions(
             self.paths[-1], frame, policy=policy, further=further, own=True
         )
-        self.remarks += [f"run {run:,}: {note}" for note in other_models(frame)]
-        repeated, number = self.earlier_replies.repeated(frame)
-        if repeated:
-            self.remarks.append(f"run {run:,}: {in_words(repeated, number)}")
+        self.remarks += [f"run {run:,}: {note}" for note in models_that_answered(frame)]
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
         received = [reply for reply in replies if reply.status != NOT_ASKED]
@@ -223,7 +216,7 @@ def read_completion(completion) -> dict:
     answer = _content_of(message)
     failure = words_of(choice.get("error")) or words_of(response.get("error"))
     error = None
-    if failure or ending(finish_reason) == FAILED:
+    if failure:
         error = f"the reply ended in an error ({finish_reason or 'no reason'})"
         if failure:
             error = f"{error}: {failure}"

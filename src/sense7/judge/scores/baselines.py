@@ -27,7 +27,7 @@ from sense7.findings.core import (
 from sense7.findings.ground_truth import NEVER_RATED, ground_truth, label_counts, labels
 from sense7.judge.chats import same_chats
 from sense7.judge.files import prediction_path, write_predictions
-from sense7.judge.score_text import HIGHEST, LOWEST
+from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.judge.scores.metrics import METRICS, SHARE, Metric, Run
 from sense7.judge.tfidf import SPEAKERS, conversation_texts, tfidf, word_counts
 from sense7.study import Study

@@ -19,7 +19,6 @@ from sense7.judge.files import (
     prediction_path,
     read_predictions,
     require_seen_by_authors,
-    without_repeats,
     write_predictions,
 )
 from sense7.judge.reply import read_reply
@@ -223,16 +222,13 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     files = []
     if folder:
         files = [read_predictions(path) for path in prediction_files(folder)]
-    runs, repeats = without_repeats(files)
-    notes = {Path(path).name: note for path, note in repeats.items()}
-    for file in runs:
+    notes = {}
+    for file in files:
         judges.setdefault(file.judge, {})[file.name] = aligned(study, file)
         if file.simulated:
             simulated.setdefault(file.judge, []).append(file.marks)
         if file.notes:
-            notes[file.path.name] = "; ".join(
-                filter(None, (notes.get(file.path.name), *file.notes))
-            )
+            notes[file.path.name] = "; ".join(file.notes)
     return Judges(dict(sorted(judges.items())), notes, simulated)
 
 

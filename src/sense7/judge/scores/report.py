@@ -20,12 +20,9 @@ from sense7.judge.files import (
     ScoreScale,
     prediction_files,
     read_predictions,
-    without_repeats,
     write_predictions,
 )
-from sense7.judge.origins import distinct_models
-from sense7.judge.reply import NOT_ASKED
-from sense7.judge.score_text import HIGHEST, LOWEST
+from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED
 from sense7.judge.scores import metrics
 from sense7.judge.scores.comparison import as_judges, compare_judges
 from sense7.judge.scores.judges import aligned
@@ -74,7 +71,6 @@ class Facts:
     """
 
     skipped: list[Path]
-    repeats: Mapping[str, str]
     simulated: list[str] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
     rows: Mapping[str, RowFacts] = field(default_factory=dict)
@@ -149,8 +145,8 @@ def _listed(paths: Paths) -> list[Path]:
 
 def read_paths(
     paths: Paths, score_scale: ScoreScale | None = None
-) -> tuple[list[Predictions], list[Path], dict[str, str]]:
-    """Predictions of all files; which files of folders were passed over, and which hold replies of earlier ones."""
+) -> tuple[list[Predictions], list[Path]]:
+    """Predictions of all files, and which files of folders were passed over."""
     files, skipped = find_files(paths)
     if not files:
         folders = _listed(paths)
@@ -160,8 +156,7 @@ def read_paths(
         names = ", ".join(map(str, folders)) or "nothing"
         raise UserError(f"{names}: no file of predictions{problem}.")
     predictions = [read_predictions(path, score_scale=score_scale) for path in files]
-    distinct, repeats = without_repeats(predictions)
-    return distinct, skipped, repeats
+    return predictions, skipped
 
 
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
@@ -223,7 +218,7 @@ def evaluate(
     (0.5, 'no interval: participants are not known')
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    predictions, skipped, repeats = read_paths(paths, score_scale)
+    predictions, skipped = read_paths(paths, score_scale)
     files = _by_name(predictions)
     bootstrap = _bootstrap_of((file.frame for file in predictions), settings)
     over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
@@ -273,7 +268,6 @@ def evaluate(
     differs = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
     facts = Facts(
         skipped,
-        repeats,
         simulated=[name for name, file in files.items() if file.simulated],
         remarks=remarks,
         rows=row_facts,
@@ -286,14 +280,11 @@ def evaluate(
 
 
 def _models_of(predictions: Sequence[Predictions]) -> list[str]:
-    """The models of files: those that were asked, or those that answered if these are more."""
-    names = {"model": set(), "returned_model": set()}
+    """The models that answered, or that were asked where no reply says which."""
+    names = set()
     for file in predictions:
-        for column, of_column in names.items():
-            of_column.update(file.frame[column].dropna())
-    requested = sorted(names["model"])
-    answering = distinct_models(names["returned_model"])
-    return max(requested, answering, key=len)
+        names.update(file.frame["returned_model"].fillna(file.frame["model"]).dropna())
+    return sorted(names)
 
 
 def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
@@ -375,7 +366,7 @@ def compare(
     {'a minus b': 0.0}
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    predictions, skipped, repeats = read_paths(paths, score_scale)
+    predictions, skipped = read_paths(paths, score_scale)
     groups = _by_judge(predictions)
     judges = {}
     simulated, remarks = [], []
@@ -417,7 +408,6 @@ def compare(
     }
     facts = Facts(
         skipped,
-        repeats,
         simulated=simulated,
         remarks=remarks,
         conversations=compared.conversations,
@@ -479,7 +469,7 @@ def calibrate(
     from sense7.judge.scores.calibration import calibration_errors, with_calibrated
 
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    files, skipped, repeats = read_paths(paths)
+    files, skipped = read_paths(paths)
     out = Path(out)
     calibrated_paths = {}
     for file in files:
@@ -530,4 +520,4 @@ def calibrate(
         "errors": errors,
         "without_score": without_score,
     }
-    return Report(tables, settings, Facts(skipped, repeats, remarks=remarks))
+    return Report(tables, settings, Facts(skipped, remarks=remarks))
