@@ -71,17 +71,20 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 	fi; \
 	echo "No Chromium ($(BROWSERS)): tests of the pages in a browser will be skipped."
 
-# $(call TIMED,part,command): the command, and how long it took.
-TIMED = begun=$$(date +%s); $(2) || exit 2; echo "$(1): $$(($$(date +%s) - begun)) s"
+# $(call PART,name,command): the command, and how long it took. After a red part the others run all the same.
+PART = begun=$$(date +%s); { $(2); } || red="$$red, $(1)"; echo "$(1): $$(($$(date +%s) - begun)) s"
+TESTS = $(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder
 
 .PHONY: test
-test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part
-	@$(call TIMED,set-up,$(MAKE) setup browser)
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
-	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
-	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder --ignore tests/browser $$MAKE_LONG)
-	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder tests/browser $$MAKE_LONG)
-	@$(call TIMED,notebooks,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --nbval notebooks)
+test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one
+	@trap 'exit 130' INT; red=; \
+	$(call PART,set-up,$(MAKE) setup browser || exit 2); \
+	$(call PART,style,$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo); \
+	$(call PART,book,$(BIN)/sense7 build synthetic --quiet); \
+	$(call PART,unit tests,$(TESTS) --ignore tests/browser $$MAKE_LONG); \
+	$(call PART,browser,$(TESTS) tests/browser $$MAKE_LONG); \
+	$(call PART,notebooks,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --nbval notebooks); \
+	test -z "$$red" || { echo "Red: $${red#, }"; exit 2; }
 
 .PHONY: test-long
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week

@@ -469,8 +469,8 @@ def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it
 
 
 @pytest.fixture
-def make_book(tmp_path):
-    """Run `make book` with a program that prints its arguments in the place of sense7."""
+def make_with(tmp_path):
+    """Run make where shell scripts stand in the place of the environment's programs."""
     for path in ("Makefile", "scripts/build_book.py", "requirements.lock", "pyproject.toml"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
@@ -479,20 +479,33 @@ def make_book(tmp_path):
     for name in ("requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, made_from / name)
     (made_from / "place").write_text(str(tmp_path.resolve()), "utf-8")
-    programs = {"python": f'exec "{sys.executable}" "$@"', "sense7": "printf '%s\\n' \"$@\""}
     (tmp_path / ".venv" / "bin").mkdir()
-    for name, text in programs.items():
-        program = tmp_path / ".venv" / "bin" / name
-        program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-        program.chmod(0o755)
+
+    def run(programs, *given, **variables):
+        for name, text in programs.items():
+            program = tmp_path / ".venv" / "bin" / name
+            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            program.chmod(0o755)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+        return subprocess.run(
+            [shutil.which("make"), "--no-print-directory", *given],
+            cwd=tmp_path,
+            env=kept | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def make_book(make_with, tmp_path):
+    """Run `make book` with a program that prints its arguments in the place of sense7."""
+    programs = {"python": f'exec "{sys.executable}" "$@"', "sense7": "printf '%s\\n' \"$@\""}
 
     def run(*given, **variables):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-        command = [shutil.which("make"), "--no-print-directory", "book", *given]
-        environment = kept | variables
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
+        done = make_with(programs, "book", *given, **variables)
         return done.stdout.splitlines(), done.stderr
 
     run.folder = tmp_path
@@ -544,6 +557,32 @@ def test_variables_of_the_shell_that_are_called_alike_are_no_arguments(make_book
         NAME="DESKTOP-4F2K9QX", DATA="other.xlsx", OPTIONS="--strict", PREDICTIONS="elsewhere"
     )
     assert said == ["build", "--", "synthetic"]
+
+
+# `make test`: every part runs, and each red one is named
+
+PARTS = ["set-up", "style", "book", "unit tests", "browser", "notebooks"]
+
+
+@pytest.mark.parametrize(
+    ("fails", "red"),
+    [
+        ("nothing", ""),
+        ("sense7 build*", "book"),
+        ("ruff format*", "style"),
+        ("python *reorder tests/browser*", "browser"),
+        ("python *", "unit tests, browser, notebooks"),
+    ],
+)
+def test_all_parts_run_and_every_red_one_is_named_at_the_end(make_with, fails, red):
+    script = f'case "$(basename "$0") $*" in {fails.replace(" ", chr(92) + " ")}) exit 1;; esac'
+    programs = dict.fromkeys(["ruff", "codespell", "lint-imports", "sense7", "python"], script)
+    done = make_with(programs, "test-long", SENSE7_CHROMIUM="sh")
+    lines = done.stdout.splitlines()
+    timed = [line.partition(":")[0] for line in lines if re.fullmatch(r"[\w -]+: \d+ s", line)]
+    assert timed == PARTS
+    assert done.returncode == (2 if red else 0)
+    assert [line for line in lines if line.startswith("Red: ")] == [f"Red: {red}"] * bool(red)
 
 
 # `make check`: which tests belong to what changed
