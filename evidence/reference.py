@@ -1,9 +1,9 @@
-"""Reference values: run R again, say what moved, and measure how near the project's own values come.
+"""Reference values: run R again, say what moved, and list what is compared with which tolerance.
 
     make reference                               # run R and compare its values with golden.csv; then as `table`
     make reference UPDATE=1                      # the same, and golden.csv takes the values that moved
     python evidence/reference.py compare NEW.csv  # compare values that R has given elsewhere
-    python evidence/reference.py table            # measure the errors again
+    python evidence/reference.py table            # list the tolerances again
 
 R's values stand in tests/reference/golden.csv, one row per quantity; tests/reference/families.yml says which quantities
 belong together, how far a value may differ when R runs again, and which function computes them. The project's own
@@ -32,9 +32,6 @@ SCRIPT = FOLDER / "reference.R"
 VALUES = FOLDER / "golden.csv"
 FAMILIES = FOLDER / "families.yml"
 TABLE = ROOT / "data" / "reference.json"
-MEASURED = ("largest_error", "quantity")
-NOISE = 1e-9
-"""Errors below this are rounding, which differs from one processor to the next."""
 
 
 class ReferenceProblem(Exception):
@@ -129,50 +126,40 @@ def run_r(target: Path) -> None:
         )
 
 
-def measure() -> list[tuple[str, str, float, float]]:
-    """Quantity, kind of tolerance, tolerance, and error of each of the project's own values."""
+def asserted_values() -> list[tuple[str, str, float]]:
+    """Quantity, kind of tolerance, and tolerance of each of the project's own values."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     from helpers import golden
 
-    errors = []
-    for family in golden.OURS:
-        errors += golden.errors_of(family)
-    return errors
+    return [row[:3] for family in golden.OURS for row in golden.errors_of(family)]
 
 
-def errors_by_family(errors: Iterable, entries: Mapping[str, dict]) -> dict[str, list[dict]]:
-    """Statistic -> for each tolerance that is asserted: its kind, the number of values, the largest error and whose."""
-    groups = defaultdict(lambda: defaultdict(dict))
-    for quantity, kind, tolerance, error in errors:
-        group = groups[entries[quantity]["statistic"]][kind, tolerance]
-        group[quantity] = max(error, group.get(quantity, 0.0))
+def tolerances_by_family(asserted: Iterable, entries: Mapping[str, dict]) -> dict[str, list[dict]]:
+    """Statistic -> each tolerance that is asserted: its kind, and the number of values."""
+    groups = defaultdict(lambda: defaultdict(set))
+    for quantity, kind, tolerance in asserted:
+        groups[entries[quantity]["statistic"]][kind, tolerance].add(quantity)
     rows = defaultdict(list)
     for statistic, by_tolerance in groups.items():
-        for (kind, tolerance), group in sorted(by_tolerance.items()):
-            row = {
-                "kind": kind,
-                "tolerance": tolerance,
-                "values": len(group),
-                "largest_error": float(f"{max(group.values()):.2g}"),
-                "quantity": max(sorted(group), key=group.get),
-            }
+        for (kind, tolerance), quantities in sorted(by_tolerance.items()):
+            row = {"kind": kind, "tolerance": tolerance, "values": len(quantities)}
             rows[statistic].append(row)
     return dict(rows)
 
 
-def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) -> dict:
+def make_table(values: Mapping[str, dict], families: Mapping, asserted: Iterable) -> dict:
     """All that the page shows, see data/README.md; each quantity of a family has to be asserted, and no other."""
     entries = family_of(values, families)
-    errors = list(errors)
-    asserted = {row[0] for row in errors}
+    asserted = list(asserted)
+    names = {quantity for quantity, *_ in asserted}
     computed = {quantity for quantity, entry in entries.items() if "statistic" in entry}
-    if asserted != computed:
+    if names != computed:
         raise ReferenceProblem(
-            f"asserted but listed as not computed, or the reverse: {', '.join(sorted(asserted ^ computed))}. "
+            f"asserted but listed as not computed, or the reverse: {', '.join(sorted(names ^ computed))}. "
             f"Correct {FAMILIES.name} or the tests."
         )
-    measured = errors_by_family(errors, entries)
-    table = {"values": len(values), "asserted": len(asserted), "families": [], "not_computed": []}
+    tolerances = tolerances_by_family(asserted, entries)
+    table = {"values": len(values), "asserted": len(names), "families": [], "not_computed": []}
     for entry in (*families["families"], *families["not_computed"]):
         quantities = [quantity for quantity in values if entries[quantity] is entry]
         packages = sorted({values[quantity]["r_package"] for quantity in quantities})
@@ -183,7 +170,7 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
                 "r": entry["r"],
                 "packages": packages,
                 "values": len(quantities),
-                "errors": measured[entry["statistic"]],
+                "tolerances": tolerances[entry["statistic"]],
             }
             table["families"].append(row)
         else:
@@ -210,36 +197,6 @@ def odds_ratios(values: Mapping[str, dict]) -> dict:
     }
 
 
-def differences(stored: Mapping, fresh: Mapping) -> list[str]:
-    """What a stored table says otherwise than a fresh one; errors may differ by rounding, or by a factor of two."""
-    stored_contents = without_errors(stored)
-    lines = []
-    for name, content in without_errors(fresh).items():
-        if stored_contents[name] != content:
-            lines.append(f"{name}: other contents are stored: run `make reference`")
-    if lines:
-        return lines
-    for row, stored_row in zip(fresh["families"], stored["families"], strict=True):
-        for fresh_error, stored_error in zip(row["errors"], stored_row["errors"], strict=True):
-            error = fresh_error["largest_error"]
-            old = stored_error["largest_error"]
-            if max(error, old) > max(NOISE, 2 * min(error, old)):
-                lines.append(
-                    f"{row['statistic']}: the largest error is {error:g}, and {old:g} is stored: "
-                    "run `make reference`"
-                )
-    return lines
-
-
-def without_errors(table: Mapping) -> dict:
-    """A table as JSON has it, without what is measured."""
-
-    def without_measured(row: dict) -> dict:
-        return {key: row[key] for key in row if key not in MEASURED}
-
-    return json.loads(json.dumps(table), object_hook=without_measured)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code: 0 agreement, 1 values moved, 2 it could not be told."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -261,7 +218,7 @@ def main(arguments: list[str] | None = None) -> int:
                 code = compare_with(new, options.update)
             if code or options.verb == "compare":
                 return code
-        table = make_table(read_values(VALUES), read_families(), measure())
+        table = make_table(read_values(VALUES), read_families(), asserted_values())
         TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(f"{table['asserted']} of {table['values']} values asserted; written: {TABLE}.")
     except ReferenceProblem as problem:

@@ -145,7 +145,7 @@ class Endpoint:
             target=lambda: asyncio.run(self._serve(started)), daemon=True
         )
         self._thread.start()
-        assert started.wait(10)
+        assert started.wait(300)
         return self
 
     def __exit__(self, *_):

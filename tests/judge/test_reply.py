@@ -1,14 +1,11 @@
 """A judge's reply: the authors' rule for its score, and a status for every other."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import naming
 from sense7.findings.ground_truth import labels
-from sense7.judge.ratings import read_levels
 from sense7.judge.reply import STATUSES, read_reply
 
 # The score: by the authors' rule, followed by hand, and strictly
@@ -226,20 +223,3 @@ def test_refusals_and_errors_are_those_that_the_endpoint_calls_so():
     failed = read_reply(None, error="")
     assert failed.status == "api_error"
     assert failed.reason
-
-
-@pytest.mark.parametrize(
-    "piece", ["<S2>", "<S2>4</S2>", "<S0>", "</think>", "4 ", "4/5 ", " ", "* ", '{"a":', WHOLE]
-)
-def test_the_time_of_reading_grows_as_a_reply_does(piece):
-    def seconds(length):
-        text = f"<S2>{piece * (length // len(piece))}</S2>"
-        times = []
-        for _ in range(3):
-            begun = time.process_time()
-            read_reply(text)
-            read_levels(text, ("overall",))
-            times.append(time.process_time() - begun)
-        return max(min(times), 0.002)
-
-    assert seconds(160_000) < 12 * seconds(40_000), "4 is in proportion, 16 is its square"

@@ -36,8 +36,8 @@ pytestmark = pytest.mark.skipif(
 LONGEST_MESSAGE = 6_000
 """Characters of a message: all diagnostics of a small workbook at once have room, what it holds has not."""
 
-SECONDS, MEGABYTES = 15, 400
-"""What a bomb may take of a processor and of memory; the library and its imports take a second and about 100 MB."""
+MEGABYTES = 400
+"""What a bomb may take of memory; the library and its imports take about 100 MB."""
 
 LONGEST_WAIT = 300
 """Seconds after which a process that waits for something is ended."""
@@ -613,21 +613,16 @@ CASES = [
 
 
 @pytest.mark.parametrize(("make", "places"), CASES)
-def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(make, places, bench):
-    process = subprocess.Popen(
+def test_a_bomb_is_refused_in_bounded_memory_by_a_process_of_its_own(make, places, bench):
+    done = subprocess.run(
         [sys.executable, "-c", TELLING_ITS_PEAK, "check", make(bench)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        check=False,
+        capture_output=True,
         text=True,
-        preexec_fn=limited,  # noqa: PLW1509 -- no threads here
+        preexec_fn=limited,
     )
-    with process.stdout, process.stderr:
-        out, err = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
     err, peak = re.fullmatch(
-        r"(?s)(.*?)(?:peak: ([0-9]+))?", err
+        r"(?s)(.*?)(?:peak: ([0-9]+))?", done.stderr
     ).groups()  # none if the process was aborted
-    require_refusal((process.returncode, out, err), *places)
-    assert usage.ru_utime + usage.ru_stime < SECONDS
+    require_refusal((done.returncode, done.stdout, err), *places)
     assert 0 < int(peak or 0) / 2**10 < MEGABYTES

@@ -23,7 +23,6 @@ from helpers.endpoint import need_the_judge
 from helpers.judged import ask, frame_of, kept_in, number_of, plan_for
 from sense7.errors import UserError
 from sense7.judge.asking import client
-from sense7.judge.asking.answers import NoCompletion
 from sense7.judge.asking.waits import asked_to_wait
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.files import JOURNAL
@@ -560,22 +559,6 @@ def test_a_wait_said_in_the_body_is_waited_for(server, study_of, tmp_path):
 # Parameters and prompts that an endpoint refuses
 
 
-@pytest.mark.parametrize(
-    "piece", ["1", "1,", "context length ", "1 + ", "9 > ", "try again in 1", "limit 1", "<title"]
-)
-def test_no_refusal_takes_long_to_read(piece):
-    times = []
-    for count in (25_000, 100_000):
-        problem = NoCompletion(
-            "HTTP 400", {"error": {"message": f"model context length {piece * count}"}}
-        )
-        begun = time.process_time()
-        client.refusal_of(problem, {"max_tokens": 3000, "temperature": 0.0})
-        asked_to_wait(429, {}, problem.body, problem.words)
-        times.append(time.process_time() - begun)
-    assert times[1] < 3
-
-
 def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in_the_same_folder(
     server, study_of, tmp_path
 ):
@@ -781,20 +764,3 @@ def test_a_placeholder_for_a_key_is_a_word_like_others():
         Address("http://localhost", key="ollama").without_key("the ollama server")
         == "the ollama server"
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\\" * 50_000,
-        "%25" * 50_000,
-        "&amp;" * 30_000,
-        "sk-A/b+c" * 20_000,
-        "0" * 100_000,
-        "s<b>" * 30_000,
-    ],
-)
-def test_no_text_takes_long_to_search_for_the_key(text):
-    begun = time.process_time()
-    assert Address("http://localhost", key=HARD).without_key(text) == text
-    assert time.process_time() - begun < 5

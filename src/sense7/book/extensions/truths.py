@@ -4,8 +4,8 @@ A Sphinx extension:
 
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
 - ``planted``: its content, which says what was planted, where the truth of the data is known;
-- ``reference-values``: how many values R gives, what is compared with which call, and the largest error, from
-  ``data/reference.json``, which ``make reference`` measures.
+- ``reference-values``: how many values R gives, and what is compared with which call and tolerance, from
+  ``data/reference.json``, which ``make reference`` writes.
 """
 
 from collections.abc import Mapping, Sequence

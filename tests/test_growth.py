@@ -1,0 +1,120 @@
+"""The time to read what others wrote grows in proportion to its length: no text makes the reader hang."""
+
+import contextlib
+import re
+import time
+
+import pytest
+
+from helpers.endpoint import need_the_judge
+from sense7.characters import with_plain_signs
+from sense7.csv_text import guarded
+from sense7.errors import UserError
+from sense7.exchange.readers import Transcript, read_transcript
+from sense7.judge.ratings import read_levels
+from sense7.judge.reply import read_reply
+from sense7.workbook import parse_sheets
+
+LONGER = 8
+"""How many times as long the longer text is; work by its square would take 64 times as long."""
+
+KEY = 'sk-A/b+c=d&_0123<9%>"x\\z~'
+PIECES = [
+    " ",
+    "1",
+    "1,",
+    "a.",
+    "4/5 ",
+    "<",
+    "<b>",
+    "&amp;",
+    "%25",
+    "\\",
+    "-",
+    "\n",
+    "\u200b",
+    "'",
+    "#",
+    "(",
+]
+REPLIES = ["<S2>", "<S2>4</S2>", "<think>", "</think>{", "4 of     ", "score ", '{"a":', "```\n"]
+
+
+def growth(work, text, longer):
+    """How many times longer work takes on the longer text: the shortest of three runs of each, by processor time."""
+
+    def seconds(given):
+        times = []
+        for _ in range(3):
+            begun = time.process_time()
+            work(given)
+            times.append(time.process_time() - begun)
+        return min(times)
+
+    return seconds(longer) / seconds(text)
+
+
+def require_proportional(work, piece):
+    text = piece * (4_000 // len(piece))
+    assert growth(work, f"{text}!", f"{text * LONGER}!") < 3 * LONGER
+
+
+def transcript(text):
+    with contextlib.suppress(ValueError):
+        read_transcript(Transcript(f"{text}\nUser: {text}\nAssistant: {text}"))
+
+
+def reply(text):
+    read_reply(f"<S2>{text}</S2>")
+    read_levels(f"<S2>{text}</S2>", ("overall",))
+
+
+READERS = {
+    "reply of a judge": reply,
+    "scale's words": with_plain_signs,
+    "transcript": transcript,
+    "cell of a CSV": guarded,
+}
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_text_that_repeats_itself_is_read_in_proportion_to_its_length(reader, piece):
+    require_proportional(READERS[reader], piece)
+
+
+@pytest.mark.parametrize("piece", REPLIES)
+def test_a_reply_that_repeats_its_markup_is_read_in_proportion_to_its_length(piece):
+    require_proportional(READERS["reply of a judge"], piece)
+
+
+@pytest.mark.parametrize("piece", ["User: ", "User: a\n", "**", "User"])
+def test_a_transcript_that_repeats_its_speakers_is_read_in_proportion_to_its_length(piece):
+    require_proportional(transcript, piece)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_cell_is_read_in_proportion_to_its_length(piece, minimal_sheets):
+    def read(text):
+        sheets = minimal_sheets(
+            tasks={"PID": text + "x", "Model": text + "x", "PreTaskImportance": text},
+            messages={"Affective": text, "Content": text},
+        )
+        with contextlib.suppress(UserError):
+            parse_sheets(sheets)
+
+    require_proportional(read, piece)
+
+
+@pytest.mark.parametrize("piece", [*PIECES, KEY[:12], "=", "73"])
+def test_a_text_is_searched_for_the_key_in_proportion_to_its_length(piece):
+    need_the_judge()
+    from sense7.judge.endpoint import Endpoint
+
+    require_proportional(Endpoint("http://localhost", key=KEY).without_key, piece)
+
+
+def test_work_by_the_square_of_the_length_is_noticed():
+    assert (
+        growth(re.compile(r"\s+$").search, " " * 400 + "!", " " * 400 * LONGER + "!") > 3 * LONGER
+    )
