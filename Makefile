@@ -54,10 +54,6 @@ judge: setup
 book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
 	@$(BIN)/python scripts/build_book.py $(BIN)/sense7
 
-.PHONY: pdf
-pdf: book browser ## the five-minute path of an edition as a PDF; needs Chromium; DATA, NAME as for make book
-	@$(BIN)/python scripts/make_pdf.py "$${MAKE_NAME:-$$MAKE_DATA}"
-
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
 # is told what is missing, and those tests are skipped, saying so.
 .PHONY: browser

@@ -45,7 +45,6 @@ def stated_versions(root: Path) -> dict[str, str | None]:
     """Files that repeat the version -> what they say; of those that are here."""
     patterns = {
         "CITATION.cff": r"^version: (.+)$",
-        "codemeta.json": r'^ ?\{? ?"version": "(.+?)"',
         "book/cite.md": r"version = \{(.+?)\}",
     }
     versions = {}

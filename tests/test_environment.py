@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -630,7 +629,6 @@ def ready(tmp_path, monkeypatch):
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "CITATION.cff").write_text("version: 1.2.3\n", "utf-8")
-    (tmp_path / "codemeta.json").write_text('{"version": "1.2.3"}', "utf-8")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [1.2.3] - 2026-01-31\n", "utf-8")
     check_release.git(tmp_path, "init", "-q")
     commit(tmp_path)
@@ -648,7 +646,6 @@ def commit(root):
     [
         ("CITATION.cff", "version: 1.2.2\n", "1.2.2"),
         ("CITATION.cff", "title: a\n", "None"),
-        ("codemeta.json", json.dumps({"version": "1.2.4"}), "1.2.4"),
         ("CHANGELOG.md", "## [Unreleased]\n\n- 1.2.3\n", "1.2.3"),
         ("CHANGELOG.md", "## [1.2.3]\n", "1.2.3"),
     ],
@@ -675,11 +672,7 @@ def test_what_is_not_committed_or_was_released_is_said(ready):
 def test_every_file_says_the_same_version_and_repository():
     version = sense7.__version__
     assert set(check_release.stated_versions(ROOT).values()) == {version}
-    assert check_release.stated_versions(ROOT).keys() == {
-        "CITATION.cff",
-        "codemeta.json",
-        "book/cite.md",
-    }
+    assert check_release.stated_versions(ROOT).keys() == {"CITATION.cff", "book/cite.md"}
     assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == [
         "Unreleased",
         version,

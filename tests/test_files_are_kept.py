@@ -47,7 +47,6 @@ WRITERS = {
 ELSEWHERE = {
     "build": "an edition: set aside, tests/book/test_manifest.py",
     "fetch": "the cache, whose copies have a record",
-    "new": "refuses names that are taken",
     "notebooks": "derived files: refuses edited ones",
     "judge run": "a session: tests/judge/asking/test_session.py",
     **dict.fromkeys(

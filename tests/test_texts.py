@@ -96,9 +96,6 @@ ALLOWED = r"""\bSENSE-7\b|\barXiv[: ]\d{4}\.\d{4,5}\b|\bPython 3\.\d+|\bSHA-256\
 |\bnumbers from -?\d+ to \d+\b|"[0-9] - [A-Z][a-z]+\"""".replace("\n", "")
 """Numbers that may stand in prose: names, papers, versions, anchors and ends of scales, how a cell may be written."""
 
-TO_BE_WRITTEN = "To be written:"
-"""Beginning of what the author of a new page replaces, in the lines that `sense7 new` writes."""
-
 SMALL = "zero|one|two|three|four|five|six|seven|eight|nine|ten"
 LARGE = (
     "eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|"
@@ -284,19 +281,6 @@ def test_what_is_shown_of_a_page_ends_in_one_line_to_take_away(path):
     shown, folded, _ = path.read_text("utf-8").partition("\n## More analyses\n")
     assert shown.rstrip().splitlines()[-1].startswith("**To take away:** ")
     assert "To take away" not in folded
-
-
-def test_no_page_of_the_book_has_a_line_left_that_is_to_be_written():
-    toc = (ROOT / "_toc.yml").read_text("utf-8")
-    unwritten = []
-    for path in NOTEBOOKS:
-        if f"notebooks/{path.stem}\n" in toc:
-            lines = path.read_text("utf-8").splitlines()
-            for number, line in enumerate(lines, 1):
-                if TO_BE_WRITTEN in line:
-                    unwritten.append(f"{path.relative_to(ROOT)}:{number}: {line}")
-    remedy = "Write these lines of `sense7 new`, or take the page out of _toc.yml:"
-    assert not unwritten, "\n".join([remedy, *unwritten])
 
 
 def test_the_parts_of_a_fraction_stand_in_braces():

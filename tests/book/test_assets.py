@@ -1,13 +1,11 @@
 """Pages share one style sheet and a few scripts, which have what pages use."""
 
-import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from sense7.book.assets import share_assets
-from sense7.book.pages import sitemap
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """<html><head>
@@ -88,12 +86,6 @@ def test_a_large_script_is_a_file_of_its_own(html):
     texts = [(html / "_static" / f"book-{number}.js").read_text("utf-8") for number in (1, 2, 3)]
     assert [len(text) > 50_000 for text in texts] == [False, True, False]
     assert "last" in texts[2]
-
-
-def test_a_sitemap_lists_the_pages_that_people_read(html):
-    address = "https://me.github.io/mine/editions/a%26b/html/"
-    listed = re.findall("<url><loc>(.*)</loc></url>", sitemap(html, address))
-    assert listed == [f"{address}book/page.html"]
 
 
 def test_words_to_search_for_are_those_of_pages_that_exist():

@@ -1,17 +1,13 @@
-"""Text notebooks: what is refused before anything runs, what is derived from them, and `sense7 new`."""
+"""Text notebooks: what is refused before anything runs, and what is derived from them."""
 
 import ast
 import json
-import runpy
 import shutil
-import sys
 from pathlib import Path
 
 import jupytext
 import pytest
-import yaml
 
-import sense7.findings
 from helpers import naming
 from helpers.checkout import recording
 from helpers.studies import FRAMES
@@ -27,7 +23,6 @@ from sense7.book.notebooks import (
     to_ipynb,
     unfit_parameters,
 )
-from sense7.cli.book import new
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -448,51 +443,3 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(
                 names |= given if "parameters" in tags else {}
                 ran |= {notebook.name} if notebooks.BY_HAND in tags else set()
     assert ran >= {"01-dataset", "03-reliability", "09-poor-turn"}
-
-
-# `sense7 new`: a finding that works as it is
-
-
-@pytest.fixture
-def fresh(tmp_path, monkeypatch):
-    for path in ("src/sense7/book/template", "notebooks", "tests/reference", "data"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(
-            ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("*.ipynb", "*.xlsx")
-        )
-    (tmp_path / "src/sense7/findings").mkdir()
-    (tmp_path / "src/sense7/findings/importance.py").touch()
-    monkeypatch.setattr("sense7.checkout.find_checkout", lambda: tmp_path)
-    return tmp_path
-
-
-def test_a_new_finding_has_its_module_test_notebook_and_reference(
-    fresh, monkeypatch, minimal_sheets
-):
-    new("finding-of-this-test")
-    here = [*sense7.findings.__path__, str(fresh / "src/sense7/findings")]
-    monkeypatch.setattr(sense7.findings, "__path__", here)
-    tests = runpy.run_path(str(fresh / "tests/findings/test_finding_of_this_test.py"))
-    module = sys.modules.pop("sense7.findings.finding_of_this_test")
-    assert module.__file__ == str(fresh / "src/sense7/findings/finding_of_this_test.py")
-    (test,) = [function for name, function in tests.items() if name.startswith("test_")]
-    test(minimal_sheets)
-    (notebook,) = [
-        one for one in find_notebooks(fresh) if one.name.endswith("finding-of-this-test")
-    ]
-    code = notebook.path.read_text("utf-8")
-    assert f's7.Recorder("{notebook.name}", results)' in code
-    assert "{value}`finding_of_this_test_mean_turns`" in code
-    assert code.count("To be written:") == 3
-    families = yaml.safe_load((fresh / "tests/reference/families.yml").read_text("utf-8"))
-    assert families["without_reference"][-1]["keys"] == ["finding_of_this_test_*"]
-
-
-@pytest.mark.parametrize(
-    "name", ["", "Length", "length of turns", "1st", "../up", "a--b", "é", "x" * 41, "importance"]
-)
-def test_a_name_that_can_not_be_one_is_refused_and_nothing_written(fresh, name):
-    before = sorted(fresh.rglob("*"))
-    with naming.refused(name):
-        new(name)
-    assert sorted(fresh.rglob("*")) == before

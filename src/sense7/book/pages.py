@@ -114,9 +114,6 @@ def make_pages(
         page = path.read_bytes().replace(CODE.encode(), words)
         path.write_bytes(page.replace(REVISION.encode(), html.escape(revision).encode()))
     share_assets(pages)
-    address = _published_address(facts["name"])
-    if address:
-        (pages / "sitemap.xml").write_text(sitemap(pages, address), encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -235,19 +232,6 @@ def _published_address(name: str) -> str:
     if not repository or server != "https://github.com":
         return ""
     return f"https://{owner.lower()}.github.io/{repository}/editions/{quote(name)}/html/"
-
-
-def sitemap(pages: Path, address: str) -> str:
-    """The addresses of an edition's pages for search engines, in the format of sitemaps.org."""
-    lines = []
-    for folder in ("book", "notebooks"):
-        for path in sorted((pages / folder).glob("*.html")):
-            lines.append(f"<url><loc>{html.escape(address)}{folder}/{quote(path.name)}</loc></url>")
-    listed = "\n".join(lines)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{listed}\n</urlset>\n'
-    )
 
 
 def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:

@@ -33,7 +33,7 @@ _PANELS = {
     "Build a book": (book.build, book.run, book.ledger, book.verify),
     "Data": (data.check, data.template, data.fetch, share.import_chats, data.simulate),
     "Collect and share": (share.instrument, share.gather, book.site),
-    "Change the book": (book.new, book.notebooks),
+    "Change the book": (book.notebooks,),
     "Judge": (),
 }
 

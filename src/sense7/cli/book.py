@@ -1,10 +1,6 @@
-"""The verbs about books: build one or many notebooks of it, read its ledger, verify it, put editions together, add one.
-
-``sense7 new`` begins a finding from the files in ``book/template``, to be changed into one's own.
-"""
+"""The verbs about books: build one or many notebooks of it, read its ledger, verify it, put editions together."""
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -33,8 +29,6 @@ from sense7.cli.common import (
     reporting,
     with_options,
 )
-from sense7.errors import UserError
-from sense7.files import write_whole
 from sense7.terminal import plain
 
 
@@ -270,57 +264,3 @@ def notebooks(quiet: Quiet = False) -> None:
         print(f"{len(written)} written")
     else:
         print("up to date")
-
-
-def new(
-    name: Annotated[str, argument("Of the finding, such as length-of-turns.", "NAME")],
-) -> None:
-    """Begin a finding: a module, its test and its notebook, which pass every test as they are.
-
-    "Add a finding" in CONTRIBUTING.md goes on from there.
-    """
-    from sense7.checkout import find_checkout
-
-    if not re.fullmatch(r"[a-z][a-z0-9]{1,20}(-[a-z0-9]{1,20}){0,3}", name):
-        raise UserError(
-            f"{plain(name)}: can't be a finding's name. Give small letters, digits and hyphens."
-        )
-    root = find_checkout()
-    module = name.replace("-", "_")
-    of_this_name = [
-        *(root / "src/sense7").rglob(f"{module}.py"),
-        *(root / "src/sense7/findings").glob(module),
-        *(root / "notebooks").glob(f"??-{name}.md"),
-    ]
-    if of_this_name or not module.isidentifier():
-        raise UserError(
-            f"{plain(name)}: there is a module or page of this name. Give another name."
-        )
-    number = 1 + max(int(path.name[:2]) for path in (root / "notebooks").glob("[0-9][0-9]-*.md"))
-    words = {
-        "TITLE": name.replace("-", " ").capitalize(),
-        "MODULE": module,
-        "NAME": name,
-        "NUMBER": f"{number:02d}",
-    }
-    template = root / "src/sense7/book/template"
-    families = root / "tests/reference/families.yml"
-    targets = {
-        "module.py.txt": root / f"src/sense7/findings/{module}.py",
-        "test.py.txt": root / f"tests/findings/test_{module}.py",
-        "notebook.md": root / f"notebooks/{number:02d}-{name}.md",
-        "families.yml": families,
-    }
-    for source, target in targets.items():
-        text = (template / source).read_text(encoding="utf-8")
-        for placeholder, replacement in words.items():
-            text = text.replace(placeholder, replacement)
-        if target == families:
-            text = families.read_text(encoding="utf-8") + text
-            write_whole(families, text, replace=True)
-        else:
-            write_whole(target, text)
-            print(target)
-    print(f"{families}: an entry for its values")
-    print("Replace its title and question, and each line of the page that has: To be written:")
-    print(f"Then give the page a place in _toc.yml: - file: notebooks/{number:02d}-{name}")

@@ -1,8 +1,7 @@
 """What stands around the content of every page: its data, how it was made, scripts, words to search for.
 
 A Sphinx extension. The head itself is written by ``book/templates/layout.html``.
-``book/keywords.yml`` says what pages are about: a search finds a page by these words, too, and shows it
-first (``book/templates/search-scorer.js``).
+``book/keywords.yml`` says what pages are about: a search finds a page by these words, too.
 """
 
 import re
@@ -60,24 +59,17 @@ def finish_page(app, page, template, context, doctree) -> None:
         for script in context["script_files"]
         if Path(script.filename or "").name not in UNUSED
     ]
-    if page == "search":
-        context["search_keywords"] = _keywords(app)
     if body:
         # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
-def _keywords(app) -> dict[str, list[str]]:
-    """Page -> what it is about, in phrases; {} in a book without such a list."""
-    path = Path(app.srcdir, KEYWORDS)
-    if not path.exists():
-        return {}
-    return yaml.safe_load(path.read_text("utf-8"))
-
-
 def add_keywords(app, tree) -> None:
     """Have a page found by what it is about."""
-    phrases = _keywords(app).get(app.env.docname)
+    path = Path(app.srcdir, KEYWORDS)
+    if not path.exists():
+        return
+    phrases = yaml.safe_load(path.read_text("utf-8")).get(app.env.docname)
     if phrases:
         # Sphinx takes each keyword as one word of its index.
         words = dict.fromkeys(" ".join(phrases).split())
