@@ -45,7 +45,7 @@ FIXED = {
     "PYTHONHASHSEED": "0",
 }
 MOVED = re.compile(
-    "^(baseline|bias|calibration|ceiling|compared|echo|elsewhere_count|judge|jury|median|multiverse)_"
+    "^(baseline|bias|calibration|ceiling|compared|elsewhere_count|judge|median|multiverse)_"
 )
 """Keys of which some moved since BEFORE: of texts and the simulated judge, which are others, and of rules."""
 

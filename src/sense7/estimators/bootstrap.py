@@ -46,9 +46,6 @@ Measured by ``make few-people`` and shown on the page on coverage.
 MOST_UNDEFINED = 0.05
 NO_WIDTH = "no interval: every resampling gives the same value"
 
-MOST_DRAWS = 10_000_000
-"""Largest number of resamples: more would say nothing further, and is a typing error."""
-
 _CELLS = 1 << 23
 """Numbers of a table that are worked on at once."""
 
@@ -59,7 +56,7 @@ _ARRAYS = 4
 """Arrays of one number a cell that drawing takes beside the table."""
 
 _NUMBERS = {
-    "draws": (Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000"),
+    "draws": (Integral, 1, math.inf, "a whole number from 1"),
     "seed": (Integral, 0, math.inf, "a whole number from 0"),
     # Neither 0 nor 1: an interval of no or of all values is none.
     "confidence": (
@@ -180,7 +177,7 @@ class ParticipantBootstrap:
         all participants of that study, ``study.conversations["participant"]``, those without data for the statistic
         included.
     draws : int
-        Number of draws, at most ``MOST_DRAWS``.
+        Number of draws.
     seed : int
         Seed of the draws, from 0; equal seeds give equal draws for equally many participants in the same order.
     confidence : float

@@ -1,7 +1,6 @@
-"""Comments and words: who comments, in which words, quotations by a rule, double coding, and proxies of mimicry.
+"""Comments and words: who comments, in which words, quotations by a rule, and double coding.
 
-Where turns have no overall rating, the rounded mean of their dimensions takes its place. Proxies of mimicry are
-computed from texts and ratings; they are not the authors' coding.
+Where turns have no overall rating, the rounded mean of their dimensions takes its place.
 """
 
 import re
@@ -12,15 +11,14 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import indicators, within_correlation
+from sense7.estimators.least_squares import indicators
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import pair_tables, weighted_kappa
 from sense7.files import digest_of
 from sense7.findings.core import Number, finding, frame_of, mean_number, need, resampled, tabulate
-from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
-from sense7.segmentation import folded_words_in, words_in
+from sense7.segmentation import folded_words_in
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
@@ -34,7 +32,6 @@ __all__ = [
     "comment_shares",
     "distinctive_terms",
     "leading_terms",
-    "mimicry_proxies",
     "quotations",
 ]
 
@@ -521,87 +518,3 @@ def _answer(cell: object, code: str, coder: str, name: str) -> float:
         f"The {coder} coder's sheet has {cell!r:.40} under {code}, comment {name}. Write 1 where the code applies, and "
         "leave the cell blank where it does not."
     )
-
-
-def echo(user: str, assistant: str) -> float:
-    """Return the share of the different words of an answer that the user's message before it has as well.
-
-    Words are those of :func:`terms_of`; NaN where either text has none.
-
-    Examples
-    --------
-    >>> echo("My boss ignored me again", "Your boss ignored you, and that hurts")
-    0.6666666666666666
-    """
-    words_of_answer = set(terms_of(assistant))
-    words_of_user = set(terms_of(user))
-    if not words_of_answer or not words_of_user:
-        return float("nan")
-    return len(words_of_answer & words_of_user) / len(words_of_answer)
-
-
-@finding
-def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return every proxy with its association with the overall rating of the turn; n counts turns.
-
-    - *echo*: :func:`echo`; its correlation with the overall rating within conversations, the length of the answer (log
-      of one plus its words) adjusted for, since a long answer shares fewer of its words with a message.
-    - *warmer than fitting*: Affective minus Response, correlated with the overall rating within conversations, the mean
-      of the two adjusted for.
-    """
-    turns = turns_with_texts(study)
-    echoes = [
-        echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)
-    ]
-    lengths = [np.log1p(len(words_in(answer))) for answer in turns["assistant"]]
-    turns = turns.assign(echo=np.array(echoes, dtype=float), length=np.array(lengths, dtype=float))
-    with_echo = turns[turns["echo"].notna()]
-
-    affective = study.turns["Affective"].astype(float)
-    response = study.turns["Response"].astype(float)
-    warmth = study.turns.assign(
-        warmer_than_fitting=affective - response, mean=(affective + response) / 2
-    )
-
-    def within_conversations(frame: pd.DataFrame, columns: list[str], words: str) -> dict:
-        complete = frame[frame[columns].notna().all(axis=1)]
-        method = f"correlation within conversations of {words}"
-        if complete.empty:
-            reason = "no turn has both, with an overall rating"
-            return estimate_row(n=0, unit="correlation", method=method, reason=reason)
-        return within_correlation(
-            complete[columns].to_numpy(dtype=float),
-            complete["conversation"],
-            complete["participant"],
-            bootstrap,
-            method,
-        )
-
-    number = mean_number(
-        bootstrap,
-        with_echo["echo"],
-        with_echo,
-        [(len(with_echo), "no turn has a text and a user's message before it")],
-        label="echo, mean share of the answer's words",
-        unit="share of words",
-        method="mean over turns of the echo",
-        key="echo_share",
-    )
-    rows = {
-        number.label: number.row(bootstrap),
-        "echo and overall rating, adjusted for length": within_conversations(
-            turns,
-            ["echo", "overall", "length"],
-            "echo and overall rating, adjusted for the length of the answer",
-        ),
-        "warmer than fitting and overall rating": within_conversations(
-            warmth,
-            ["warmer_than_fitting", "overall", "mean"],
-            "Affective minus Response and overall rating, adjusted for the mean of the two",
-        ),
-    }
-    keys = {
-        "echo and overall rating, adjusted for length": "echo_with_overall_rating_equal_length",
-        "warmer than fitting and overall rating": "warmer_than_fitting_with_overall_rating",
-    }
-    return estimate_table(rows, "proxy", keys)
