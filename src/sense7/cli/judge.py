@@ -229,7 +229,7 @@ def compare(
     evaluated: Evaluated,
     data: Annotated[str | None, option("The data set that was judged: adds baselines.")] = None,
 ) -> None:
-    """Compare judges with each other: paired differences of every metric, on the same conversations.
+    """Compare the first judge with each other one: paired differences of every metric, on the same conversations.
 
     Files that are called alike but for the number of the run are runs of one judge.
     """

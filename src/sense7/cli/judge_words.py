@@ -182,7 +182,7 @@ def _on_paths(facts: Facts) -> list[str]:
 
 
 def comparison(report: Report) -> list[Section]:
-    """What ``sense7 judge compare`` found: each judge, and the differences of every pair."""
+    """What ``sense7 judge compare`` found: each judge, and the differences of the first from each other one."""
     confidence = report.settings["confidence"]
     judges = count_of(len(report.judges), "judge")
     everyone = count_of(report.conversations, "conversation")

@@ -1,4 +1,4 @@
-r"""Judges compared with each other: paired differences of every metric, on the same conversations.
+r"""One judge compared with others: paired differences of every metric, on the same conversations.
 
 A judge is a set of runs, a baseline a judge of one run; its metric is the mean over its runs. Two metrics can be
 subtracted only where they rest on the same conversations, so each judge is measured on those for which every run of
@@ -6,9 +6,8 @@ every judge has a usable score. Who was left out is counted. All judges are meas
 participants. P values are :func:`sense7.estimators.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -26,13 +25,12 @@ from sense7.judge.scores.metrics import (
     SHOWN_METRICS,
     Metric,
     OverRuns,
-    Run,
     resampling,
     simulated_prefix,
 )
 from sense7.terminal import count_of
 
-__all__ = ["Comparison", "compare_edition", "compare_judges", "jury_of_runs"]
+__all__ = ["Comparison", "compare_edition", "compare_judges"]
 
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
@@ -40,28 +38,21 @@ Runs = Mapping[str, pd.DataFrame]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Metrics of every judge, and by metric (``coverage`` included) the differences of all pairs.
+    """Metrics of every judge, and by metric (``coverage`` included) the first judge's differences from each other one.
 
-    ``left_out`` counts what each judge has scored and others have not, and what it lacks; ``people`` are the
-    participants of the conversations that all metrics but coverage rest on. Of an edition, ``differences`` are those of
-    one judge, and ``counts`` sums them up; without a judge there is a reason.
+    ``left_out`` counts what each judge has scored and others have not, and what it lacks; ``shared`` counts the
+    conversations that all metrics but coverage rest on. Of an edition, ``counts`` sums up the differences; without a
+    judge there is a reason.
     """
 
-    bootstrap: ParticipantBootstrap | None
     judges: Mapping[str, OverRuns] = field(default_factory=dict)
     differences: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
     coverage: pd.DataFrame = field(default_factory=pd.DataFrame)
-    people: Sequence = ()
+    shared: int = 0
     conversations: int = 0
-    judge: str = ""
     reason: str = ""
     counts: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-    @property
-    def shared(self) -> int:
-        """Number of conversations that all metrics but coverage rest on."""
-        return len(self.people)
 
     def panels(self) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
         """Panels of :func:`sense7.figures.forest`: metric -> differences, and the line at zero."""
@@ -75,19 +66,16 @@ def compare_judges(
     judges: Mapping[str, Runs],
     bootstrap: ParticipantBootstrap | None,
     *,
-    references: Mapping[str, Runs] | None = None,
     policy: str = "strict",
 ) -> Comparison:
-    """Compare any number of judges on the conversations for which all have usable scores."""
-    references = references or {}
-    pairs = [*combinations(judges, 2), *product(judges, references)]
-    if not pairs:
+    """Compare the first judge with each other one, on the conversations for which all have usable scores."""
+    if len(judges) < 2:
         raise UserError(
             f"{', '.join(judges) or 'nothing'}: a comparison needs at least two judges. Give the predictions of "
             "another one, or add the baselines with --data DATA."
         )
     everyone = {}
-    for judge, runs in {**judges, **references}.items():
+    for judge, runs in judges.items():
         everyone[judge] = {
             run: frame.set_index("conversation", drop=False) for run, frame in runs.items()
         }
@@ -106,9 +94,8 @@ def compare_judges(
         coverages[judge] = mean_of_rows(resampled, usable.mean(axis=0), everybody)
         numbers.append(metric.number(judge, coverages[judge], everybody))
     coverage = tabulate("judge", numbers, resampled)
-    reasons = coverage["reason"]
     differences = {
-        "coverage": _differences(reasons, coverages, metric, pairs, everybody, resampled)
+        "coverage": _differences(coverage["reason"], coverages, metric, everybody, resampled)
     }
     shared = scored.index[scored.all(axis=1)]
     if shared.empty:
@@ -128,7 +115,7 @@ def compare_judges(
     for name, metric in METRICS.items():
         reasons = {judge: over.mean.loc[name, "reason"] for judge, over in measured.items()}
         statistics = {judge: over.drawn[name] for judge, over in measured.items()}
-        differences[name] = _differences(reasons, statistics, metric, pairs, people, bootstrap)
+        differences[name] = _differences(reasons, statistics, metric, people, bootstrap)
     left_out = pd.DataFrame(
         {
             "runs": {judge: len(runs) for judge, runs in everyone.items()},
@@ -137,21 +124,21 @@ def compare_judges(
         }
     )
     left_out = left_out.rename_axis("judge").loc[list(everyone)]
-    return Comparison(bootstrap, measured, differences, left_out, coverage, people, len(truth))
+    return Comparison(measured, differences, left_out, coverage, len(shared), len(truth))
 
 
 def _differences(
     reasons: Mapping,
     statistics: Mapping[str, np.ndarray],
     metric: Metric,
-    pairs: Sequence,
     people,
     bootstrap,
 ) -> pd.DataFrame:
-    """Paired differences of one metric with p values, for each pair and corrected by Holm's rule."""
+    """Differences of the first judge from each other one in one metric, with p values, and those by Holm's rule."""
     metric = replace(metric, method=f"paired difference of: {metric.method}")
+    first, *others = statistics
     numbers, p = [], []
-    for first, second in pairs:
+    for second in others:
         undefined = ""
         if not np.isfinite(statistics[first][0]):
             undefined = reasons[first]
@@ -164,8 +151,7 @@ def _differences(
     # One where nothing differs in any resample, none where there is no other interval.
     never_differs = (table["reason"] == NO_WIDTH) & (table["estimate"] == 0)
     p = np.where((table["reason"] == "") | never_differs, p, np.nan)
-    first, second = zip(*pairs, strict=True)
-    return table.assign(first=first, second=second, p=p, p_holm=holm(p))
+    return table.assign(first=first, second=others, p=p, p_holm=holm(p))
 
 
 def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
@@ -246,14 +232,14 @@ def compare_edition(
     >>> compare_edition({}, "", {}, ParticipantBootstrap(["a", "b"])).reason
     'no predictions of a judge are available'
     """
-    compared = Comparison(bootstrap, reason=ABSENT)
+    compared = Comparison(reason=ABSENT)
     if judges:
-        references = {name: runs for name, runs in judges.items() if name != judge}
-        references.update(as_judges(baselines))
         try:
-            compared = compare_judges({judge: judges[judge]}, bootstrap, references=references)
+            compared = compare_judges(
+                {judge: judges[judge], **judges, **as_judges(baselines)}, bootstrap
+            )
         except UserError as error:
-            compared = Comparison(bootstrap, reason=str(error))
+            compared = Comparison(reason=str(error))
     prefix = simulated_prefix(judges.get(judge, {}))
     tables = {}
     for metric in SHOWN_METRICS:
@@ -271,7 +257,7 @@ def compare_edition(
         # A difference without a value has no key: the majority label orders nothing.
         tables[metric] = table.assign(key=keys.fillna(""), method=prefix + table["method"])
     counts = _outcome_counts(compared, tables["spearman"], prefix, bootstrap.confidence)
-    return replace(compared, differences=tables, counts=counts, judge=judge)
+    return replace(compared, differences=tables, counts=counts)
 
 
 def _outcome_counts(
@@ -308,41 +294,6 @@ def _outcome_counts(
             key=f"compared_{outcome}_spearman",
         )
     return estimate_table(rows, "count")
-
-
-@finding
-def jury_of_runs(judges: Mapping, compared: Comparison) -> pd.DataFrame:
-    """Return what the mean score of all runs of the shown judge gains over its mean run, on the conversations compared.
-
-    The gain is that of a *jury* of the runs: one score of several, their mean.
-    """
-    runs = judges.get(compared.judge, {})
-    reason = compared.reason
-    if not reason and len(runs) < 2:
-        reason = "one run of one judge is no jury"
-    gains = dict.fromkeys(SHOWN_METRICS, np.array([np.nan]))
-    people = ()
-    if not reason:
-        reason = "undefined for the jury or for a run"
-        over = compared.judges[compared.judge]
-        members = list(over.runs.values())
-        people = compared.people
-        frame = pd.DataFrame(
-            {
-                "ground_truth": members[0].truth,
-                "score": np.mean([run.score for run in members], axis=0),
-                "participant": people.to_numpy(),
-            }
-        )
-        jury = Run(frame, compared.bootstrap)
-        gains = {metric: jury.drawn[metric] - over.drawn[metric] for metric in SHOWN_METRICS}
-    numbers = []
-    for name, gain in gains.items():
-        method = f"gain of the jury over the mean of its runs: {METRICS[name].method}"
-        metric = replace(METRICS[name], method=simulated_prefix(runs) + method)
-        key = f"jury_runs_mean_{name}"
-        numbers.append(metric.number(metric.title, gain, people, reason, key))
-    return tabulate("gain", numbers, compared.bootstrap)
 
 
 # Krippendorff's alpha: Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11

@@ -331,7 +331,7 @@ def compare(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Report:
-    r"""Compare the judges of files of predictions with each other, and with the baselines.
+    r"""Compare the judge of the first file of predictions with each other judge, and with the baselines.
 
     Files of one folder that are called alike but for the number of the run are runs of one judge.
 
@@ -381,13 +381,12 @@ def compare(
             judges[judge][str(file.path)] = frame
             frames.append(frame)
     bootstrap = _bootstrap_of(frames, settings)
-    references = {}
     if study is not None:
         # With it comes scikit-learn.
         from sense7.judge.scores.baselines import baseline_predictions
 
-        references = as_judges(baseline_predictions(study))
-    compared = compare_judges(judges, bootstrap, references=references, policy=policy)
+        judges.update(as_judges(baseline_predictions(study)))
+    compared = compare_judges(judges, bootstrap, policy=policy)
     of_judges = []
     for judge, measured in compared.judges.items():
         of_judges.append(

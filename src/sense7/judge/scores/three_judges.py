@@ -14,8 +14,8 @@ The *error* has the mean over conversations of :math:`|s_c - t_{ce}| / (h - l)` 
 without distinguishing conversations, and one that rates all too low may still order them as experts do. The *level* is
 :math:`\frac{1}{C} \sum_c (s_{cj} - \bar e_c) / (h - l)`, above zero where a rater is more generous than the experts.
 The alternative annotator test is described in :mod:`sense7.estimators.alternative_annotator`. As its authors have it,
-each question is a data set and p values are corrected over its three experts; stricter, they are corrected over all
-questions and experts. Its decisions are made again in every resample. Statistics are averaged over questions.
+each question is a data set, and p values are corrected over its three experts. Its decisions are made again in every
+resample. Statistics are averaged over questions.
 
 References
 ----------
@@ -79,17 +79,10 @@ ALL = "all questions"
 EPSILON = 0.2
 """What a model may be worse by than an expert: the value that the test's authors advise for experts."""
 
-EPSILONS = {"epsilon": (EPSILON, "experts"), "lower_epsilon": (0.1, "crowd workers")}
-"""Name -> value, and for which raters the test's authors advise it."""
-
 PASSED = 0.5
 """Winning rate from which on a model may replace the experts."""
 
-CORRECTED = {
-    "": "over questions and experts",
-    "published_": "over the three experts of each question, as published",
-}
-"""How the names of the two ways of correcting p values begin -> over which tests each corrects."""
+CORRECTED = "Benjamini-Yekutieli over the three experts of each question"
 
 RHO, RANGE = "Spearman's rho", "share of the scale's range"
 
@@ -362,20 +355,19 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
     -------
     dict of str to ByQuestion
         agreement (with the median of three experts), level, left_out (Spearman's rho with two experts), error (distance
-        from them); advantage, rate and published_rate of the alternative annotator test, _experts and _person; kappa
-        and alpha.
+        from them); advantage and published_rate of the alternative annotator test, _experts and _person; kappa and
+        alpha.
 
     Examples
     --------
     >>> judged = ratings()
     >>> statistics = by_question(judged, CorpusBootstrap(judged, draws=100, seed=1))
-    >>> rate = statistics["rate_experts"].drawn["gpt"]["empatheticdialogues", "empathy"]
+    >>> rate = statistics["published_rate_experts"].drawn["gpt"]["empatheticdialogues", "empathy"]
     >>> rate.shape, float(rate[0])
     ((101,), 0.0)
     """
     weights = np.vstack([np.ones((1, len(bootstrap.names))), bootstrap.weights()])
     drawn = defaultdict(lambda: defaultdict(dict))
-    p_values = defaultdict(dict)
     for question, group in judged.groupby(["corpus", "question"], sort=False):
         question_weights = weights[:, bootstrap.codes(group["conversation"])]
         for statistic, rater, values in _agreement_of(group, question_weights):
@@ -385,13 +377,6 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
             rate = winning_rate(benjamini_yekutieli(test.p), test.p)
             drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
             drawn[f"published_rate_{target}"][judge][question] = rate
-            p_values[target, judge][question] = test.p
-
-    for (target, judge), p_of_questions in p_values.items():
-        all_p = np.concatenate(list(p_of_questions.values()), axis=-1)
-        rejected = np.split(benjamini_yekutieli(all_p), len(p_of_questions), axis=-1)
-        for (question, p), decisions in zip(p_of_questions.items(), rejected, strict=True):
-            drawn[f"rate_{target}"][judge][question] = winning_rate(decisions, p)
     return _described(drawn, bootstrap)
 
 
@@ -476,13 +461,12 @@ def _described(statistics: Mapping, bootstrap: CorpusBootstrap) -> dict[str, ByQ
         "person": "the person's own rating as an expert",
     }
     advantage = "average advantage probability: share of conversations on which the model is at least as close to"
-    rate = f"winning rate at epsilon {EPSILON:g}, Benjamini-Yekutieli"
+    rate = f"winning rate at epsilon {EPSILON:g}, {CORRECTED}"
     for target, words in compared_with.items():
         name = f"advantage_{target}"
         describe("alternative", name, "share of conversations", f"{advantage} {words}")
-        for prefix, tests in CORRECTED.items():
-            name = f"{prefix}rate_{target}"
-            describe("alternative", name, "share of experts", f"{rate} {tests}; {words}")
+        name = f"published_rate_{target}"
+        describe("alternative", name, "share of experts", f"{rate}; {words}")
     return described
 
 
@@ -499,9 +483,9 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     Returns
     -------
     dict of str to dict of str to DataFrame
-        Tables of estimates: by corpus of each rater (agreement, level, left_out, gaps, error; advantage and rate of
-        experts and person), on each question of the corpora (questions), the accuracy of the judges by the SENSE-7
-        authors' evaluation (accuracy), and single ones (more).
+        Tables of estimates: by corpus of each rater (agreement, level, left_out, gaps, error; advantage and
+        published_rate of experts and person), on each question of the corpora (questions), the accuracy of the judges
+        by the SENSE-7 authors' evaluation (accuracy), and single ones (more).
 
     Examples
     --------
@@ -528,20 +512,9 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
         **_compared(left_out, bootstrap),
         "alpha": tabulate("jury", [replace(of_models, undefined=reason)], bootstrap),
     }
-    p_values = defaultdict(list)  # one row per question and one column per expert
-    for _, group in judged.groupby(["corpus", "question"], sort=False):
-        for target, judge, is_closer in _wins_of(group):
-            for epsilon, _ in EPSILONS.values():
-                p_values[target, epsilon, judge].append(alternative_test(is_closer, epsilon).p)
     for target in ("experts", "person"):
-        for corrected in CORRECTED:
-            for name, (epsilon, _) in EPSILONS.items():
-                ending = "" if epsilon == EPSILON else f"_{name}"
-                passed = f"{corrected}passed_{target}"
-                of_judges = {judge: p_values[target, epsilon, judge] for judge in JUDGES}
-                table = _questions_passed(of_judges, bootstrap, epsilon, corrected)
-                table["key"] = [f"alternative_{passed}_{judge}{ending}" for judge in JUDGES]
-                single_tables[f"{passed}{ending}"] = table
+        name = f"published_passed_{target}"
+        single_tables[name] = _questions_passed(statistics[f"published_rate_{target}"], name)
     page_tables["more"] = single_tables
     return page_tables
 
@@ -616,25 +589,24 @@ def _compared(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> dict[str, pd.
     }
 
 
-def _questions_passed(
-    p_values: Mapping[str, list], bootstrap: CorpusBootstrap, epsilon: float, corrected: str
-) -> pd.DataFrame:
-    """On how many questions each model may take an expert's place; ``corrected`` is a key of `CORRECTED`."""
+def _questions_passed(rate: ByQuestion, name: str) -> pd.DataFrame:
+    """On how many questions each model may take an expert's place, from its winning rates."""
+    method = f"winning rate at epsilon {EPSILON:g} of at least {PASSED:g}, {CORRECTED}"
     numbers = []
     for judge, model in JUDGES.items():
-        p = np.array(p_values[judge])
-        rejected = benjamini_yekutieli(p)
-        if not corrected:
-            rejected = benjamini_yekutieli(p.ravel()).reshape(p.shape)
-        passed = rounded(winning_rate(rejected, p)) >= PASSED
-        reason = "a count of decisions has no interval"
-        counted = Estimate(float(passed.sum()), reason=reason)
-        method = (
-            f"winning rate at epsilon {epsilon:g} of at least {PASSED:g}, Benjamini-Yekutieli "
-            f"{CORRECTED[corrected]}"
+        rates = np.array([statistic[0] for statistic in rate.drawn[judge].values()])
+        passed = rounded(rates) >= PASSED
+        counted = Estimate(float(passed.sum()), reason="a count of decisions has no interval")
+        number = Number(
+            label=model,
+            statistic=counted,
+            unit="number of questions",
+            method=method,
+            rows=pd.Index(passed),
+            key=f"alternative_{name}_{judge}",
         )
-        numbers.append(Number(model, counted, "number of questions", method, pd.Index(passed)))
-    return tabulate("model", numbers, bootstrap)
+        numbers.append(number)
+    return tabulate("model", numbers, rate.bootstrap)
 
 
 @finding
@@ -671,8 +643,6 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
             standing = "not distinguished from the expert"
         key = f"{name}_standing_{judge}"
         rows.append(_fact(key, standing, int(row["n"]), "verdict", row["method"]))
-    for name, (epsilon, raters) in EPSILONS.items():
-        method = f"set: the value that the authors of the test advise for {raters}"
-        key = f"alternative_{name}"
-        rows.append(_fact(key, epsilon, questions, "share of conversations", method))
+    method = "set: the value that the authors of the test advise for experts"
+    rows.append(_fact("alternative_epsilon", EPSILON, questions, "share of conversations", method))
     return rows
