@@ -37,7 +37,7 @@ from sense7.findings.conditions import condition_differences, mixed_contrasts
 from sense7.findings.context import context_shares
 from sense7.findings.disrupted import lasting_drop
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.individualized import participant_icc, variance_parts
+from sense7.findings.individualized import participant_icc
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
@@ -127,12 +127,12 @@ STATISTICS = tuple(
             PERCENTILE,
             "kappa_quadratic_Affective",
         ),
-        ("ICC(1) of participants", "icc_1", "F interval, numbers of conversations as equal"),
+        ("ICC(1) of participants", "icc_anova", "F interval, numbers of conversations as equal"),
     )
 )
 
 FURTHER = (
-    Statistic("share of participants, mixed model (REML)", "icc_participant"),
+    Statistic("share of participants, mixed model (REML)", "icc_reml"),
     Statistic("poor turn, Cohen's d within participants", "poor_turn_d_within"),
     Statistic("poor turn, Cohen's d by the mixed model", "poor_turn_d_mixed"),
     *(
@@ -308,8 +308,10 @@ def with_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str,
     for weights, key in (("linear", "kappa_affective"), ("quadratic", "kappa_quadratic_affective")):
         found[key] = limits(agreement_with_overall(only, bootstrap, weights).loc[KAPPA])
     found["kappa_affective_naive"] = naive_kappa(study, "linear")
-    found["icc_1"] = limits(participant_icc(study, bootstrap).loc["as rated"])
-    found["icc_1_naive"] = naive_icc(study, found["icc_1"][0])
+    found["icc_anova"] = limits(
+        participant_icc(study, bootstrap, draws=1).loc["analysis of variance"]
+    )
+    found["icc_anova_naive"] = naive_icc(study, found["icc_anova"][0])
     return found
 
 
@@ -319,7 +321,7 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
     effects = poor_turn_effects(study, bootstrap)
     importance = parts_and_shares(*overall_and_ratings(study), bootstrap).parts
     return {
-        "icc_participant": limits(variance_parts(study, bootstrap).shares.loc["participant"]),
+        "icc_reml": limits(participant_icc(study, bootstrap).loc["mixed model"]),
         "poor_turn_d_within": limits(effects.loc["at least one poor turn, within participants"]),
         "poor_turn_d_mixed": limits(effects.loc["at least one poor turn, mixed model"]),
         "relative_importance_affective": limits(importance.loc["Affective"]),

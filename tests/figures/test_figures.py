@@ -72,7 +72,7 @@ EIGENVALUES = pd.DataFrame(
     {"components": [2.0, 0.5], "components, noise": [1.1, 0.9]}, index=[1, 2]
 )
 EIGENVALUES["components, noise of participants"] = [1.3, 0.8]
-CURVE = pd.DataFrame({"spearman_untied": [0.0, 0.6, 1.0]}, index=[0.0, 0.5, 1.0])
+CURVE = pd.DataFrame({"spearman": [0.0, 0.6, 1.0]}, index=[0.0, 0.5, 1.0])
 BOUND = table_of(["bound"], "share of the variance", 0.45).iloc[0]
 JUDGES = {HOSTILE[0]: 0.3, "too good": 1.2, "below": -0.1, "none": np.nan}
 
@@ -248,10 +248,6 @@ def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
         (
             lambda: figures.reliability_diagram(missing([1]), **COMMON),
             "never asked",
-        ),
-        (
-            lambda: figures.ceiling_curves(CURVE * np.nan, {}, **COMMON),
-            "ceiling",
         ),
         (lambda: figures.study_flow(STEPS[:0], **COMMON), "study"),
         (lambda: figures.rated_conversation(TALK[:0], **COMMON), "conversation"),

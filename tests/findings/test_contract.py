@@ -452,9 +452,8 @@ REASONS = {
         ({"participants": {"Q17": ["Affective", "Affective", "Interest"]}}, "3 participants"),
     ],
     "individualized.explained_together": [({"participants": None}, "")],
-    "individualized.participant_icc": [(ONE_EACH, "")],
+    "individualized.participant_icc": [(ONE_EACH, ""), ({"participants": 1}, "")],
     "individualized.same_condition_differences": [(ONE_EACH, "")],
-    "individualized.variance_parts": [(ONE_EACH, ""), ({"participants": 1}, "")],
     "poor_turn.cross_validated_r2": [
         ({"conversations": 12, **VARIED_POST}, ""),
         ({"conversations": 12, "messages": VARIED}, "post-task empathy"),
@@ -491,7 +490,7 @@ NOT_OF_COPIES = {
     "context.context_shares": "its draws are moved so that their mean is the estimate",
     "importance.importance_shares": "people who chose are resampled",
     "individualized.same_condition_differences": "two copies of a person are no two people",
-    "individualized.variance_parts": "the model is fitted in resamples of its own",
+    "individualized.participant_icc": "the model is fitted in resamples of its own",
     "individualized.variance_shares": "the model is fitted in resamples of its own",
     "poor_turn.cross_validated_r2": "copies stay in the fold of their person",
 }

@@ -11,6 +11,7 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of
+from sense7.estimators.bootstrap import NO_WIDTH
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.taxonomy import DIMENSION_NAMES
@@ -47,14 +48,10 @@ def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_s
             },
         )
     )
-    parts = individualized.variance_parts(study, bootstrap_of(study), draws=50)
-    reasons = set()
-    for table in (parts.variances, parts.shares):
-        assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
-        reasons.add(table.loc["participant", "reason"])
-        assert np.isnan(table.loc["participant", ["low", "high"]].to_numpy(dtype=float)).all()
-    (reason,) = reasons
-    assert reason
+    row = individualized.participant_icc(study, bootstrap_of(study), draws=50).loc["mixed model"]
+    assert row["estimate"] == pytest.approx(0, abs=1e-9)
+    assert np.isnan(row[["low", "high"]].to_numpy(dtype=float)).all()
+    assert row["reason"] == NO_WIDTH
 
 
 # Shares on one base
@@ -82,51 +79,6 @@ def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
     assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
 
 
-def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
-    """By hand on complete turns: the residual mean square of a two-way table, by the number of dimensions."""
-    complete = synthetic.turns[synthetic.turns[list(DIMENSION_NAMES)].notna().all(axis=1)]
-    some = replace(synthetic, turns=complete)
-    table = complete[list(DIMENSION_NAMES)].to_numpy()
-    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
-    square = (rest**2).sum() / ((len(table) - 1) * 6)
-    frame = individualized.rated_conversations(some)
-    sums = individualized.turn_sums(some, frame, pd.Index(frame["participant"].unique())).sum(
-        axis=0
-    )
-    turn, noise, turn_of_mean, noise_of_mean = individualized.within_conversations(sums)
-    assert noise == pytest.approx(square / 7)
-    means = complete.assign(y=table.mean(axis=1)).groupby("conversation")["y"]
-    size = means.size()
-    spread = (means.var() * (size - 1)).sum() / (size - 1).sum()
-    assert turn == pytest.approx(spread)
-    assert noise_of_mean == pytest.approx(square / 7 * (1 / size).mean())
-    assert turn_of_mean == pytest.approx((spread - square / 7) * (1 / size).mean())
-
-
-def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
-    frame = individualized.rated_conversations(synthetic)
-    names = pd.Index(frame["participant"].unique())
-    times = np.random.default_rng(2).integers(0, 3, len(names))
-    copies = []
-    for name, count in zip(names, times, strict=True):
-        for copy in range(count):
-            own = synthetic.turns[synthetic.turns["participant"] == name]
-            copies.append(own.assign(conversation=own["conversation"].astype(str) + f"/{copy}"))
-    copied = replace(synthetic, turns=pd.concat(copies, ignore_index=True))
-    whole = individualized.rated_conversations(synthetic)
-    whole = whole.assign(conversation=whole["conversation"].astype(str))
-    whole = pd.concat(
-        [whole.assign(conversation=whole["conversation"] + f"/{copy}") for copy in range(3)]
-    )
-    expected = individualized.within_conversations(
-        individualized.turn_sums(copied, whole, names).sum(axis=0)
-    )
-    found = individualized.within_conversations(
-        times @ individualized.turn_sums(synthetic, frame, names)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
 def mean_square(frame, *contexts):
     """Of an ordinary regression on an indicator of each participant and condition, and on some contexts."""
     columns = [
@@ -146,8 +98,9 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
     frame = context_frame(some)
     base = individualized.variance_shares(some, bootstrap_of(some), draws=2)
     shares = base.shares["estimate"]
-    parts = individualized.variance_parts(some, bootstrap_of(some), draws=2)
-    whole = parts.variances.loc["participant", "estimate"] / shares["participant"]
+    _, model = individualized.fit_variance_model(frame)
+    participant = model.fit.variances[0]
+    whole = participant / shares["participant"]
     for name, contexts in (
         ("context", CONTEXT),
         ("of the context: topic", ["topic"]),
@@ -157,7 +110,6 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
         fall = mean_square(frame) - mean_square(frame, *contexts)
         assert shares[name] == pytest.approx(fall / whole, abs=1e-8)
     assert shares.iloc[:5].sum() == pytest.approx(1)
-    assert shares["participant"] == pytest.approx(parts.on_one_base.loc["participant", "estimate"])
     comparison = base.comparison["estimate"]
     assert comparison["condition and topic"] == pytest.approx(
         shares["condition"] + shares["of the context: topic"]

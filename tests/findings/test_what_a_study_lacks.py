@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from helpers.findings import FINDINGS, MANY, NESTED, arguments, rows_of
-from sense7.judge.scores.ceiling import content_shares
+from sense7.judge.scores.ceiling import content_share_bound
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, parse_sheets
 
@@ -171,6 +171,6 @@ def test_what_can_not_be_computed_says_why(lacking):
 
 def test_the_share_of_content_says_why_it_has_no_bound():
     study = parse_sheets(STUDIES["equal ratings"]().sheets())
-    [bound] = content_shares(study, arguments(study, DRAWS)["bootstrap"]).bounds.to_dict("records")
+    bound = content_share_bound(study, arguments(study, DRAWS)["bootstrap"]).iloc[0]
     assert math.isnan(bound["estimate"])
     assert bound["reason"] == "the ratings do not vary"

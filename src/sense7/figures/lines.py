@@ -242,13 +242,13 @@ def ceiling_curves(
     caption: str,
     bound: pd.Series | None = None,
     source: Shown = None,
-) -> Figure | Sentence:
+) -> Figure:
     """Ceiling of Spearman's correlation over the content share, with each judge as a dot at the share it needs.
 
     Parameters
     ----------
     curve : DataFrame
-        Indexed by content share (0..1, ascending), with a column ``spearman_untied``: the ceiling for any labels.
+        Indexed by content share (0..1, ascending), with a column ``spearman``.
     judges : mapping
         Name -> its Spearman correlation; NaN is not drawn. A dot stands where the result meets
         the curve: the content share that it needs at least; at an end where it lies beyond the curve.
@@ -256,17 +256,8 @@ def ceiling_curves(
         As for :func:`sense7.figures.intervals`.
     bound : Series, optional
         Row of a table of estimates: the upper bound of the content share, drawn as a band of its interval.
-
-    Returns
-    -------
-    Figure or Sentence
-        A sentence where a curve is not defined, as with a single label.
     """
-    ceiling = curve["spearman_untied"].astype(float)
-    if curve.isna().any(axis=None):
-        return Sentence(
-            "No figure of the ceiling: it takes at least two different labels of conversations."
-        )
+    ceiling = curve["spearman"].astype(float)
     has_bound = bound is not None and np.isfinite(bound["estimate"])
     lowest = format_number(ceiling.iloc[0], "")
     highest = format_number(ceiling.iloc[-1], "")

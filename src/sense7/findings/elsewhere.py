@@ -50,7 +50,6 @@ from sense7.findings.core import (
 from sense7.findings.individualized import (
     participant_icc,
     relations,
-    variance_parts,
     variance_shares,
 )
 from sense7.findings.measures import turn_ratings
@@ -160,14 +159,15 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
             pairs.loc["attentive with sensible"],
         ),
     )
+    icc = participant_icc(study, bootstrap)
     person = named(
         "measure",
         (
             "person's share, mixed model with bots fixed",
             "ieval_person_share",
-            variance_parts(study, bootstrap).shares.loc["participant"],
+            icc.loc["mixed model"],
         ),
-        ("ICC(1), mean of five", "ieval_icc", participant_icc(study, bootstrap).iloc[0]),
+        ("ICC(1), mean of five", "ieval_icc", icc.loc["analysis of variance"]),
     )
     of_bot = share_within_people(study, bootstrap, "bot", "condition")
     of_valence = share_within_people(study, bootstrap, "valence of the scenario", "topic")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,6 @@ from sense7.findings.core import (
 )
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
 __all__ = [
@@ -42,7 +40,6 @@ __all__ = [
     "participant_icc",
     "relations",
     "same_condition_differences",
-    "variance_parts",
     "variance_shares",
 ]
 
@@ -172,240 +169,6 @@ def no_differences(study: Study, model: VarianceModel) -> str:
     if study.conditions:
         return "there is one condition only"
     return "no conversation has a condition"
-
-
-@dataclass(frozen=True, eq=False)
-class VarianceParts:
-    """Parts of the variance of conversations' ground truth, tables of estimates with one row per part."""
-
-    variances: pd.DataFrame
-    shares: pd.DataFrame
-    on_one_base: pd.DataFrame
-
-
-_VARIANCE_KEYS = {
-    "participant": "variance_participant",
-    "participant by condition": "variance_participant_condition",
-    "conversation": "variance_conversation",
-}
-_SHARE_KEYS = {
-    "participant": "icc_participant",
-    "participant by condition": "",
-    "conversation": "",
-}
-_ON_ONE_BASE_KEYS = {
-    "participant": "conversation_mean_share_participant",
-    "condition": "conversation_mean_share_condition",
-    "participant by condition": "conversation_mean_share_participant_by_condition",
-    "conversation": "conversation_mean_share_conversation",
-    "turn": "conversation_mean_share_turn",
-    "noise within a turn": "conversation_mean_share_noise",
-}
-"""Rows of the tables of :func:`variance_parts` -> keys."""
-
-
-@finding
-def variance_parts(
-    study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS
-) -> VarianceParts:
-    r"""Return variance components of the ground truth by a mixed model (REML), conditions fixed, and their shares.
-
-    On the one base the residual variance of the model is split further:
-
-    - *noise within a turn* is what the dimensions of a turn do not have in common,
-      :math:`s^2_e \overline{1/k}`, with :math:`s^2_e` the mean square of ratings around the turn and the dimension,
-      and k the number of dimensions rated in a turn.
-    - *turn* is :math:`s^2_t \overline{1/T}` less the noise, with :math:`s^2_t` the mean square of turn means around
-      the conversation's and T the rated turns of a conversation. *Conversation* is the rest.
-
-    Such differences may be slightly negative. Conversations without ground truth or condition are left out. A part that
-    the design can't distinguish from another one has no estimate, and is part of that one. The model is fitted in each
-    of the first ``draws`` resamples.
-
-    Notes
-    -----
-    R: lme4::lmer(y ~ model + (1 | participant) + (1 | pm)), tests/reference/reference.R; equal to 2e-4.
-    """
-    frame = rated_conversations(study)
-    fewer_draws = bootstrap.first(draws)
-    reason, model = fit_variance_model(frame)
-    reasons = dict.fromkeys(_ON_ONE_BASE_KEYS, reason)
-    components = {}
-    on_one_base = {}
-    if model is not None:
-        variances = model.resampled(fewer_draws)
-        turn_sums_by_participant = turn_sums(study, frame, model.sums.participants)
-        inside = within_conversations(variances.weights @ turn_sums_by_participant)
-        reasons["condition"] = no_differences(study, model)
-        if not model.sums.free[1]:
-            reasons["participant by condition"] = no_interaction(frame)
-        if not np.isfinite(inside.turn[0]):
-            reasons["turn"] = "no conversation has two rated turns: it is part of the conversation"
-        if not np.isfinite(inside.noise[0]):
-            reasons["noise within a turn"] = (
-                "too few turns with two rated dimensions: it is part of the turn"
-            )
-        components = {
-            "participant": variances.participant,
-            "participant by condition": variances.participant_by_condition,
-            "conversation": variances.conversation,
-        }
-        beyond_turns = variances.conversation - inside.turn_of_mean - inside.noise_of_mean
-        on_one_base = {
-            "participant": variances.participant,
-            "condition": variances.condition,
-            "participant by condition": variances.participant_by_condition,
-            "conversation": beyond_turns,
-            "turn": inside.turn_of_mean,
-            "noise within a turn": inside.noise_of_mean,
-        }
-        for name, why_not in reasons.items():
-            if why_not:
-                on_one_base[name] = 0 * on_one_base[name]
-
-    def table(parts: dict[str, np.ndarray], keys: dict[str, str], unit: str) -> pd.DataFrame:
-        numbers = []
-        for name, key in keys.items():
-            number = Number(
-                label=name,
-                statistic=parts.get(name),
-                unit=unit,
-                method=f"{RATING}: mixed model with conditions fixed; REML",
-                rows=frame,
-                key=key,
-                reason=reasons[name],
-                shifted=name == "condition",
-            )
-            numbers.append(number)
-        return tabulate("part", numbers, fewer_draws)
-
-    return VarianceParts(
-        variances=table(components, _VARIANCE_KEYS, "squared levels"),
-        shares=table(_divided_by_sum(components), _SHARE_KEYS, "share of the variance"),
-        on_one_base=table(
-            _divided_by_sum(on_one_base),
-            _ON_ONE_BASE_KEYS,
-            "share of the variance, conditions included",
-        ),
-    )
-
-
-def _divided_by_sum(parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Each part as a share of the sum of all."""
-    total = sum(parts.values())
-    return {name: values / total for name, values in parts.items()}
-
-
-def turn_sums(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
-    """Sums per participant of what :func:`within_conversations` needs, over the turns of these conversations."""
-    dimensions = list(DIMENSION_NAMES)
-    in_frame = study.turns["conversation"].isin(frame["conversation"])
-    has_rating = study.turns[dimensions].notna().any(axis=1)
-    turns = study.turns[in_frame & has_rating]
-    ratings = turns[dimensions].to_numpy(dtype=float)
-    participant = names.get_indexer(turns["participant"])
-    cross_products = _products_within_turns(ratings, participant, len(names))
-
-    rated_dimensions = np.isfinite(ratings).sum(axis=1)
-    ones = np.ones(len(turns))
-    of_turns = np.column_stack([rated_dimensions, ones, 1 / rated_dimensions])
-
-    turn_means = np.nanmean(ratings, axis=1) if len(ratings) else np.empty(0)
-    of_turn = pd.DataFrame(
-        {
-            "conversation": turns["conversation"].to_numpy(),
-            "participant": participant,
-            "mean": turn_means,
-            "inverse_rated": 1 / rated_dimensions,
-        }
-    )
-    conversations = of_turn.groupby("conversation", sort=False).agg(
-        participant=("participant", "first"),
-        turns=("mean", "size"),
-        variance=("mean", "var"),
-        inverse_rated=("inverse_rated", "sum"),
-    )
-    count = conversations["turns"].to_numpy(dtype=float)
-    squares = np.nan_to_num(conversations["variance"].to_numpy()) * (count - 1)
-    of_conversations = np.column_stack(
-        [
-            squares,
-            count - 1,
-            np.ones(len(count)),
-            1 / count,
-            conversations["inverse_rated"] / count**2,
-        ]
-    )
-    return np.column_stack(
-        [
-            cross_products.reshape(len(names), -1),
-            sums_by_participant(of_turns, participant, len(names)),
-            sums_by_participant(of_conversations, conversations["participant"], len(names)),
-        ]
-    )
-
-
-def _products_within_turns(
-    ratings: np.ndarray, participant: np.ndarray, participants: int
-) -> np.ndarray:
-    """Cross products of dimensions (as indicators) and rating, each less its mean in the turn, by participant."""
-    dimensions = ratings.shape[1]
-    width = dimensions + 1
-    sums = np.zeros((participants, width, width))
-    for piece in pieces(len(ratings), width**3):  # of all turns at once they would take gigabytes
-        turn, dimension = np.nonzero(np.isfinite(ratings[piece]))
-        indicators = np.eye(dimensions)[dimension]
-        rating = ratings[piece][turn, dimension]
-        z = within(np.column_stack([indicators, rating]), pd.Series(turn))
-        for first, second in combinations_with_replacement(range(width), 2):
-            product = z[:, first] * z[:, second]
-            np.add.at(sums[:, first, second], participant[piece][turn], product)
-    row, column = np.tril_indices(width)
-    sums[:, row, column] = sums[:, column, row]
-    return sums
-
-
-class WithinConversations(NamedTuple):
-    """Variances inside a conversation; see :func:`within_conversations`."""
-
-    turn: np.ndarray
-    noise: np.ndarray
-    turn_of_mean: np.ndarray
-    noise_of_mean: np.ndarray
-
-
-def within_conversations(sums: np.ndarray) -> WithinConversations:
-    """Variance of turn means around their conversation, of noise in a turn mean, and of both in a conversation's mean.
-
-    Noise is NaN where no turn has two rated dimensions; turns where no conversation has two. In a conversation's mean
-    a part that is not known counts to the next one outside it.
-    """
-    width = len(DIMENSION_NAMES) + 1
-    cross_products = sums[..., : width**2].reshape(*sums.shape[:-1], width, width)
-    (
-        ratings,
-        turns,
-        inverse_rated,  # sum over turns of 1 / rated dimensions
-        squares,  # of turn means around those of their conversations
-        freedom,
-        conversations,
-        inverse_turns,  # sum over conversations of 1 / rated turns
-        inverse_both,  # the same of the mean of 1 / rated dimensions by rated turns
-    ) = np.moveaxis(sums[..., width**2 :], -1, 0)
-    _, residual, rank = least_squares(cross_products)
-    residual_freedom = np.round(ratings - turns) - rank
-    with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.where(residual_freedom > 0, residual / residual_freedom, np.nan)
-        turn = np.where(freedom > 0, squares / freedom, np.nan)
-        noise_of_mean = np.nan_to_num(noise * inverse_both / conversations)
-        turn_and_noise = np.nan_to_num(turn * inverse_turns / conversations)
-        noise_in_turn_means = np.where(np.isfinite(turn), noise_of_mean, 0)
-        return WithinConversations(
-            turn=turn,
-            noise=noise * inverse_rated / turns,
-            turn_of_mean=turn_and_noise - noise_in_turn_means,
-            noise_of_mean=noise_of_mean,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -601,29 +364,59 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
 
 
 @finding
-def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return ICC(1) of participants over conversations' ground truth, by analysis of variance; n conversations."""
-    frame = rated_conversations(study)
+def participant_icc(
+    study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS
+) -> pd.DataFrame:
+    """Return the intraclass correlation of participants over conversations' ground truth, two ways; n conversations.
 
-    def icc():
+    By analysis of variance it is ICC(1), and differences of conditions belong to the error. By the
+    mixed model (REML) conditions are fixed: the participants' variance by the sum of theirs, of
+    participant by condition, and of conversations. The model is fitted in each of the first
+    ``draws`` resamples.
+
+    Notes
+    -----
+    R, tests/reference/reference.R: anova(aov), equal to 1e-7;
+    lme4::lmer(y ~ model + (1 | participant) + (1 | pm)), equal to 2e-4.
+    """
+    frame = rated_conversations(study)
+    fewer_draws = bootstrap.first(draws)
+
+    def by_analysis_of_variance():
         need(len(frame), NEVER_RATED)
         need(frame["participant"].duplicated().any(), ONE_EACH)
         sums, names = icc_sums(frame["y"], frame["participant"])
         return resampled(bootstrap, icc_of_sums, sums, names)
 
+    def by_mixed_model():
+        reason, model = fit_variance_model(frame)
+        need(model, reason)
+        variances = model.resampled(fewer_draws)
+        conversations = variances.participant_by_condition + variances.conversation
+        return variances.participant / (variances.participant + conversations)
+
     undefined = "the ratings do not vary"
     if frame["participant"].nunique() < 2:
         undefined = "there is one participant only"
-    number = Number(
-        label="as rated",
-        statistic=icc,
+    anova = Number(
+        label="analysis of variance",
+        statistic=by_analysis_of_variance,
         unit="intraclass correlation",
         method=f"ICC(1) of participants by analysis of variance; {RATING}",
         rows=frame,
-        key="icc_1",
+        key="icc_anova",
         undefined=undefined,
     )
-    return tabulate("ratings", [number], bootstrap)
+    reml = Number(
+        label="mixed model",
+        statistic=by_mixed_model,
+        unit="intraclass correlation",
+        method=f"{RATING}: mixed model with conditions fixed; REML",
+        rows=frame,
+        key="icc_reml",
+    )
+    rows = {anova.label: anova.row(bootstrap), reml.label: reml.row(fewer_draws)}
+    return estimate_table(rows, "by")
 
 
 @finding

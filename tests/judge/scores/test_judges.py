@@ -23,7 +23,7 @@ from sense7.judge.files import COLUMNS, prediction_path, write_predictions
 from sense7.judge.scores import judges as available_judges
 from sense7.judge.scores import performance
 from sense7.judge.scores.baselines import baseline_predictions
-from sense7.judge.scores.ceiling import content_shares, judge_results, study_thresholds
+from sense7.judge.scores.ceiling import content_share_bound, judge_results
 from sense7.judge.scores.judges import (
     ABOUT_SIMULATED,
     ABSENT,
@@ -424,8 +424,7 @@ RESULTS = {
     "baselines": lambda study: pd.concat(
         {name: one.predictions for name, one in baseline_predictions(study).items()}
     ),
-    "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
-    "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
+    "bound": lambda study: content_share_bound(study, bootstrap_of(study, 40)),
     "words": lambda study: answer_lengths(study)[["words"]],
     "chats": lambda study: chats(study).to_frame(),
     "examples": lambda study: chosen_examples(study, 5),

@@ -136,8 +136,8 @@ def variance_parts(tables: Tables) -> dict[str, float]:
         "variance_participant": parts[0],
         "variance_participant_condition": parts[1],
         "variance_conversation": parts[2],
-        "icc_participant": parts[0] / sum(parts),
-        "icc_1": arrays.icc_1(truth, tables.person),
+        "icc_reml": parts[0] / sum(parts),
+        "icc_anova": arrays.icc_1(truth, tables.person),
         "ceiling_bound_participant": 1 - parts[0] / total,
         "content_share": arrays.correlation(truth, offered[tables.has_truth]) ** 2,
     }
