@@ -4,11 +4,9 @@
 # These count where they are given on the command line: a variable of the shell, such as NAME on WSL, is another thing.
 PYTHON := python3
 DATA := synthetic
-JOBS := auto
 NAME :=
 PREDICTIONS :=
 OPTIONS :=
-NOTEBOOK :=
 SINCE :=
 ONLY :=
 PART :=
@@ -24,7 +22,7 @@ MAKEFLAGS += --no-print-directory
 
 # Commands read them from the environment, as MAKE_DATA and so on. Neither make nor a shell reads what they hold, since
 # the name of a file may look like a command.
-GIVEN := DATA JOBS LONG NAME NOTEBOOK ONLY OPTIONS PART PREDICTIONS SINCE STUDIES
+GIVEN := DATA LONG NAME ONLY OPTIONS PART PREDICTIONS SINCE STUDIES
 $(foreach variable,$(GIVEN),$(eval export MAKE_$(variable) := $$(value $(variable))))
 unexport $(GIVEN)
 
@@ -46,10 +44,6 @@ SET_UP = { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/de
 setup: ## make the environment, without using it
 	@$(UNCHANGED) || $(SET_UP)
 
-# The name that scripts of earlier versions know: what asks a judge was installed by it.
-.PHONY: judge
-judge: setup
-
 .PHONY: book
 book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
 	@$(BIN)/python scripts/build_book.py $(BIN)/sense7
@@ -69,7 +63,7 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 
 # $(call PART,name,command): the command, and how long it took. After a red part the others run all the same.
 PART = begun=$$(date +%s); { $(2); } || red="$$red, $(1)"; echo "$(1): $$(($$(date +%s) - begun)) s"
-TESTS = $(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder
+TESTS = $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one
@@ -79,7 +73,7 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 	$(call PART,book,$(BIN)/sense7 build synthetic --quiet); \
 	$(call PART,unit tests,$(TESTS) --ignore tests/browser $$MAKE_LONG); \
 	$(call PART,browser,$(TESTS) tests/browser $$MAKE_LONG); \
-	$(call PART,notebooks,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --nbval notebooks); \
+	$(call PART,notebooks,$(BIN)/python -m pytest -q -n auto --dist loadfile --nbval notebooks); \
 	test -z "$$red" || { echo "Red: $${red#, }"; exit 2; }
 
 .PHONY: test-long
@@ -89,7 +83,7 @@ test-long: ## make test, and what it leaves out: more moments to be killed at, e
 .PHONY: check
 check: setup ## style, and the tests of what changed since main, or SINCE=COMMIT: between two edits
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
-	@$(BIN)/python scripts/check.py --since "$$MAKE_SINCE" --jobs "$$MAKE_JOBS"
+	@$(BIN)/python scripts/check.py --since "$$MAKE_SINCE"
 
 .PHONY: lab
 lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
@@ -98,8 +92,8 @@ lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-lab notebooks
 
 .PHONY: rehearse
-rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes); NOTEBOOK=...
-	@$(BIN)/python evidence/binder.py $${MAKE_NOTEBOOK:+"$$MAKE_NOTEBOOK"}
+rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes)
+	@$(BIN)/python evidence/binder.py
 
 .PHONY: format
 format: setup ## put code into the project's style

@@ -4,12 +4,11 @@ In a new folder, as on Binder: the files under version control; a fresh environm
 every image of Binder has; what environment.yml lists for pip; postBuild. Then Jupyter executes the notebook, and
 `sense7 run` does so with another parameter.
 
-    make rehearse                     # or: python evidence/binder.py 09-poor-turn --keep /tmp/binder
+    make rehearse
 
 What is not rehearsed: conda, Binder's operating system, its limits on memory, and the notebook in a browser.
 """
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -24,27 +23,24 @@ ROOT = Path(__file__).resolve().parents[1]
 JUPYTERLAB = "jupyterlab>=4,<5"
 VARIABLES_OF_THIS_MACHINE = {"PYTHONPATH", "PYTHONHOME", "SENSE7_ROOT"}
 LINES_OF_AN_ERROR = 15
+NOTEBOOK = "03-reliability"
 
 
 def main() -> None:
     """Rehearse, and exit with 1 if anything fails."""
-    parser = argparse.ArgumentParser(description="Rehearse Binder's set-up on this machine.")
-    parser.add_argument("notebook", nargs="?", default="03-reliability", help="name of a notebook")
-    parser.add_argument("--keep", type=Path, help="empty folder to work in, which is kept")
-    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="binder-") as temporary:
-        folder = (options.keep or Path(temporary)).resolve()
+        folder = Path(temporary).resolve()
         checkout = folder / "checkout"
         copy_checkout(checkout)
         variables = make_environment(checkout, folder / "environment")
-        notebook = checkout / "notebooks" / f"{options.notebook}.ipynb"
+        notebook = checkout / "notebooks" / f"{NOTEBOOK}.ipynb"
         run(["jupyter", "execute", "--inplace", str(notebook)], notebook.parent, variables)
-        run(["sense7", "run", options.notebook, "-p", "draws=200"], checkout, variables)
+        run(["sense7", "run", NOTEBOOK, "-p", "draws=200"], checkout, variables)
         cells = nbformat.read(notebook, as_version=4).cells
     code_cells = [cell for cell in cells if cell.cell_type == "code"]
     with_output = sum(bool(cell.outputs) for cell in code_cells)
     print(
-        f"{options.notebook}: all {len(code_cells)} code cells ran without an error, "
+        f"{NOTEBOOK}: all {len(code_cells)} code cells ran without an error, "
         f"{with_output} of them show something"
     )
 

@@ -1,6 +1,6 @@
 """Run the tests of what changed since the branch main: `make check`.
 
-    .venv/bin/python scripts/check.py --since COMMIT --jobs 2
+    .venv/bin/python scripts/check.py --since COMMIT
 
 A changed test is run; of a changed module its doctests, and the tests that carry its name. A change of a finding, a
 notebook or a claim may break a page, so the tests of pages are run as well, on the book that is built first. Tests in
@@ -86,7 +86,6 @@ def main() -> int:
     """Choose the tests and run them; the exit code is that of pytest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--since", default="", help="a commit or branch to compare with")
-    parser.add_argument("--jobs", default="auto", help="processes that test at once")
     options = parser.parse_args()
     changed = changed_files(options.since)
     chosen = set()
@@ -109,7 +108,7 @@ def main() -> int:
         "pytest",
         "-qx",
         "-n",
-        options.jobs,
+        "auto",
         "--dist",
         "loadfile",
         *sorted(chosen),

@@ -12,7 +12,6 @@ import pytest
 import sense7 as s7
 from helpers import naming
 from sense7.checkout import data_file
-from sense7.estimators import effect_size, estimates, factor, rater_agreement
 from sense7.findings import ratings
 from sense7.loading import load
 from sense7.workbook import parse_sheets, read_sheets, write_sheets
@@ -134,21 +133,6 @@ def test_a_file_that_changed_meanwhile_is_read_again(mine):
     ]
     write_sheets(list(sheets.values()), mine)
     assert len(load(mine).conversations) == known - 1
-
-
-@pytest.mark.parametrize(
-    ("short", "thing"),
-    [
-        ("icc", lambda: rater_agreement.intraclass_correlations),
-        ("omega", lambda: factor.omega_total),
-        ("cohens_kappa", lambda: rater_agreement.weighted_kappa),
-        ("cohens_d", lambda: effect_size.cohens_d),
-        ("holm", lambda: estimates.holm),
-    ],
-)
-def test_a_statistic_is_found_under_the_name_by_which_it_is_looked_for(short, thing):
-    assert getattr(s7, short) is thing()
-    assert short in dir(s7)
 
 
 def test_every_listed_name_is_there():

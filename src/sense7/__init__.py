@@ -16,10 +16,8 @@ import importlib.util
 
 __version__ = "0.1.0"
 
-_WHERE = {
-    "DIMENSIONS": "taxonomy",
+NAMES = {
     "DIMENSION_NAMES": "taxonomy",
-    "LEVELS": "taxonomy",
     "ConversationBootstrap": "estimators.bootstrap",
     "ParticipantBootstrap": "estimators.bootstrap",
     "Recorder": "record",
@@ -35,27 +33,16 @@ _WHERE = {
     "intraclass_correlations": "estimators.rater_agreement",
     "load": "loading",
     "omega_total": "estimators.factor",
-    "read_values": "record",
-    "read_workbook": "workbook",
     "weighted_kappa": "estimators.rater_agreement",
 }
-_SHORT = {
-    "cohens_kappa": "weighted_kappa",
-    "icc": "intraclass_correlations",
-    "omega": "omega_total",
-}
-"""Names by which a statistic is looked for -> its name here."""
-
-NAMES = {**_WHERE, **{short: _WHERE[name] for short, name in _SHORT.items()}}
 """Every name that this package gives -> the module that it comes from."""
 
-__all__ = [*_WHERE]  # noqa: PLE0604 -- all of them are strings
+__all__ = [*NAMES]  # noqa: PLE0604 -- all of them are strings
 
 
 def __getattr__(name: str):
-    name = _SHORT.get(name, name)
-    if name in _WHERE:
-        return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
+    if name in NAMES:
+        return getattr(importlib.import_module(f"sense7.{NAMES[name]}"), name)
     if name.startswith("__"):
         raise AttributeError(name)
     if importlib.util.find_spec(f"sense7.findings.{name}"):
@@ -71,4 +58,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_SHORT, "__version__"})
+    return sorted({*__all__, "__version__"})

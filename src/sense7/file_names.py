@@ -15,11 +15,6 @@ _FORBIDDEN = re.compile(r'[/\\<>:"|?*~]|%(?=[0-9A-Fa-f]{2})|^[.\s-]|[.\s]\Z')
 """Separators and what Windows forbids; the sign of a shortened name; what would look encoded; at the ends, what makes a
 file hidden, an option of a command, or is left out by Windows."""
 
-_RESERVED = re.compile(
-    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)", re.IGNORECASE
-)
-"""Devices of Windows, with any ending."""
-
 _UNSEEN = ("C", "Zl", "Zp")
 """Categories of Unicode: controls, bidirectional and other format characters, surrogates, unassigned; line ends."""
 
@@ -27,7 +22,7 @@ _UNSEEN = ("C", "Zl", "Zp")
 def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
     r"""Give the name of a file, without its ending, for a name from data; different names have different ones.
 
-    It holds no separator and no character that can't be seen, is no dots alone, no device of Windows, and not long.
+    It holds no separator and no character that can't be seen, is no dots alone, and not long.
     What it can't hold is written as in addresses (``%2F``), a longer name is cut and ends with its digest.
 
     Parameters
@@ -41,16 +36,14 @@ def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
 
     Examples
     --------
-    >>> file_name("Notes"), file_name("../a\\b"), file_name("nul"), file_name("50 % of \u202eall")
-    ('Notes', '%2E.%2Fa%5Cb', '%6Eul', '50 % of %E2%80%AEall')
+    >>> file_name("Notes"), file_name("../a\\b"), file_name("50 % of \u202eall")
+    ('Notes', '%2E.%2Fa%5Cb', '50 % of %E2%80%AEall')
     """
     patterns = [_FORBIDDEN.pattern]
     if unsafe:
         patterns.append(unsafe)
     is_unsafe = re.compile("|".join(patterns))
     marked = {match.start() for match in is_unsafe.finditer(text)}
-    if _RESERVED.match(text):
-        marked.add(0)
     characters = []
     for position, character in enumerate(text):
         if position in marked or unicodedata.category(character).startswith(_UNSEEN):

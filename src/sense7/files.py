@@ -373,16 +373,15 @@ def digest_of_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def not_written(
-    path: str | Path, error: Exception, fix: str = "Check the path and its permissions."
-) -> str:
-    """Say that a file can't be written, why, and what to do: make room where that is it, else ``fix``.
+def not_written(path: str | Path, error: Exception) -> str:
+    """Say that a file can't be written, why, and what to do.
 
     >>> print(not_written("a.csv", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     a.csv: can't be written (No space left on device). Make room on that disk, and give the same command again.
     """
     number = getattr(_cause(error), "errno", None)
-    return f"{path}: can't be written ({reason(error)}). {_FIXES.get(number, fix)}"
+    fix = _FIXES.get(number, "Check the path and its permissions.")
+    return f"{path}: can't be written ({reason(error)}). {fix}"
 
 
 def disk_trouble(text: str) -> OSError | None:

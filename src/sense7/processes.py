@@ -4,7 +4,6 @@ A kernel that runs a notebook computes the same on every run, and no program but
 """
 
 import os
-from collections.abc import Mapping
 
 OWN_KEY, OPENAI_KEY = "SENSE7_JUDGE_KEY", "OPENAI_API_KEY"
 KEYS = frozenset({OWN_KEY, OPENAI_KEY})
@@ -24,12 +23,6 @@ NO_MEMORY = (
 )
 
 
-def without_keys(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give an environment for what asks no judge, such as the notebooks of a book: no key is in it.
-
-    >>> without_keys({"PATH": "/bin", "OPENAI_API_KEY": "secret"})
-    {'PATH': '/bin'}
-    """
-    if environ is None:
-        environ = os.environ
-    return {name: value for name, value in environ.items() if name not in KEYS}
+def without_keys() -> dict[str, str]:
+    """Give the environment without a judge's key, for all that asks no judge, such as the notebooks of a book."""
+    return {name: value for name, value in os.environ.items() if name not in KEYS}

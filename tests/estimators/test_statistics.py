@@ -116,8 +116,10 @@ def test_an_unknown_interval_is_refused():
 
 
 def test_an_unknown_rule_for_missing_ratings_is_refused():
+    ratings = one_participant_each([[1, 2], [2, 3]])
+    bootstrap = ParticipantBootstrap(ratings.index, 100, 1)
     with naming.refused("pairwise, listwise", error=ValueError):
-        alpha_module.cronbach_alpha(one_participant_each([[1, 2], [2, 3]]), "mean")
+        alpha_module.alpha_row(ratings, bootstrap, missing="mean")
 
 
 THIRDS = st.integers(3, 21).map(lambda third: third / 3)
@@ -192,7 +194,7 @@ def test_ratings_that_do_not_match_are_refused():
     ],
 )
 def test_perfect_agreement_is_1_with_its_limits(table, perfect):
-    found = s7.icc(np.array(table, dtype=float))
+    found = s7.intraclass_correlations(np.array(table, dtype=float))
     assert np.isfinite(found.to_numpy()).all()
     for name in perfect:
         assert found.loc[[name, f"{name}k"]].to_numpy() == pytest.approx(1, abs=1e-12)
@@ -202,7 +204,7 @@ def test_perfect_agreement_is_1_with_its_limits(table, perfect):
 
 @pytest.mark.parametrize("level", [3.0, 0.1])
 def test_nothing_is_defined_where_nothing_varies(level):
-    assert s7.icc(np.full((5, 3), level)).isna().all(axis=None)
+    assert s7.intraclass_correlations(np.full((5, 3), level)).isna().all(axis=None)
 
 
 @pytest.mark.parametrize("missing", [np.nan, None])
@@ -252,7 +254,9 @@ def test_an_estimate_without_its_n_is_refused():
 @pytest.mark.parametrize("kind", [pd.DataFrame, lambda table: table.astype(int).tolist()])
 def test_a_table_of_raters_may_be_a_frame_or_a_list_of_rows(kind):
     table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6]])
-    pd.testing.assert_frame_equal(s7.icc(kind(table)), s7.icc(table))
+    pd.testing.assert_frame_equal(
+        s7.intraclass_correlations(kind(table)), s7.intraclass_correlations(table)
+    )
 
 
 def test_a_table_keeps_the_order_of_rows_and_columns():

@@ -17,7 +17,7 @@ from sense7.book.editions import edition_folder, require_same_source, source_of
 from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, cache_folder, commit_of, find_project
 from sense7.errors import BuildError, UserError
-from sense7.file_names import LONGEST, file_name
+from sense7.file_names import LONGEST
 from sense7.files import digest_of_file
 
 LONGEST_NAME = 100
@@ -165,16 +165,13 @@ def edition_name(chosen: str | None, data: str) -> str:
     marks = {char for char in name if unicodedata.category(char).startswith("M")}
     letters = "".join(char for char in name if char not in marks)
     is_fit = letters[:1] == name[:1] and re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", letters)
-    is_file = file_name(name) == name  # no device of Windows, and not too many bytes
-    if len(name) > LONGEST_NAME or not is_fit or not is_file:
+    if not is_fit or len(name) > LONGEST_NAME or len(name.encode()) > LONGEST:
         # A shell takes it without quotes.
         fit_name = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 3].strip("-._+") or "NAME"
-        if file_name(fit_name) != fit_name:
-            fit_name = f"my-{fit_name}"
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
-            f"letter or digit, at most {LONGEST_NAME} of them and {LONGEST} bytes, and no device of "
-            f"Windows such as con. Give another: --name {fit_name}"
+            f"letter or digit, at most {LONGEST_NAME} of them and {LONGEST} bytes. Give another: "
+            f"--name {fit_name}"
         )
     return name
 

@@ -65,22 +65,19 @@ def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
     return alpha_from_covariances(covariances_from_sums(sums))
 
 
-def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise") -> float:
+def cronbach_alpha(ratings: pd.DataFrame | np.ndarray) -> float:
     """Return Cronbach's alpha of ratings with one column for each item and one row for each rated unit.
 
     Parameters
     ----------
     ratings : DataFrame or array, shape (units, items)
         Numbers; NaN where an item is not rated.
-    missing : {"pairwise", "listwise"}
-        ``pairwise``: each covariance over the units that rate both items, each variance over
-        those that rate the item (as psych::alpha does). ``listwise``: only units that rate
-        every item.
 
     Returns
     -------
     float
-        NaN if fewer than two items or two units remain, or nothing varies.
+        Each covariance is over the units that rate both items, each variance over those that rate the item.
+        NaN for fewer than two items or two units, or if nothing varies.
 
     See Also
     --------
@@ -96,12 +93,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     >>> round(cronbach_alpha(ratings), 4)
     0.9333
     """
-    if missing not in MISSING:
-        raise ValueError(f"missing must be one of {', '.join(MISSING)}, not {missing!r}")
-    values = np.asarray(ratings, dtype=float)
-    if missing == "listwise":
-        values = values[np.isfinite(values).all(axis=1)]
-    return float(_alpha_from_sums(pair_moments(values)))
+    return float(_alpha_from_sums(pair_moments(np.asarray(ratings, dtype=float))))
 
 
 def feldt_interval(
@@ -157,7 +149,9 @@ def alpha_row(
     bootstrap : ParticipantBootstrap
         Of the participants; draws for the percentile interval only.
     missing : {"pairwise", "listwise"}
-        See :func:`cronbach_alpha`.
+        ``pairwise``: each covariance over the units that rate both items, each variance over
+        those that rate the item (as psych::alpha does). ``listwise``: only units that rate
+        every item.
     interval : {"participants", "percentile", "feldt"}
         Which interval: the above; that of the resampled participants; :func:`feldt_interval`.
     refused : str

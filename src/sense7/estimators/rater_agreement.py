@@ -200,21 +200,20 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
         return np.where(defined, (B - W) / (B + (n_0 - 1) * W), np.nan)
 
 
-def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
+def intraclass_correlations(table: np.ndarray) -> pd.DataFrame:
     """Return the six intraclass correlations of Shrout and Fleiss: units in rows, their raters in columns.
 
     Parameters
     ----------
     table : array, DataFrame or list of rows, shape (rows, columns)
         At least two of each, no NaN.
-    confidence : float
-        Of the intervals, which take rows as independent and ratings as normal.
 
     Returns
     -------
     DataFrame
-        Rows ICC1, ICC2, ICC3 (of one column), ICC1k, ICC2k, ICC3k (of their mean): estimate, low, high. All are 1
-        where the columns agree perfectly, and NaN where nothing varies.
+        Rows ICC1, ICC2, ICC3 (of one column), ICC1k, ICC2k, ICC3k (of their mean): estimate, and the 95 %
+        interval as low and high, which takes rows as independent and ratings as normal. All are 1 where the columns
+        agree perfectly, and NaN where nothing varies.
 
     References
     ----------
@@ -245,7 +244,7 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     within_rows = ((table - row_means[:, None]) ** 2).sum() / (n * (k - 1))
     unexplained = table - row_means[:, None] - column_means + mean
     residual = (unexplained**2).sum() / ((n - 1) * (k - 1))
-    tail = (1 + confidence) / 2
+    tail = 0.975  # of a 95 % interval
 
     def of_mean_squares(between: float, within: float) -> float:
         # Not by their ratio F, which is infinite where agreement is perfect.
