@@ -1,15 +1,12 @@
 """People rate conversations on the page, opened from disk; what they download becomes a workbook."""
 
-import gzip
 import json
-import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from helpers import naming
-from helpers.chat_examples import EXAMPLES
 from sense7.collect.gathering import gather, read_download
 from sense7.collect.page import wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
@@ -310,133 +307,6 @@ def test_a_number_off_its_limits_is_not_taken(new_person):
     expect(page.get_by_role("heading", name="Before the conversation")).to_be_focused()
 
 
-PASTED = f"User: Hi\nAssistant: Hello:\n{HOSTILE}\n\nuser:Thanks\nASSISTANT: Gladly"
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (PASTED, 1),
-        ("\n".join(json.dumps(each) for each in CHATS), 2),
-    ],
-)
-def test_people_add_conversations_by_pasting(new_person, tmp_path, text, found):
-    person = new_person(add_conversations=True, chats=(), before=(), after=(), turns="first")
-    page = person.begin("anna")
-    page.locator("#paste").fill(text)
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator(".added li")).to_have_count(found)
-    person.go_on()
-    person.through(3)
-    rated = read_download(person.download(tmp_path)).rated
-    assert [one.added for one in rated] == [True] * found
-    if text == PASTED:
-        assert [m["content"] for m in rated[0].conversation["messages"]] == [
-            "Hi",
-            f"Hello:\n{HOSTILE}",
-            "Thanks",
-            "Gladly",
-        ]
-
-
-ADD = """text => {
-    document.querySelector("#paste").value = text;
-    const before = document.querySelectorAll(".added li").length;
-    [...document.querySelectorAll("button")].find(button => button.textContent === "Add").click();
-    const key = Object.keys(localStorage).find(each => each.endsWith(":anna"));
-    const added = JSON.parse(localStorage[key]).conversations.slice(before);
-    const refused = document.querySelectorAll(".refused li").length;
-    return [added.map(one => one.messages.map(({ role, content }) => [role, content])), refused];
-}"""
-
-
-def test_the_page_reads_and_refuses_what_import_does(new_person):
-    page = new_person(add_conversations=True, chats=()).begin("anna")
-    for name, (text, expected) in EXAMPLES.items():
-        read = [
-            [list(message) for message in messages] for messages in expected if messages is not None
-        ]
-        assert page.evaluate(ADD, text) == [read, expected.count(None)], name
-
-
-def test_each_refused_conversation_is_named_with_its_reason_and_the_others_are_added(new_person):
-    talk = CHATS[0]["messages"]
-    system = {"role": "system", "content": "Be kind."}
-    refused = {
-        "no one": [talk[0], {"role": "judge", "content": "x"}],
-        "long": [talk[0], {"role": "assistant", "content": "x" * 32_768}],
-        "ffff": [talk[0], {"role": "assistant", "content": "a\uffff"}],
-        "silent": [talk[0]],
-        "empty": [],
-    }
-    lines = [
-        {"id": "a", "messages": [system, *talk]},
-        *({"id": name, "messages": chat} for name, chat in refused.items()),
-    ]
-    page = new_person(add_conversations=True, chats=()).begin("anna")
-    page.locator("#paste").fill("\n".join(map(json.dumps, [*lines, {"id": "b", "messages": talk}])))
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator(".added b")).to_have_text(["a", "b"])
-    refusals = page.get_by_role("alert").locator("li")
-    expect(refusals).to_have_count(5)
-    naming.check(
-        "\n".join(refusals.all_inner_texts()),
-        'no one: The role "judge"',
-        "long: Message 2",
-        "32,767",
-        "ffff: Message 2",
-        "silent:",
-        "empty:",
-    )
-    status = page.get_by_role("status").filter(has_text=": 2.")
-    naming.check(status.inner_text(), ": 2.", ": 1.")
-
-
-def test_a_name_that_a_workbook_can_not_hold_is_replaced(new_person):
-    talk = CHATS[0]["messages"]
-    page = new_person(add_conversations=True, chats=()).begin("anna")
-    names = ("=1+1", "a\u200b\nb", "x" * 300, "")
-    page.locator("#paste").fill(
-        "\n".join(json.dumps({"id": name, "messages": talk}) for name in names)
-    )
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator(".added b")).to_have_text(["added-1", "a b", "x" * 100, "added-2"])
-
-
-@pytest.mark.parametrize(
-    ("content", "place"),
-    [
-        (b"PK\x03\x04", "chats.json:"),
-        (gzip.compress(b"[]", mtime=0), "chats.json:"),
-        ("Grüße".encode("latin-1"), "chats.json:"),
-        (b"", ""),
-        (b" " * 12_000_001, ""),
-    ],
-    ids=["zip", "gzip", "Latin-1", "empty", "large"],
-)
-def test_a_file_that_can_not_be_read_is_refused_by_name(new_person, content, place):
-    page = new_person(add_conversations=True, chats=()).begin("anna")
-    page.locator("#file").set_input_files(
-        {"name": "chats.json", "mimeType": "application/json", "buffer": content}
-    )
-    alert = page.get_by_role("alert").filter(has_text=re.compile(r"\w"))
-    expect(alert).to_be_visible()
-    naming.check(alert.inner_text(), place)
-    expect(page.locator(".added li")).to_have_count(0)
-
-
-def test_people_load_a_file_of_conversations_and_take_one_back(new_person, tmp_path):
-    file = tmp_path / "chats.jsonl"
-    file.write_text("\n".join(json.dumps(each) for each in CHATS), "utf-8")
-    page = new_person(add_conversations=True, chats=()).begin("anna")
-    page.locator("#file").set_input_files(file)
-    expect(page.locator(".added li")).to_have_count(2)
-    page.get_by_role("button", name="Remove conversation 1").click()
-    expect(page.locator(".added li")).to_have_text(
-        [f"C2 4 messages {CHATS[1]['messages'][0]['content']}\u00d7"]
-    )
-
-
 def faults(page):
     return [
         fault["id"]
@@ -458,9 +328,7 @@ def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new
         "consent": "C",
         "questions": QUESTIONS,
     }
-    person = new_person(
-        StudyFile.from_mapping(study | {"add_conversations": True}, ""), chats=CHATS[:1]
-    )
+    person = new_person(StudyFile.from_mapping(study, ""), chats=CHATS[:1])
     page = person.open()
     seen = []
     while True:
@@ -480,5 +348,5 @@ def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new
         if page.locator(".skip:visible").count():
             assert language != "en" or faults(page) == [], kind
             page.get_by_role("button", name=wording(language)["go_on"]).click()
-    assert seen == ["start", "add", "about", "before", "turn", "after", "about", "finish"]
+    assert seen == ["start", "about", "before", "turn", "after", "about", "finish"]
     assert page.evaluate("document.documentElement.lang").startswith(language)

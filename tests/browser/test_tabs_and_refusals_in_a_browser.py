@@ -208,32 +208,6 @@ def test_a_tab_stays_with_its_person_while_another_person_rates_in_a_second_tab(
     expect_turns(first, {})
 
 
-def test_conversations_that_are_added_in_two_tabs_join_and_one_that_was_taken_back_stays_away(
-    context, page_file
-):
-    file = page_file(chats=(), add_conversations=True)
-    first, second = context.new_page(), context.new_page()
-    first.goto(file.as_uri())
-    begin(first)
-    expect(first.locator("#paste")).to_be_visible()
-    second.goto(file.as_uri())
-    for page, words in ((first, "one"), (second, "two"), (first, "three")):
-        page.locator("#paste").fill(f"User: {words}\nAssistant: Yes.")
-        page.get_by_role("button", name="Add", exact=True).click()
-    for page in (first, second):
-        expect(page.locator(".added li")).to_have_count(3)
-    second.get_by_role("button", name="Remove conversation 2").click()
-    expect(first.locator(".added li")).to_have_count(2)
-    go_on(first)
-    rate(first, 0, 3)
-    kept = first.evaluate(KEPT)["conversations"]
-    assert [(each["id"], each["messages"][0]["content"]) for each in kept] == [
-        ("added-1", "one"),
-        ("added-3", "three"),
-    ]
-    assert kept[0]["turns"] == {"2": {"Affective": "good"}}
-
-
 # Nothing is kept, nothing is saved
 
 

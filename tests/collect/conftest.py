@@ -34,7 +34,7 @@ def download(person="anna", study=STUDY, chats=CHATS, rating="good", **more):
     ratings = dict.fromkeys((*study.dimensions, *(["overall"] if study.overall else [])), rating)
     return {
         "format": "sense7 ratings",
-        "version": 1,
+        "version": 2,
         "study_id": study.id,
         "study": study.to_mapping(),
         "person": person,
@@ -46,7 +46,6 @@ def download(person="anna", study=STUDY, chats=CHATS, rating="good", **more):
         "conversations": [
             {
                 **one,
-                "added": False,
                 "before": only({"importance": 4, "desired_empathy": 3}, study.before),
                 "turns": [{"message": n, **ratings} for n in study.rated_turns(one["messages"])],
                 "after": only({"successful": 5}, study.after)

@@ -52,7 +52,7 @@ TURN = (*FIRST, "turns", 0)
 BEFORE = (*FIRST, "before")
 WRONG = [  # where in the download, what stands there, what of it is named
     (("format",), "other", []),
-    (("version",), 2, ["version: ", 2, 1]),
+    (("version",), 1, ["version: ", 1, 2]),
     (("person",), "=cmd", ["person: ", "'=cmd'"]),
     (("person",), ..., ["person: "]),
     (("more",), 1, ["'more'"]),
@@ -68,7 +68,6 @@ WRONG = [  # where in the download, what stands there, what of it is named
     (("conversations",), {}, ["conversations: "]),
     ((*FIRST, "id"), "=1", ["conversation '=1': id: "]),
     ((*FIRST, "id"), "C2", ["conversation 2: id: ", "'C2'"]),
-    ((*FIRST, "added"), True, ["conversation 1: "]),
     ((*FIRST, "messages", 1, "role"), "user", ["conversation 1: turn 1: message: ", 2]),
     ((*FIRST, "messages", 0, "content"), "\ud800", ["conversation 'C1': message 1: "]),
     ((*BEFORE, "importance"), 6, ["conversation 1: before: importance: ", 6, 1, 5]),
@@ -226,7 +225,7 @@ UNUSABLE = {
     "empty": lambda download: "",
     "other JSON": lambda download: {"messages": []},
     "bytes": lambda download: b"\xff\xfe\x00",
-    "other version": lambda download: download | {"version": 2},
+    "other version": lambda download: download | {"version": 1},
     "other study": lambda download: download | {"study_id": "0" * 64},
     "changed by hand": lambda download: download | {"person": "=1"},
 }
@@ -332,44 +331,6 @@ def test_a_text_of_which_nothing_is_left_is_no_answer(tmp_path, content, blank):
     assert "comment" not in read(tmp_path, content).rated[0].turns[2]
 
 
-@pytest.mark.parametrize("name", ["=1+1", "", "@a", "\ud83d", "C2\u00a0", "x" * 300, "\u0378"])
-def test_a_name_of_an_added_conversation_that_a_workbook_can_not_hold_is_replaced(
-    tmp_path, make_download, name
-):
-    content = make_download(study={"title": "T", "add_conversations": True})
-    for one in content["conversations"]:
-        one["added"] = True
-    content["conversations"].reverse()  # C2 stands first
-    content["conversations"][1]["id"] = name
-    read_in = read(tmp_path, content)
-    assert [one.conversation["id"] for one in read_in.rated] == ["C2", "added-2"]
-    (note,) = read_in.notes
-    naming.check(note, "anna.json: ", "conversation 2: ", "added-2")
-
-
-def test_what_no_file_can_hold_is_left_out_of_an_added_conversation_with_a_note(
-    folder, make_download, tmp_path
-):
-    content = make_download(study={"title": "T", "add_conversations": True}, chats=[])
-    messages = [
-        {"role": "user", "content": "a\uffffb\ud83d"},
-        {"role": "assistant", "content": "c\x0bd"},
-    ]
-    turns = [{"message": 2, "overall": "good"}]
-    mine = {
-        "id": "mine",
-        "added": True,
-        "messages": messages,
-        "before": {},
-        "turns": turns,
-        "after": {},
-    }
-    content["conversations"] = [mine]
-    gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
-    naming.check(gathered.notes[0], "anna.json: ", "conversation 1: message 1: ")
-    assert load(tmp_path / "mine.xlsx").messages["content"].tolist() == ["ab", "c\x0bd"]
-
-
 def test_a_double_counts_once_and_is_named(folder, make_download):
     place = folder(anna=make_download(), copy=make_download(downloaded="2026-02-02T00:00:00.000Z"))
     (place / "notes.txt").write_text("x")
@@ -438,20 +399,6 @@ def test_a_code_that_would_say_that_there_is_none_is_one_person(
 def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat, refused):
     other = make_download("ben", chats=[make_chat("C1", turns=3)])
     refused(folder(anna=make_download(), ben=other), "ben.json: ", "conversation 'C1'", "anna.json")
-
-
-def test_conversations_that_people_brought_may_share_a_name(
-    folder, make_download, make_chat, tmp_path
-):
-    study = {"title": "T", "add_conversations": True}
-    contents = {
-        who: make_download(who, study, [make_chat("mine", turns)])
-        for who, turns in (("a", 1), ("b", 2))
-    }
-    for content in contents.values():
-        content["conversations"][0]["added"] = True
-    gather(folder(**contents), tmp_path / "mine.xlsx")
-    assert list(load(tmp_path / "mine.xlsx").conversations["conversation"]) == ["mine:a", "mine:b"]
 
 
 def test_missing_ratings_are_counted_and_stay_blank(folder, make_download, tmp_path):

@@ -68,9 +68,7 @@ def test_hostile_texts_stay_data(make_chat):
     assert content["id"] == study.id
 
 
-def test_a_page_without_anything_to_rate_is_refused(study, make_chat):
-    with naming.refused("--conversations"):
-        page_html(study)
+def test_a_conversation_that_nobody_can_rate_is_refused(make_chat):
     with naming.refused("conversation C1: "):
         page_html(StudyFile("a", turns=(9,)), [make_chat("C1")])
     with naming.refused("conversation C1: ", "None"):

@@ -95,7 +95,6 @@ FULL = {
     "comment": False,
     "turns": [1, 3],
     "conversations": "own",
-    "add_conversations": True,
     "before": [],
     "after": ["use_again"],
     "questions": [
@@ -181,7 +180,7 @@ def test_a_file_without_conversations_is_refused(tmp_path, line, named):
 
 def test_texts_are_kept_to_the_character(tmp_path):
     text = " two  spaces\r\n\ttab\u2028 \u202ertl </script> =1+1 \U0001f600\n"
-    line = {"id": 7, "participant": "P1", "source": "x", "topic": None}
+    line = {"id": 7, "participant": "P1", "title": "x", "topic": None}
     line |= {"messages": [*TALK, {"role": "assistant", "content": text, "at": 3}]}
     read = read_conversations(write_chats(tmp_path, "", line, "  "))
     assert read == [
@@ -198,7 +197,7 @@ NOT_TO_RATE = {  # a second line, what of it is named
         '{"id": "first", "messages": [{"role": "assistant"}]}',
         ["line 2: ", "'first'", "line 1"],
     ),
-    "a list": ("[]", ["line 2: "]),
+    "a number": ("7", ["line 2: "]),
     "a name that is a formula": (
         {"id": "=cmd()", "messages": TALK},
         ["conversation '=cmd()': id: "],
@@ -207,7 +206,10 @@ NOT_TO_RATE = {  # a second line, what of it is named
         {"id": "a", "participant": "@x", "messages": TALK},
         ["conversation 'a': participant: ", "'@x'"],
     ),
-    "no turn": ({"id": "a", "messages": TALK[:1]}, ["conversation 'a': "]),
+    "no turn": (
+        {"id": "a", "messages": [{"role": "user", "content": "Yes"}]},
+        ["conversation 'a': "],
+    ),
     "another role": (
         {"id": "a", "messages": [*TALK, {"role": "judge", "content": ""}]},
         ["line 2: ", "messages[3].role: ", "'judge'"],

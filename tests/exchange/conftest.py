@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from sense7 import cli
 from sense7.errors import UserError
+from sense7.exchange import ImportSummary, read_chats
 
 
 @pytest.fixture
@@ -39,3 +40,32 @@ def write(tmp_path):
         return path
 
     return written
+
+
+@pytest.fixture
+def read(write):
+    """Read one file: the texts of each conversation, and what is left out by name."""
+
+    def texts_and_left_out(name, content, **options):
+        summary = ImportSummary()
+        path = write(name, content, lines=name.endswith(".jsonl") and isinstance(content, list))
+        chats = list(read_chats([path], summary=summary, **options))
+        return [[(said.role, said.text) for said in chat.messages] for chat in chats], dict(
+            summary.left_out
+        )
+
+    return texts_and_left_out
+
+
+@pytest.fixture
+def refuse(read):
+    """Require that a file is refused, with its place and whatever else has to be named."""
+
+    def refused(name, content, *named):
+        with pytest.raises(UserError) as error:
+            read(name, content)
+        message = str(error.value)
+        missing = [text for text in (f"{name}: ", *named) if text not in message]
+        assert not missing, f"{missing} not named in: {message}"
+
+    return refused

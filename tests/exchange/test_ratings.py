@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.exchange.content import Chat, Message
+from sense7.exchange import Chat, Message
 from sense7.exchange.joining import join_ratings, workbook_sheets
 from sense7.loading import load
 from sense7.workbook import read_sheets, write_sheets
@@ -197,7 +197,6 @@ OPTIONS = {
     "--out a.csv": ["--out a.csv: ", ".jsonl", ".xlsx"],
     "--out a.jsonl --ratings r.csv": ["--out a.jsonl: ", ".xlsx"],
     "--out a.xlsx --column a=b": ["--column", "--ratings"],
-    "--out a.xlsx --speaker Anna": ["--speaker 'Anna': "],
     "--out chats.jsonl": ["--out chats.jsonl: ", "--force"],
     "--out a.xlsx --ratings r.txt": ["r.txt: ", ".csv", ".xlsx"],
 }

@@ -14,7 +14,7 @@ def import_chats(
     *,
     files: Annotated[
         list[Path],
-        argument("Exports of conversations, of any format.", "FILE..."),
+        argument("Conversations: .json, .jsonl, or plain text.", "FILE..."),
     ],
     out: Annotated[
         Path, option("Conversations or workbook to write.", metavar="CHATS.jsonl|MINE.xlsx")
@@ -35,15 +35,12 @@ def import_chats(
     new_ids: Annotated[
         bool, option("Number the conversations instead of keeping their ids.", "--new-ids")
     ] = False,
-    speaker: Annotated[
-        Many, option("A name in plain text.", metavar="NAME=user|assistant", many=True)
-    ] = None,
     force: Force = False,
 ) -> None:
     """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
 
-    Formats: message lists of OpenAI and Anthropic, the data exports of ChatGPT and Claude, ShareGPT, WildChat, logs of
-    inspect_ai, plain text with User: and Assistant:. Each is recognized by its content.
+    Formats: lists of messages with role and content (JSON, JSON Lines), ChatGPT's data export, plain text with User:
+    and Assistant:. A key that is not known, and that may hold what somebody said, refuses the file.
     """
     from sense7.exchange import ImportSummary, read_chats, write_chats
     from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
@@ -63,14 +60,6 @@ def import_chats(
         raise UserError(
             "--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv."
         )
-    speakers = {}
-    for item in speaker or ():
-        name, _, side = item.rpartition("=")
-        if not name.strip() or side.strip() not in ("user", "assistant"):
-            raise UserError(
-                f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user."
-            )
-        speakers[name.strip().casefold()] = side.strip()
     summary = ImportSummary()
     chats = read_chats(
         files,
@@ -78,33 +67,29 @@ def import_chats(
         condition=condition,
         topic=topic,
         new_ids=new_ids,
-        speakers=speakers,
         summary=summary,
     )
-    summaries = [summary]
+    lines = []
     if of_workbook:
         table = None
         if ratings is not None:
             table = read_ratings(ratings, column_map(columns, column or []))
         joined = join_ratings(list(chats), table)
         write_workbook(joined, out, reading.options(), replace=force)
-        summaries.append(joined)
+        lines = joined.lines()
+        for remark in joined.remarks:
+            complain(remark)
     else:
         write_chats(chats, out, replace=force)
-    lines = []
-    for part in summaries:
-        lines += part.lines()
-        for remark in part.remarks:
-            complain(remark)
-    print(plain_lines("\n".join([*lines, str(out)])))
+    print(plain_lines("\n".join([*summary.lines(), *lines, str(out)])))
 
 
 def instrument(
     study: Annotated[Path, argument("Study file: what is asked, how, and whom.", "STUDY.yml")],
     out: Annotated[Path, option("Page to write.", metavar="PAGE.html")],
     conversations: Annotated[
-        Path | None, option("To rate, as `sense7 import` writes.", metavar="FILE.jsonl")
-    ] = None,
+        Path, option("To rate, as `sense7 import` writes.", metavar="FILE.jsonl")
+    ],
     force: Force = False,
 ) -> None:
     """Write a page on which people rate conversations: one file, without a server."""
@@ -112,10 +97,7 @@ def instrument(
     from sense7.collect.study import read_conversations, read_study_file
 
     study_file = read_study_file(study)
-    to_rate = []
-    if conversations:
-        to_rate = read_conversations(conversations)
-    print(write_page(study_file, to_rate, out, replace=force))
+    print(write_page(study_file, read_conversations(conversations), out, replace=force))
 
 
 def gather(

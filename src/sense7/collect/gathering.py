@@ -1,6 +1,6 @@
 """The downloads of many people, each checked to the last value, as one workbook of the official format.
 
-A download is what a person takes from the end of the page: one JSON file, version 1. ``study`` is the content of the
+A download is what a person takes from the end of the page: one JSON file, version 2. ``study`` is the content of the
 study file and ``study_id`` its hash, so that a file says by itself what was asked. Ratings of turns are the official
 words, ``unknown`` for what was not applicable; the other scales are numbers. A conversation that several people rated
 stands in the workbook once for each of them, as rated by that person.
@@ -18,13 +18,12 @@ from sense7.collect.study import (
     StudyFile,
     check_conversation,
     is_code,
-    is_name,
     read_whole,
     require,
 )
-from sense7.collect.texts import UNWRITABLE, storable
+from sense7.collect.texts import storable
 from sense7.errors import UserError
-from sense7.exchange.readers import read_list
+from sense7.exchange.messages import read_list
 from sense7.exchange.records import parsed
 from sense7.files import reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
@@ -54,10 +53,9 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Rated:
-    """A conversation as one person rated it, who may have added it: answers by key, those of turns by message."""
+    """A conversation as one person rated it: answers by key, those of turns by message."""
 
     conversation: dict
-    added: bool
     answers_before: dict
     turns: dict[int, dict]
     answers_after: dict
@@ -143,7 +141,7 @@ def read_download(path: Path) -> Download:
     require(is_download, where, "no download of a rating page. Move it out of the folder.")
     version = content.get("version")
     fix = "Gather it with the release of sense7 that wrote the page."
-    require(version == 1, where, f"version: {version!r:.40}; this program reads version 1. {fix}")
+    require(version == 2, where, f"version: {version!r:.40}; this program reads version 2. {fix}")
     _require_keys(content, where, _KEYS)
     study = StudyFile.from_mapping(content["study"], f"{where}: study")
     problem = "study_id: does not belong to the study in the file, which was changed"
@@ -182,14 +180,13 @@ def read_download(path: Path) -> Download:
     rated = {}
     for number, chat in enumerate(chats, 1):
         position = f"{where}: conversation {number}"
-        storable_chat = _as_storable(chat, number, rated.keys(), position, notes)
-        rating = _rated(storable_chat, study, position, notes)
+        rating = _rated(chat, study, position, notes)
         conversation = rating.conversation
         name = conversation["id"]
         _require(name not in rated, position, f"id: {name!r} stands there twice")
-        may_rate = rating.added or conversation.get("participant") == person
+        is_own = conversation.get("participant") == person
         problem = f"its participant is not {person}, and people rate their own"
-        _require(may_rate or study.conversations != "own", position, problem)
+        _require(is_own or study.conversations != "own", position, problem)
         rated[name] = rating
     return Download(path, study, person, tuple(order), times, answers, list(rated.values()), notes)
 
@@ -219,58 +216,20 @@ def _store_text(answers: dict, key: str, value: object, where: str, notes: list[
     _require_value(fits, where, value, "is no text of at most 10,000 characters")
     text = storable(value)
     if text != value:
-        notes.append(f"{where}: {_changed_characters(value, text)}")
+        lost = sorted(set(value) - set(text))
+        names = ", ".join(f"U+{ord(character):04X}" for character in lost)
+        notes.append(
+            f"{where}: characters that a workbook can't hold were left out, or became line breaks: {names}"
+        )
     if text.strip():
         answers[key] = text
 
 
-def _changed_characters(text: str, storable_text: str) -> str:
-    """Say which characters of a text a workbook can't hold."""
-    lost = sorted(set(text) - set(storable_text))
-    names = ", ".join(f"U+{ord(character):04X}" for character in lost)
-    return f"characters that a workbook can't hold were left out, or became line breaks: {names}"
-
-
-def _as_storable(
-    chat: object, number: int, used_names: Collection[str], where: str, notes: list[str]
-) -> object:
-    """A conversation with a name and with texts that a workbook can hold, if a person added it."""
-    if not isinstance(chat, Mapping) or chat.get("added") is not True:
-        return chat
-    if not isinstance(chat.get("id"), str) or not isinstance(chat.get("messages"), list):
-        return chat
-    name = as_name(chat["id"]) or ""
-    if not is_name(name) or name in used_names:
-        name = f"added-{number}"
-        while name in used_names:
-            name += "-2"
-        notes.append(
-            f"{where}: named {name}: its id {chat['id']!r:.40} can't be a name, or stands there twice"
-        )
-    messages = []
-    for position, message in enumerate(chat["messages"], 1):
-        messages.append(message)
-        content = message.get("content") if isinstance(message, Mapping) else None
-        if isinstance(content, str) and UNWRITABLE.search(content):
-            text = UNWRITABLE.sub("", content)
-            notes.append(f"{where}: message {position}: {_changed_characters(content, text)}")
-            messages[-1] = {**message, "content": text}
-    return {**chat, "id": name, "messages": messages}
-
-
 def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> Rated:
     about = ("participant", "condition", "topic")
-    _require_keys(content, where, ("id", "added", "messages", "before", "turns", "after"), about)
-    try:
-        chat = read_list(
-            {key: content[key] for key in ("id", "messages", *about) if key in content}
-        )
-    except ValueError as error:
-        raise UserError(f"{where}: {error}. {_AGAIN}") from None
-    conversation = check_conversation(chat, where)
-    added = content["added"]
-    allowed = isinstance(added, bool) and (study.add_conversations or not added)
-    _require(allowed, where, "added: people add no conversations in this study")
+    _require_keys(content, where, ("id", "messages", "before", "turns", "after"), about)
+    chat = {key: content[key] for key in ("id", "messages", *about) if key in content}
+    conversation = check_conversation(read_list(chat, where), where)
     questions_after = set(study.after)
     if "empathy" in questions_after:
         questions_after.remove("empathy")
@@ -316,7 +275,7 @@ def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> R
                     is_level, f"{path}: {key}", value, f"is none of {', '.join(_LEVELS)}"
                 )
                 turns[message][key] = value
-    return Rated(conversation, added, answers["before"], turns, answers["after"])
+    return Rated(conversation, answers["before"], turns, answers["after"])
 
 
 # The downloads of one study -------------------------------------------------------------------------------------------
@@ -397,8 +356,6 @@ def read_downloads(folder: str | Path) -> Gathered:
     first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
     for download in downloads:
         for rated in download.rated:
-            if rated.added:  # those that people added may have one id
-                continue
             name = rated.conversation["id"]
             conversation, path = first.setdefault(name, (rated.conversation, download.path))
             if conversation != rated.conversation:
@@ -486,7 +443,7 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
                 continue
             chat = rated.conversation
             name = chat["id"]
-            if rated.added or study.conversations != "own":
+            if study.conversations != "own":
                 # With the code of who rated it, since several people may have; a code holds no colon.
                 name += f":{download.person}"
             task = {"participant": download.pid, "conversation": name}

@@ -16,7 +16,6 @@ from pathlib import Path
 from sense7.collect.study import LANGUAGES, StudyFile, is_code
 from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
-from sense7.exchange.content import vocabulary
 from sense7.files import digest_of, not_written, parse_yaml, require_free, write_whole
 from sense7.taxonomy import (
     AGREEMENT,
@@ -44,14 +43,9 @@ _SCRIPTS = (
     "steps",
     "questions",
     "turns",
-    "conversations",
-    "adding",
     "instrument",
 )
 """Parts of the script; the last one begins."""
-
-_ONLY_TO_ADD = ("conversations", "adding")
-"""Those that only a page needs on which people add conversations."""
 
 _POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'none'; img-src 'none'; "
@@ -98,19 +92,16 @@ def wording(language: str) -> dict:
     return {**parse_yaml(path.read_text(encoding="utf-8")), "scales": scales}
 
 
-def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
+def page_html(study: StudyFile, conversations: Sequence[dict]) -> str:
     """Make the page of a study, with the conversations to be rated; equal for equal arguments.
 
     Examples
     --------
-    >>> page = page_html(StudyFile("Ten chats", language="zh", add_conversations=True))
+    >>> chat = {"id": "a", "messages": [{"role": "assistant", "content": "Hello"}]}
+    >>> page = page_html(StudyFile("Ten chats", language="zh"), [chat])
     >>> 'lang="zh-Hans"' in page, "connect-src 'none'" in page
     (True, True)
     """
-    if not conversations and not study.add_conversations:
-        raise UserError(
-            "nothing to rate: give --conversations FILE, or write add_conversations: true in the study file."
-        )
     for conversation in conversations:
         person, name = conversation.get("participant"), conversation["id"]
         if study.conversations == "own" and not is_code(person):
@@ -126,29 +117,23 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
 
     # Read with line ends that give the same hash on every system.
     static = importlib.resources.files("sense7.collect") / "static"
-    scripts = [name for name in _SCRIPTS if study.add_conversations or name not in _ONLY_TO_ADD]
-    script = "\n".join((static / f"{name}.js").read_text("utf-8") for name in scripts)
+    script = "\n".join((static / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
     style = (static / "instrument.css").read_text("utf-8")
     hashes = {}
     for name, text in (("script", script), ("style", style)):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest())
         hashes[name] = f"sha256-{digest.decode()}"
     texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
-    words = dict(wording(study.language))
-    if not study.add_conversations:
-        del words["refused"]
     carried = {
         "study": study.to_mapping(),
         "id": study.id,
         "page": digest_of(texts.encode())[:16],
         "settings": study.settings(),
         "levels": LEVELS,
-        "words": words,
+        "words": wording(study.language),
         "characters": {"line_breaks": LINE_BREAKS, "unstorable": UNSTORABLE},
         "conversations": list(conversations),
     }
-    if study.add_conversations:
-        carried["vocabulary"] = vocabulary()
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
         policy=_POLICY.format(**hashes),

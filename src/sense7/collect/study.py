@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sense7.collect.texts import UNWRITABLE
 from sense7.errors import UserError
-from sense7.exchange import Chat, ImportSummary, read_chats
+from sense7.exchange import Chat, read_chats
 from sense7.files import digest_of, parse_yaml, reading
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
@@ -188,7 +188,7 @@ def _questions(value: object, where: str) -> tuple[dict, ...]:
 
 KEYS: dict[str, Callable] = {
     **dict.fromkeys(("title", "introduction", "consent"), _text),
-    **dict.fromkeys(("overall", "comment", "add_conversations"), _truth),
+    **dict.fromkeys(("overall", "comment"), _truth),
     "language": partial(_one_of, LANGUAGES),
     "dimensions": partial(_some_of, DIMENSION_NAMES),
     "order": partial(_one_of, ("fixed", "shuffled")),
@@ -208,7 +208,7 @@ class StudyFile:
 
     Nobody begins without agreeing to ``consent``, if there is one. In shuffled order the dimensions depend on seed and
     person alone. ``turns`` are all, first, last, or their numbers. People rate the conversations of everyone or their
-    own, and may add some. ``questions`` are about the person: ``name`` (the column in Participants), ``text``, ``kind``
+    own. ``questions`` are about the person: ``name`` (the column in Participants), ``text``, ``kind``
     (text, number, choice), ``when`` (before, after), and ``choices`` or ``lowest`` and ``highest``.
     """
 
@@ -223,7 +223,6 @@ class StudyFile:
     comment: bool = True
     turns: str | tuple[int, ...] = "all"
     conversations: str = "everyone"
-    add_conversations: bool = False
     before: tuple[str, ...] = BEFORE
     after: tuple[str, ...] = AFTER
     questions: tuple[dict, ...] = ()
@@ -310,12 +309,7 @@ def read_conversations(path: str | Path) -> list[dict]:
     >>> read_conversations(path) == [chat]
     True
     """
-    summary = ImportSummary()
-    chats = read_chats([path], summary=summary)
-    conversations = [check_conversation(chat, str(path)) for chat in chats]
-    if summary.remarks:
-        raise UserError(summary.remarks[0].removesuffix(" This conversation is left out."))
-    return conversations
+    return [check_conversation(chat, str(path)) for chat in read_chats([path])]
 
 
 def check_conversation(chat: Chat, where: str) -> dict:

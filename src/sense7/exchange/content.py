@@ -1,115 +1,58 @@
 """A conversation as it comes from any source: what was said, and what is left out of it by name."""
 
-import contextlib
 import datetime
 import importlib.resources
-import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from sense7.errors import UserError
 from sense7.workbook.ids import as_text, is_number
 
 USER = "user"
 ASSISTANT = "assistant"
-SYSTEM = "system message"
 
+SCHEMA = tomllib.loads((importlib.resources.files(__package__) / "schema.toml").read_text("utf-8"))
+ROLES = {}
+for _side, _roles in SCHEMA["roles"].items():
+    ROLES.update(dict.fromkeys(_roles, _side))
 
-def vocabulary() -> dict[str, dict[str, list[str]]]:
-    """Words of the formats of conversations, as tables by their names in ``vocabulary.toml``."""
-    return tomllib.loads(
-        (importlib.resources.files(__package__) / "vocabulary.toml").read_text("utf-8")
-    )
+_BLOCKS = {}
+for _name, _block in SCHEMA["block"].items():
+    if _name != "facts":
+        _BLOCKS.update(dict.fromkeys(_block["types"], (_name, _block)))
 
+UNSEEN = {"tool call", "tool result", "reasoning"}
+"""Parts that a reader of the conversation did not see as a message: one of nothing else is left out whole."""
 
-_VOCABULARY = vocabulary()
-KEYS = _VOCABULARY["keys"]
-
-
-def _meanings(table: str) -> dict[str, str]:
-    """Name -> what it means, of a table with all names of each meaning."""
-    meanings = {}
-    for meaning, names in _VOCABULARY[table].items():
-        meanings.update(dict.fromkeys(names, meaning))
-    return meanings
-
-
-ROLES = _meanings("roles")
-SPEAKERS = _meanings("speakers")
-_TEXTS = _meanings("texts")
-_MARKERS = _meanings("markers")
-_UNSEEN = _meanings("unseen")
-
-_IN_PLACE_OF_TEXT = {
-    "tool_calls",
-    "function_call",
-    "refusal",
-    "reasoning_content",
-    "reasoning",
-    "audio",
-    "attachments",
-    "files",
-}
-"""Keys of what a message may have in place of a text."""
-
-_ABOUT_MESSAGE = {
-    "role",
-    "from",
-    "sender",
-    "name",
-    "metadata",
-    "seconds",
-    "status",
-    "index",
-    "version",
-    "user",
-    "type",
-}
-_NO_TEXT = _IN_PLACE_OF_TEXT.union(_ABOUT_MESSAGE, *KEYS.values())
-"""Keys of a message under which no text stands that either side said."""
+CITATION_MARKS = re.compile("[\ue200-\ue202]")
+"""Marks of ChatGPT's page around what it showed as a link or a name."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """What one side ("user" or "assistant") said: its text, with markers such as ``[image]``, when, by which model."""
+    """What one side ("user" or "assistant") said, and when, in seconds since the conversation began."""
 
     role: str
     text: str
     seconds: float | None = None
-    model: str | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class Omitted:
-    """A part that is no text of either side, by its kind."""
-
-    description: str
-
-    @property
-    def is_of_unknown_type(self) -> bool:
-        """Whether the format does not say what it is."""
-        return self.description.startswith("part of unknown type ")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it stands for nothing: the message that holds it stays, and keeps its number."""
-        return self.description == "empty part" or self.is_of_unknown_type
 
 
 @dataclass(frozen=True)
 class Chat:
-    """One conversation: its id in its source (or empty), its messages, kinds left out; the condition is the model."""
+    """One conversation: its id in its source (or empty), its messages, parts left out; the condition is the model."""
 
     id: str
     messages: tuple[Message, ...]
     participant: str | None = None
     condition: str | None = None
     topic: str | None = None
-    omitted: tuple[str, ...] = field(default=(), compare=False)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict:
-        """As one line of JSON Lines; what is not known or left out is not there.
+        """As one line of JSON Lines; a fact that is not known has no key.
 
         Examples
         --------
@@ -129,266 +72,163 @@ class Chat:
         return record
 
 
+class Said(NamedTuple):
+    """A message as a reader finds it: its time by the clock, or in seconds since the beginning; the model, if named."""
+
+    role: str
+    text: str
+    time: datetime.datetime | float | None
+    model: str | None
+
+
 def assemble(
-    parts: Iterable[Message | Omitted],
-    name: str | None,
-    about: Mapping,
-    *,
-    clock: bool = False,
-    participant: str | None = None,
-    condition: str | None = None,
-    topic: str | None = None,
+    said: Sequence[Said], left_out: Collection[str], about: Mapping[str, str | None], where: str
 ) -> Chat:
-    """Make a conversation of its parts in order; by the clock, times become those since the first message.
+    """Make a conversation; times by the clock become those since the first, and may go back.
 
-    Its condition is the one given, else the models of its messages, else that of the conversation.
+    Its condition is the one in ``about``, else the models of its messages, else that of the conversation.
     """
-    parts = list(parts)
-    messages = [part for part in parts if isinstance(part, Message)]
-    models = dict.fromkeys(message.model for message in messages if message.model)
-    condition = condition or " + ".join(models) or name_of(about, KEYS["model"])
-    if clock:
-        began = None
-        for number, message in enumerate(messages):
-            if message.seconds is not None:
-                if began is None:
-                    began = message.seconds
-                messages[number] = replace(message, seconds=max(message.seconds - began, 0.0))
-    omitted = tuple(part.description for part in parts if isinstance(part, Omitted))
-    return Chat(name or "", tuple(messages), participant, condition, topic, omitted)
-
-
-def kind_of(value: object) -> str:
-    """Name the kind of a JSON value."""
-    names = {
-        bool: "true or false",
-        Mapping: "an object",
-        list: "a list",
-        str: "a text",
-        int | float: "a number",
-    }
-    for type_of_value, name in names.items():
-        if isinstance(value, type_of_value):
-            return name
-    return "null"
+    clock = [message.time for message in said if isinstance(message.time, datetime.datetime)]
+    messages = []
+    for message in said:
+        seconds = message.time
+        if isinstance(seconds, datetime.datetime):
+            if (seconds.tzinfo is None) != (clock[0].tzinfo is None):
+                raise UserError(
+                    f"{where}: some times name a zone, and some do not. Write all of them alike."
+                )
+            seconds = (seconds - clock[0]).total_seconds()
+        messages.append(Message(message.role, message.text, seconds))
+    models = dict.fromkeys(message.model for message in said if message.model)
+    return Chat(
+        id=about.get("id") or "",
+        messages=tuple(messages),
+        participant=about.get("participant"),
+        condition=about.get("condition") or " + ".join(models) or about.get("model"),
+        topic=about.get("topic"),
+        left_out=tuple(left_out),
+    )
 
 
 def expect(value: object, expected: type, where: str):
-    """Give a JSON value if it is of a type; else a ValueError says what was expected, and what stands there."""
-    if not isinstance(value, expected) or isinstance(value, bool):
-        raise ValueError(f"{where}: expected {kind_of(expected())}, found {kind_of(value)}")
-    return value
+    """Return a JSON value if it is of a type; else a UserError names the one that it has to have."""
+    if isinstance(value, expected):
+        return value
+    name = {dict: "an object", list: "a list", str: "a text"}[expected]
+    raise UserError(f"{where}: {value!r:.40} is not {name}. Correct it, or export the file again.")
 
 
-def seconds_of(value: object) -> float | None:
-    """Seconds: a number, or since 1970 of a time in ISO 8601 (in UTC where it names no zone); None if it is neither.
-
-    A number beyond the year 5000 is one of milli-, micro- or nanoseconds since 1970.
-    """
-    with contextlib.suppress(OverflowError, ValueError):
-        if isinstance(value, str):
-            moment = datetime.datetime.fromisoformat(value)
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=datetime.UTC)
-            return moment.timestamp()
-        if is_number(value) and math.isfinite(value):
-            seconds = float(value)
-            while abs(seconds) > 1e11:
-                seconds /= 1000
-            return seconds
-    return None
+def require_known(holder: Mapping, keys: Collection[str], where: str) -> None:
+    """Refuse an object in which a key that the schema lacks holds a text, a list or an object."""
+    for key, value in holder.items():
+        if key not in keys and value and isinstance(value, str | list | dict):
+            raise UserError(
+                f"{where}: the key {key!r:.60} is not known, so that what stands there could be lost. Remove the key "
+                "from the file if nobody said it; else make it a message with role and content."
+            )
 
 
-def first_of(about: Mapping, fact: str) -> object:
-    """The first value that is there under a key of a fact (in vocabulary.toml); None if none is."""
-    for key in KEYS[fact]:
-        if about.get(key) is not None:
-            return about[key]
-    return None
-
-
-def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
-    """The first of some texts or numbers that is there, or in its metadata."""
-    for properties in (about, about.get("metadata")):
-        if not isinstance(properties, Mapping):
+def fact_of(holder: Mapping, names: Sequence[str], where: str) -> str | None:
+    """Return the first fact that an object has under some names: a text or a number."""
+    for name in names:
+        value = holder.get(name)
+        if value is None or value == "":
             continue
-        for key in keys:
-            value = properties.get(key)
-            if (isinstance(value, str) and value.strip()) or is_number(value):
-                return as_text(value)
+        if isinstance(value, str) or is_number(value):
+            return whole_text(as_text(value), f"{where}: {name}")
+        raise UserError(f"{where}: {name}: {value!r:.40} is no name. Write a text or a number.")
     return None
 
 
-def side_of(role: object, where: str) -> str:
-    """Say who says a message, or what it is named by when it is left out."""
-    name = expect(role, str, where).strip().casefold()
-    if name in ROLES:
-        return ROLES[name]
-    first_word = re.split(r"[-_ .:/\d]", name)[0]
-    if ROLES.get(first_word) == ASSISTANT:  # as in gpt-4 and claude-3-opus
-        return ASSISTANT
-    raise ValueError(f"{where}: {role[:40]!r} is no known role; expected one of {', '.join(ROLES)}")
-
-
-def pieces(
-    content: object, where: str, texts: Mapping[str, str] | None = None
-) -> Iterator[str | Omitted]:
-    """Texts and markers of a content, one of each part that a reader saw, and what is no text."""
-    if isinstance(content, str):
-        yield (texts or {}).get(content, content)
-        return
-    if isinstance(content, list):
-        for number, part in enumerate(content, 1):
-            yield from pieces(part, f"{where}[{number}]", texts)
-        return
-    if content is None:
-        yield Omitted("empty part")
-        yield ""
-        return
-    part = expect(content, dict, where)
-    untyped = "text" if "text" in part else None
-    part_type = part.get("type", part.get("content_type", untyped))
-    if "text" not in part and part_type in (None, "text"):
-        for key in ("parts", "content"):  # a content or a message in another
-            if key in part:
-                yield from pieces(part[key], f"{where}.{key}", texts)
-                return
-
-    if not isinstance(part_type, str):
-        part_type = kind_of(part_type)
-    if part_type in _TEXTS:
-        key = _TEXTS[part_type]
-        text = part.get(key)
-        if isinstance(text, dict) and "value" in text:  # as assistants of OpenAI
-            text = text["value"]
-        yield from pieces(text, f"{where}.{key}", texts)
-    elif part_type in _MARKERS:
-        yield Omitted(_MARKERS[part_type])
-        transcript = part.get("transcript")
-        if isinstance(transcript, str) and transcript.strip():
-            yield transcript
-        else:
-            yield f"[{_MARKERS[part_type]}]"
-    elif part_type in _UNSEEN or part_type.endswith("tool_result"):
-        yield Omitted(_UNSEEN.get(part_type, "tool result"))
-    elif part_type.startswith("tool-"):
-        yield Omitted("tool call")
-    else:
-        yield Omitted(f"part of unknown type {part_type[:40]}")
-        yield ""
-
-
-def joined(parts: Iterable[str | Omitted]) -> tuple[str, list[Omitted]]:
-    """Text of pieces, and what is left out of them."""
-    text = ""
-    left_out = []
-    is_interrupted = False
-    for part in parts:
-        if isinstance(part, Omitted):
-            left_out.append(part)
-            is_interrupted = is_interrupted or part.description in _UNSEEN.values()
-        elif part:
-            is_joint = bool(text) and not text[-1].isspace() and not part[0].isspace()
-            if is_interrupted and is_joint:
-                text += "\n"
-            text += part
-            is_interrupted = False
-    return text, left_out
-
-
-def _text_key(message: Mapping, where: str) -> str:
-    """Key under which the text of a message stands; refused if it stands under none that is known."""
-    filled = [key for key in KEYS["text"] if message.get(key) not in (None, "", [])]
-    if filled:
-        return filled[0]
-    present = [key for key in KEYS["text"] if key in message]
-    if present:
-        return present[0]
-    unread = []
-    for key, value in message.items():
-        may_be_text = isinstance(value, str | list | dict) and bool(value)
-        if may_be_text and key not in _NO_TEXT and not str(key).startswith("_"):
-            unread.append(key)
-    if unread and not any(message.get(name) for name in _IN_PLACE_OF_TEXT):
-        expected = " or ".join(KEYS["text"][:4])
-        raise ValueError(
-            f"{where}: expected a text under {expected}, found only {', '.join(unread[:6])}"
+def whole_text(text: object, where: str) -> str:
+    """Return a text as it stands; half a surrogate pair, and a mark of ChatGPT's page, is no text that was shown."""
+    expect(text, str, where)
+    half = re.search("[\ud800-\udfff]", text)
+    if half:
+        raise UserError(
+            f"{where}: half of a surrogate pair (\\u{ord(half[0]):04x}), which is no character. Correct it, or export "
+            "the file again."
         )
-    return "content"
+    mark = CITATION_MARKS.search(text)
+    if mark:
+        raise UserError(
+            f"{where}: a citation mark of ChatGPT's page (U+{ord(mark[0]):04X}), in whose place a reader saw another "
+            "text. Write that text there, or import ChatGPT's data export, whose content_references say it."
+        )
+    return text
 
 
-def read_message(
-    message: object, where: str, texts: Mapping[str, str] | None = None
-) -> list[Message | Omitted]:
-    """Read a message with a role and content: what is left out of it, and itself if a side said it."""
-    expect(message, dict, where)
-    role_key = "role"
-    for key in ("sender", "from", "role"):
-        if key in message:
-            role_key = key
-    by_user = message.get("isCreatedByUser")
-    if by_user is True:  # LibreChat, whose sender is a label
-        side = USER
-    elif by_user is False:
-        side = ASSISTANT
-    else:
-        side = side_of(message.get(role_key), f"{where}.{role_key}")
-    if side not in (USER, ASSISTANT):
-        return [Omitted(side)]
-    text_key = _text_key(message, where)
-    content = message.get(text_key)
-    text, left_out = joined(_parts_of(message, where, role_key, text_key, texts))
-    if not text:
-        for key in KEYS["text"]:
-            if key != text_key and isinstance(message.get(key), str) and not text:
-                text = message[key]
-    unknown = [part.description for part in left_out if part.is_of_unknown_type]
-    if not text and unknown:
-        for part in content if isinstance(content, list) else [content]:
-            # More than its type and name.
-            if isinstance(part, dict) and any(part[key] for key in part.keys() - {"type", "id"}):
-                raise ValueError(
-                    f"{where}.{text_key}: nothing but a {unknown[0]}, in which a text may stand"
-                )
-    if content is None and not text and not left_out:
-        left_out = [Omitted("message without content")]
-    elif not text and left_out and not any(part.is_empty for part in left_out):
-        return left_out
-    seconds = None
-    if role_key == "sender":
-        seconds = seconds_of(message.get("created_at"))
-    elif not isinstance(message.get("seconds"), str):
-        seconds = seconds_of(message.get("seconds"))
-    return [*left_out, Message(side, text, seconds, name_of(message, KEYS["model"]))]
+def moment_of(value: object, where: str) -> datetime.datetime | None:
+    """Read a time by the clock: in ISO 8601, or in seconds or milliseconds since 1970.
+
+    Examples
+    --------
+    >>> moment_of(1_767_225_600_000, "") == moment_of("2026-01-01T00:00:00Z", "")
+    True
+    """
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str) and ":" in value:
+            return datetime.datetime.fromisoformat(value)
+        if is_number(value) and abs(value) < 1e14:
+            seconds = value
+            if abs(value) >= 1e11:
+                seconds /= 1000
+            return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    except (OverflowError, ValueError):
+        pass
+    raise UserError(
+        f"{where}: {value!r:.40} is no time that can be read. Write it in ISO 8601, as in 2026-01-31T10:00:00Z, or "
+        "as a number of seconds or milliseconds since 1970."
+    )
 
 
-def _parts_of(
-    message: Mapping,
-    where: str,
-    role_key: str,
-    text_key: str,
-    texts: Mapping[str, str] | None,
-) -> list[str | Omitted]:
-    """Pieces of all that a message holds: its text, files, a refusal, calls of tools, reasoning, sound."""
-    parts = []
-    if role_key == "sender":  # an export of Claude has files beside the text
-        for key in ("attachments", "files"):
-            files = expect(message.get(key) or [], list, f"{where}.{key}")
-            parts += [Omitted("file"), "[file]"] * len(files)
-    content = message.get(text_key)
-    if content is not None:
-        parts += pieces(content, f"{where}.{text_key}", texts)
-    if message.get("refusal"):
-        parts += pieces(message["refusal"], f"{where}.refusal")
-    tool_calls = expect(message.get("tool_calls") or [], list, f"{where}.tool_calls")
-    for call in (*tool_calls, message.get("function_call")):
-        if call:
-            parts.append(Omitted("tool call"))
-    for key in ("reasoning_content", "reasoning"):
-        if message.get(key):
-            parts.append(Omitted("reasoning"))
-    if isinstance(message.get("audio"), dict):  # a spoken answer
-        for piece in pieces({"type": "audio", **message["audio"]}, f"{where}.audio"):
-            if isinstance(piece, Omitted) or not content:
-                parts.append(piece)
-    return parts
+def read_content(content: object, where: str, left_out: list[str]) -> str:
+    """Return the text of a message's content: its blocks of text, one after the other; others are left out by name."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return whole_text(content, where)
+    text = ""
+    is_interrupted = False
+    for number, block in enumerate(expect(content, list, where), 1):
+        place = f"{where}[{number}]"
+        piece = block
+        if not isinstance(block, str):
+            name, piece = _read_block(expect(block, dict, place), place)
+            if piece is None:
+                left_out.append(name)
+                is_interrupted = True
+                continue
+        piece = whole_text(piece, place)
+        is_joint = text and piece and not text[-1].isspace() and not piece[0].isspace()
+        if is_interrupted and is_joint:
+            raise UserError(
+                f"{place}: a text that follows another behind something else (such as {left_out[-1]}), without white "
+                "space between them. Make two messages of it, or put a line break between the texts."
+            )
+        if piece:
+            text += piece
+            is_interrupted = False
+    return text
+
+
+def _read_block(block: Mapping, where: str) -> tuple[str, object]:
+    """Return what a content block is, and its text; None for the text of what is no text."""
+    block_type = block.get("type", block.get("content_type"))
+    if block_type is None:  # Gemini's blocks have the key of what they hold
+        block_type = next((key for key in block if key in _BLOCKS), None)
+    if not isinstance(block_type, str) or block_type not in _BLOCKS:
+        raise UserError(
+            f"{where}: {block_type!r:.40} is no known type of a content block. Write its text as a block of type text, "
+            "or remove it."
+        )
+    name, schema = _BLOCKS[block_type]
+    text_key = schema.get("text")
+    require_known(block, {text_key, *schema["keys"], *SCHEMA["block"]["facts"]}, where)
+    if block.get("thought") is True:
+        return "reasoning", None
+    if text_key is None:
+        return name, None
+    return name, whole_text(block.get(text_key), f"{where}.{text_key}")

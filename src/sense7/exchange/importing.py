@@ -1,16 +1,17 @@
 """From files of other programs to conversations with ids of their own, and those as JSON Lines."""
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.exchange.content import ASSISTANT, Chat
-from sense7.exchange.readers import Transcript, read_record
-from sense7.exchange.records import records
+from sense7.exchange.chatgpt import read_tree
+from sense7.exchange.content import ASSISTANT, Chat, whole_text
+from sense7.exchange.messages import LISTS, read_list
+from sense7.exchange.records import PlainText, records
+from sense7.exchange.transcript import read_transcript
 from sense7.files import not_written, replacing
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
@@ -18,29 +19,24 @@ from sense7.workbook.ids import as_name
 
 @dataclass
 class ImportSummary:
-    """What was brought in, and what was left out of it by kind: counted while conversations are read."""
+    """What was brought in, and what was left out of it by name: counted while conversations are read."""
 
     formats: dict[str, dict[str, None]] = field(default_factory=dict)
     conversations: int = 0
     messages: int = 0
     turns: int = 0
-    omitted: Counter = field(default_factory=Counter)
+    left_out: Counter = field(default_factory=Counter)
     without_model: int = 0
-    remarks: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """Give the summary, line by line.
 
         Examples
         --------
-        >>> ImportSummary({"a.json": {"ShareGPT": None}}, 1, 2, 1, Counter({"image": 1})).lines()
-        ['a.json: ShareGPT', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: 1 image']
+        >>> ImportSummary({"a.txt": {"plain text": None}}, 1, 2, 1, Counter({"image": 1})).lines()
+        ['a.txt: plain text', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: image (1)']
         """
-        counts = []
-        for description, number in sorted(self.omitted.items()):
-            noun = re.match(r"message|conversation|.+?(?= of |$)", description)[0]
-            plural = noun if noun in ("audio", "reasoning", "content") else f"{noun}s"
-            counts.append(count_of(number, description, plural + description.removeprefix(noun)))
+        counts = [f"{name} ({number:,})" for name, number in sorted(self.left_out.items())]
         conversations = count_of(self.conversations, "conversation")
         messages = count_of(self.messages, "message")
         lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
@@ -59,7 +55,50 @@ class ImportSummary:
         self.messages += len(chat.messages)
         self.turns += sum(message.role == ASSISTANT for message in chat.messages)
         self.without_model += chat.condition is None
-        self.omitted.update(chat.omitted)
+
+
+@dataclass
+class _Histories:
+    """What conversations of a file begin with, to notice a log with a line for each call of an API."""
+
+    wholes: dict[int, str] = field(default_factory=dict)
+    beginnings: dict[int, str] = field(default_factory=dict)
+
+    def add(self, chat: Chat, where: str) -> None:
+        """Refuse a conversation that goes on from another of the file, or is the beginning of another."""
+        history = 0
+        steps = []
+        for message in chat.messages:
+            history = hash((history, message.role, message.text))
+            steps.append(history)
+        other = self.beginnings.get(history)
+        for step in steps[:-1]:
+            other = other or self.wholes.get(step)
+            self.beginnings[step] = where
+        self.wholes[history] = where
+        if other:
+            raise UserError(
+                f"{where}: one conversation with {other}: one of the two has all messages of the other, and more. In a "
+                "log with a line for each call of an API, keep the last line of each conversation. If they are two "
+                "conversations that begin alike, import them from two files."
+            )
+
+
+def read_record(record: object, where: str) -> tuple[str, Chat]:
+    """Name of a record's format, and its conversation; a UserError says which key can't be read."""
+    if isinstance(record, PlainText):
+        return "plain text", read_transcript(record, where)
+    if isinstance(record, list):
+        record = {"messages": record}
+    if isinstance(record, dict) and "mapping" in record:
+        return "ChatGPT's data export", read_tree(record, where)
+    if isinstance(record, dict) and not record.keys().isdisjoint(LISTS):
+        return "list of messages", read_list(record, where)
+    keys = list(record)[:6] if isinstance(record, dict) else []
+    raise UserError(
+        f"{where}: no conversation (keys: {', '.join(keys) or 'none'}). Expected messages or contents (a list of "
+        "messages), or mapping (ChatGPT's data export). Turn another format into a list of messages first."
+    )
 
 
 def read_chats(
@@ -69,97 +108,53 @@ def read_chats(
     condition: str | None = None,
     topic: str | None = None,
     new_ids: bool = False,
-    speakers: Mapping[str, str] | None = None,
     summary: ImportSummary | None = None,
 ) -> Iterator[Chat]:
     """Read the conversations of files, one after another, each with an id that no other has.
 
     What is given as participant, condition or topic holds for all of them. Ids are read as in a workbook; without one,
-    a conversation is named after its file and its number there, and ``new_ids`` numbers all. A conversation that can't
-    be read, or without any message, is left out, and counted in the summary. A UserError says so if a file can't be
-    read, none of its conversations can, or two have one id.
+    a conversation is named after its file and its number there, and ``new_ids`` numbers all. A UserError names record
+    and key of what can't be read: then the whole file is refused.
     """
     if summary is None:
         summary = ImportSummary()
-    values = {}
+    facts = {}
     for name, value in (("participant", participant), ("condition", condition), ("topic", topic)):
         if value is not None:
-            values[name] = value
+            facts[name] = whole_text(value, f"--{name}")
     place_of = {}
     where = "no file"
     for path in map(Path, paths):
         formats = summary.formats.setdefault(path.name, {})
+        histories = _Histories()
         where = str(path)
-        number = 0
-        problems = []
-        for number, (place_in_file, record) in enumerate(records(path), 1):
+        for number, (place, record) in enumerate(records(path), 1):
             where = str(path)
-            if place_in_file:
-                where += f": {place_in_file}"
-            if isinstance(record, Transcript):
-                record.speakers = speakers or {}
-            try:
-                format_name, chat = _read(record, where)
-                if isinstance(record, Transcript):
-                    summary.remarks += [f"{where}: {remark}." for remark in record.remarks]
-                name = as_name(chat.id) or f"{path.stem}-{number}"
-                if new_ids:
-                    name = f"c{summary.conversations + 1}"
-                chat = replace(chat, id=name, **values)
-                _require_whole_characters(chat, where)
-            except UserError as error:
-                problems.append(str(error))
-                continue
+            if place:
+                where += f": {place}"
+            format_name, chat = read_record(record, where)
             formats[format_name] = None
+            summary.left_out.update(chat.left_out)
             if not chat.messages:
-                summary.omitted["conversation without any message"] += 1
+                summary.left_out["conversation without any message"] += 1
                 continue
-            if name in place_of:
+            histories.add(chat, where)
+            name = as_name(chat.id) or f"{path.stem}-{number}"
+            key = (path, name) if new_ids else name
+            if key in place_of:
                 raise UserError(
-                    f"{where}: the id {name[:60]!r} is also that of {place_of[name]}. Remove one of the two "
-                    "conversations, or give --new-ids to number all of them."
+                    f"{where}: the id {name[:60]!r} is also that of {place_of[key]}. In a log with a line for each "
+                    "call of an API, keep the last line of each conversation; else give each conversation an id of its "
+                    "own, or those of several files --new-ids."
                 )
-            place_of[name] = where
+            place_of[key] = where
+            if new_ids:
+                name = f"c{summary.conversations + 1}"
+            chat = replace(chat, id=whole_text(name, f"{where}: id"), **facts)
             summary.add(chat)
             yield chat
-        if problems and len(problems) == number:
-            several = f" None of {number:,} conversations can be read." if number > 1 else ""
-            raise UserError(problems[0] + several)
-        if problems:  # all are counted, some are named
-            summary.omitted["conversation that can't be read"] += len(problems)
-        summary.remarks += [f"{problem} This conversation is left out." for problem in problems[:5]]
     if not summary.conversations:
         raise UserError(f"{where}: no conversation with a message was found. Nothing was written.")
-
-
-def _read(record: object, where: str) -> tuple[str, Chat]:
-    """Name of a record's format and its conversation; a UserError says why it can't be read."""
-    if isinstance(record, UserError):
-        raise record
-    try:
-        return read_record(record)
-    except RecursionError:
-        raise UserError(f"{where}: nested too deeply to be a conversation.") from None
-    except UserError:
-        raise
-    except ValueError as error:
-        raise UserError(f"{where}: {error}.") from None
-
-
-def _require_whole_characters(chat: Chat, where: str) -> None:
-    """Refuse a text with half of a surrogate pair, which no file in UTF-8 holds."""
-    text_at = {"its id": chat.id}
-    for name in ("participant", "condition", "topic"):
-        text_at[name] = getattr(chat, name) or ""
-    for number, message in enumerate(chat.messages, 1):
-        text_at[f"message {number}"] = message.text
-    for place, text in text_at.items():
-        half = re.search("[\ud800-\udfff]", text)
-        if half:
-            raise UserError(
-                f"{where}: {place} has half of a surrogate pair (\\u{ord(half[0]):04x}), which is no "
-                "character. Correct it, or export the file again."
-            )
 
 
 def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> None:

@@ -3,7 +3,7 @@
 function fileOf(state) {
   const content = {
     format: "sense7 ratings",
-    version: 1,
+    version: 2,
     study_id: carried.id,
     study: carried.study,
     person: state.person,
@@ -15,7 +15,6 @@ function fileOf(state) {
     conversations: state.conversations.map((conversation) => ({
       ...Object.fromEntries(["participant", "condition", "topic"].flatMap((key) => (textOf(conversation)[key] ? [[key, textOf(conversation)[key]]] : []))),
       id: conversation.id,
-      added: Boolean(conversation.added),
       messages: textOf(conversation).messages.map(({ role, content, seconds }) => ({ role, content, seconds })),
       before: conversation.before,
       turns: Object.entries(conversation.turns).filter(([, ratings]) => Object.keys(ratings).length)

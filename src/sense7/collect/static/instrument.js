@@ -74,15 +74,7 @@ function takeOver(text = null) {
   }
   const written = joinKept(state, answersIn(text)); // what that tab wrote, also if this one wrote over it
   if (!joinKept(state) && !written) return;
-  const shown = nameOfStep(steps[position]);
-  steps = stepsOf(state);
-  const found = steps.findIndex((step) => nameOfStep(step) === shown);
-  if (found < 0) {
-    showStep(Math.min(position, steps.length - 1));
-  } else {
-    position = found;
-    updates.forEach((update) => update());
-  }
+  updates.forEach((update) => update());
   sayOnce(words.other_tab);
 }
 
@@ -111,7 +103,7 @@ function showStart() {
     if (!/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,39}$/u.test(person)) return refuse("code_wrong", code);
     const before = keptAnswers(person);
     const begun = before ?? newState(person);
-    if (!begun.conversations.length && !settings.add_conversations) return refuse("none_for_code", code);
+    if (!begun.conversations.length) return refuse("none_for_code", code);
     note = before ? say("welcome_back", { person }) : "";
     return enter(begun, begun.step);
   };
@@ -143,14 +135,11 @@ function goTo(number) {
   if (moveTo(number)) location.hash = `#step-${position + 1}`;
 }
 
-/* Keep, show a step, and say whether it is shown. Of another tab's steps some may now come before it. */
+/* Keep, show a step, and say whether it is shown. */
 function moveTo(number) {
-  const name = nameOfStep(steps[number]);
   state.step = number;
   if (!keepAnswers()) return false;
-  steps = stepsOf(state);
-  const found = steps.findIndex((step) => nameOfStep(step) === name);
-  showStep(found < 0 ? Math.min(number, steps.length - 1) : found);
+  showStep(number);
   return true;
 }
 
@@ -164,17 +153,11 @@ function showStep(number) {
   updates = [];
   const step = steps[number];
   const draw = drawings[step.kind] ?? drawQuestions;
-  const header = make("header", {});
-  const title = make("h1", { tabindex: -1 });
-  const drawPlace = () => {
-    const place = { number: position + 1, total: steps.length };
-    header.replaceChildren(
-      make("progress", { value: position, max: steps.length - 1, "aria-label": say("progress", place) }),
-      make("p", {}, own("span", state.person, asWritten()), make("span", { class: "kept" }, canKeep ? words.kept : "")));
-    title.replaceChildren(...partsOfHeading(stepTitle(steps[position])));
-  };
-  drawPlace();
-  onOtherTab(drawPlace);
+  const place = { number: position + 1, total: steps.length };
+  const header = make("header", {},
+    make("progress", { value: position, max: steps.length - 1, "aria-label": say("progress", place) }),
+    make("p", {}, own("span", state.person, asWritten()), make("span", { class: "kept" }, canKeep ? words.kept : "")));
+  const title = make("h1", { tabindex: -1 }, ...partsOfHeading(stepTitle(step)));
   show(header, make("main", { class: step.kind }, title, noteBox(),
     make("div", { class: "other-tab", role: "status" }), make("div", { class: "store" }, storeNote()), ...draw(step)));
   note = "";

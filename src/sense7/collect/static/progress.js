@@ -43,7 +43,7 @@ const keptAnswers = (person) => answersIn(stored((store) => store.getItem(placeO
 
 function answersIn(text) {
   const kept = parsedOr(null, text);
-  return Array.isArray(kept?.conversations) ? { clock: 0, times: {}, removed: [], ...kept } : null;
+  return Array.isArray(kept?.conversations) ? { clock: 0, times: {}, ...kept } : null;
 }
 
 /* Who rates in this tab; in a new tab, who rated last. */
@@ -80,25 +80,19 @@ function newState(person) {
     step: 0, // where a new tab begins
     clock: 0, // the latest of the times
     times: {}, // when each question was answered last, by its place
-    removed: [], // conversations that the person added and took back
   };
 }
 
-const blank = (id, more = {}) => ({ id, ...more, before: {}, turns: {}, after: {} });
+const blank = (id) => ({ id, before: {}, turns: {}, after: {} });
 
-/* What was said stands in the page, or in the answers where a person added it. */
-const textOf = (conversation) => (conversation.added ? conversation : carriedById.get(conversation.id));
-
-/* An added conversation is known by when it was added: another tab may add one of the same name. */
-const identityOf = ({ id, added }) => (typeof added === "number" ? added : id);
+const textOf = (conversation) => carriedById.get(conversation.id);
 
 /* The next moment: later than all before, even if the computer's clock was set back. */
 const tick = (state) => (state.clock = Math.max(Date.now(), state.clock + 1));
 
 /* Answers of one part: about the person (no conversation), before or after a conversation, or on one of its messages. */
 function answersAt(state, [conversation, part, message]) {
-  const holder = conversation === null ? state : state.conversations.find((each) => identityOf(each) === conversation);
-  if (!holder) return null;
+  const holder = conversation === null ? state : state.conversations.find((each) => each.id === conversation);
   return message === undefined ? holder[part] : (holder[part][message] ??= {});
 }
 
@@ -112,41 +106,20 @@ function giveAnswer(state, { place, key }, value) {
   state.times[JSON.stringify([place, key])] = tick(state);
 }
 
-function addConversation(state, name, messages) {
-  const taken = [...state.conversations.map(({ id }) => id), ...carriedById.keys()];
-  state.conversations.push(blank(freeName(name, taken), { added: tick(state), messages }));
-}
-
-function takeBackConversation(state, conversation) {
-  state.removed.push(identityOf(conversation));
-  state.conversations = state.conversations.filter((each) => each !== conversation);
-}
-
-function freeName(name, taken) {
-  let number = 1;
-  let free = name ?? "added-1";
-  while (taken.includes(free)) free = `${name ?? "added"}-${(number += 1)}`;
-  return free;
-}
-
 /* Take over what is newer in the kept answers; whether there was anything. */
 function joinKept(state, kept = keptAnswers(state.person)) {
   if (!kept) return false;
-  const before = JSON.stringify(state.conversations.map(identityOf));
   state.clock = Math.max(state.clock, kept.clock);
   if (kept.started < state.started) {
     state.started = kept.started;
     state.consented = kept.consented;
   }
-  joinConversations(state, kept);
-  let changed = JSON.stringify(state.conversations.map(identityOf)) !== before;
+  let changed = false;
   for (const [question, time] of Object.entries(kept.times)) {
     if (time <= (state.times[question] ?? 0)) continue;
     state.times[question] = time;
     const [place, key] = JSON.parse(question);
-    const answers = answersAt(state, place);
-    if (!answers) continue;
-    setAnswer(answers, key, answersAt(kept, place)?.[key]);
+    setAnswer(answersAt(state, place), key, answersAt(kept, place)[key]);
     changed = true;
   }
   return changed;
@@ -156,26 +129,7 @@ function joinKept(state, kept = keptAnswers(state.person)) {
 function keptLacks(state) {
   const kept = keptAnswers(state.person);
   if (!kept) return false;
-  const seen = new Set([...kept.removed, ...kept.conversations.map(identityOf)]);
-  return Object.entries(state.times).some(([question, time]) => time > (kept.times[question] ?? 0)) ||
-    [...state.removed, ...state.conversations.map(identityOf)].some((conversation) => !seen.has(conversation)) ||
-    state.removed.some((conversation) => !kept.removed.includes(conversation));
-}
-
-/* In both tabs, added conversations stand in the order in which they were added. */
-function joinConversations(state, kept) {
-  const removed = new Set([...state.removed, ...kept.removed]);
-  const here = new Set(state.conversations.map(identityOf));
-  const more = kept.conversations.filter((conversation) => !here.has(identityOf(conversation)));
-  state.removed = [...removed];
-  state.conversations = [...state.conversations, ...more]
-    .filter((conversation) => !removed.has(identityOf(conversation)))
-    .sort((first, second) => Number(first.added ?? 0) - Number(second.added ?? 0));
-  const taken = [];
-  for (const conversation of state.conversations) {
-    if (conversation.added) conversation.id = freeName(conversation.id, taken);
-    taken.push(conversation.id);
-  }
+  return Object.entries(state.times).some(([question, time]) => time > (kept.times[question] ?? 0));
 }
 
 /* The order of the dimensions for a person: by study and code alone, so that it is the same on every visit. */

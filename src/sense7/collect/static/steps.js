@@ -5,7 +5,6 @@ const UNKNOWN = "unknown"; // the official word for a dimension that was asked a
 function stepsOf(state) {
   const steps = [];
   const asked = (when) => settings.questions.some((question) => question.when === when);
-  if (settings.add_conversations) steps.push({ kind: "add" });
   if (asked("before")) steps.push({ kind: "about", when: "before" });
   state.conversations.forEach((conversation, place) => {
     const common = { conversation, number: place + 1, total: state.conversations.length };
@@ -17,11 +16,6 @@ function stepsOf(state) {
   if (asked("after")) steps.push({ kind: "about", when: "after" });
   steps.push({ kind: "finish" });
   return steps;
-}
-
-/* Which step it is, also where others come before it that another tab added. */
-function nameOfStep({ kind, when, conversation, message }) {
-  return JSON.stringify([kind, when ?? null, conversation ? identityOf(conversation) : null, message ?? null]);
 }
 
 /* Numbers, from 1, of the messages that are rated. */
@@ -51,7 +45,7 @@ function aboutQuestions(step, state) {
 
 function beforeQuestions(step) {
   return settings.before.map((key) => ({
-    place: [identityOf(step.conversation), "before"], answers: step.conversation.before, key, title: words.questions[key],
+    place: [step.conversation.id, "before"], answers: step.conversation.before, key, title: words.questions[key],
     kind: key === "topic" ? "text" : "scale", options: key === "topic" ? null : numbered(key),
   }));
 }
@@ -59,7 +53,7 @@ function beforeQuestions(step) {
 function turnQuestions(step, state) {
   const answers = (step.conversation.turns[step.message] ??= {});
   const options = levels.map((level, place) => ({ value: level, label: words.scales.turn[place] }));
-  const place = [identityOf(step.conversation), "turns", step.message];
+  const place = [step.conversation.id, "turns", step.message];
   const rating = { place, answers, kind: "scale", options, apart: { value: UNKNOWN, label: words.not_applicable } };
   const questions = state.dimensions.map((key) => ({ ...rating, key, title: titleOf(key), hint: definitionOf(key) }));
   if (settings.overall) {
@@ -71,7 +65,7 @@ function turnQuestions(step, state) {
 
 function afterQuestions(step, state) {
   const answers = step.conversation.after;
-  const place = [identityOf(step.conversation), "after"];
+  const place = [step.conversation.id, "after"];
   const experience = settings.after.filter((key) => key !== "empathy").map((key) => ({
     place, answers, key, title: words.questions[key], kind: "scale", options: numbered("experience"),
   }));
@@ -87,6 +81,6 @@ const missingIn = (step, state) => questionsOf(step, state).filter(isMissing);
 function stepTitle(step) {
   const parts = step.conversation ? [say("conversation", step)] : [];
   if (step.kind === "turn") parts.push(say("turn", { number: step.turn, total: step.turns }));
-  else parts.push(words[{ add: "add_title", about: "about_you", before: "before", after: "after", finish: "finish" }[step.kind]]);
+  else parts.push(words[{ about: "about_you", before: "before", after: "after", finish: "finish" }[step.kind]]);
   return parts;
 }
