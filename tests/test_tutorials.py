@@ -128,7 +128,7 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 def test_the_way_to_a_workbook_of_ones_own(empty_folder):
-    assert go_through(PAGES["own-workbook"], Reader()) == 9
+    assert go_through(PAGES["own-workbook"], Reader()) == 12
     assert (empty_folder / "mine.xlsx").exists()
 
 

@@ -69,7 +69,7 @@ WRONG = [  # where in the download, what stands there, what of it is named
     ((*FIRST, "id"), "=1", ["conversation '=1': id: "]),
     ((*FIRST, "id"), "C2", ["conversation 2: id: ", "'C2'"]),
     ((*FIRST, "messages", 1, "role"), "user", ["conversation 1: turn 1: message: ", 2]),
-    ((*FIRST, "messages", 0, "content"), "\ud800", ["conversation 'C1': message 1: "]),
+    ((*FIRST, "messages", 0, "content"), "\ud800", ["conversation 1: messages[1].content: "]),
     ((*BEFORE, "importance"), 6, ["conversation 1: before: importance: ", 6, 1, 5]),
     ((*BEFORE, "desired_empathy"), 4, ["conversation 1: before: desired_empathy: ", 4, 1, 3]),
     ((*BEFORE, "importance"), 2.5, ["conversation 1: before: importance: ", 2.5]),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.exchange import ImportSummary, read_chats
@@ -62,10 +63,7 @@ def refuse(read):
     """Require that a file is refused, with its place and whatever else has to be named."""
 
     def refused(name, content, *named):
-        with pytest.raises(UserError) as error:
+        with naming.refused(f"{name}: ", *named):
             read(name, content)
-        message = str(error.value)
-        missing = [text for text in (f"{name}: ", *named) if text not in message]
-        assert not missing, f"{missing} not named in: {message}"
 
     return refused
