@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from sense7.errors import UserError
 from sense7.exchange.content import (
     ASSISTANT,
-    CITATION_MARKS,
     SCHEMA,
     USER,
     Chat,
-    Said,
+    Utterance,
     assemble,
     expect,
     fact_of,
@@ -31,26 +30,24 @@ def read_tree(record: Mapping, where: str) -> Chat:
     branch: dict[str, Mapping] = {}
     name = record.get("current_node")
     while name is not None:
-        place = f"{where}: mapping[{name!r:.50}]"
+        path = f"{where}: mapping[{name!r:.50}]"
         if not isinstance(name, str) or name not in nodes or name in branch:
             raise UserError(
-                f"{place}: named as a message of the branch that was shown, and not there, or its own ancestor. Export "
+                f"{path}: named as a message of the branch that was shown, and not there, or its own ancestor. Export "
                 "the file again."
             )
-        branch[name] = expect(nodes[name], dict, place)
-        require_known(branch[name], SCHEMA["chatgpt"]["node"], place)
+        branch[name] = expect(nodes[name], dict, path)
+        require_known(branch[name], SCHEMA["chatgpt"]["node"], path)
         name = branch[name].get("parent")
     if nodes and not branch:
         raise UserError(
             f"{where}: current_node: is missing, and names the branch that was shown. Export the file again."
         )
-    said, left_out = [], []
+    utterances, left_out = [], []
     for name, node in reversed(branch.items()):
-        place = f"{where}: mapping[{name!r:.50}].message"
+        path = f"{where}: mapping[{name!r:.50}].message"
         if node.get("message") is not None:
-            found = _read_message(expect(node["message"], dict, place), place, left_out)
-            if found is not None:
-                said.append(found)
+            utterances += _read_message(expect(node["message"], dict, path), path, left_out)
     for name in nodes.keys() - branch.keys():
         if expect(nodes[name], dict, f"{where}: mapping[{name!r:.50}]").get("message"):
             left_out.append("message of another branch")
@@ -58,11 +55,11 @@ def read_tree(record: Mapping, where: str) -> Chat:
         "id": fact_of(record, ("conversation_id", "id"), where),
         "model": fact_of(record, ("default_model_slug",), where),
     }
-    return assemble(said, left_out, about, where)
+    return assemble(utterances, left_out, about, where)
 
 
-def _read_message(message: Mapping, where: str, left_out: list[str]) -> Said | None:
-    """Read a message of the branch; None for one that the page did not show, which is counted as left out."""
+def _read_message(message: Mapping, where: str, left_out: list[str]) -> list[Utterance]:
+    """Read a message of the branch; nothing of one that the page did not show, which is counted as left out."""
     schema = SCHEMA["chatgpt"]
     require_known(message, schema["message"], where)
     author = expect(message.get("author"), dict, f"{where}.author")
@@ -82,7 +79,7 @@ def _read_message(message: Mapping, where: str, left_out: list[str]) -> Said | N
         omitted = schema["left_out"].get(content_type)
     if omitted is not None:
         left_out.append(omitted)
-        return None
+        return []
     if content_type not in schema["shown"]:
         raise UserError(
             f"{where}.content: {content_type!r:.40} is no known content. Remove the message from the file if the page "
@@ -92,16 +89,16 @@ def _read_message(message: Mapping, where: str, left_out: list[str]) -> Said | N
     parts = expect(content.get("parts") or [], list, f"{where}.content.parts")
     shown = _shown_texts(metadata, f"{where}.metadata")
     for number, part in enumerate(parts):
-        if isinstance(part, str) and CITATION_MARKS.search(part):
+        if isinstance(part, str):
             parts[number] = _MARKED.sub(lambda mark: shown.get(mark[0], mark[0]), part)
     pieces = ["attachment"] * len(expect(metadata.get("attachments") or [], list, where))
     text = read_content(parts, f"{where}.content.parts", pieces)
     left_out += pieces
     if not text and not pieces and side == ASSISTANT:
         left_out.append("empty message")
-        return None
+        return []
     time = moment_of(message.get("create_time"), f"{where}.create_time")
-    return Said(side, text, time, fact_of(metadata, ("model_slug",), f"{where}.metadata"))
+    return [Utterance(side, text, time, fact_of(metadata, ("model_slug",), f"{where}.metadata"))]
 
 
 def _shown_texts(metadata: Mapping, where: str) -> dict[str, str]:

@@ -27,9 +27,6 @@ for _name, _block in SCHEMA["block"].items():
 UNSEEN = {"tool call", "tool result", "reasoning"}
 """Parts that a reader of the conversation did not see as a message: one of nothing else is left out whole."""
 
-CITATION_MARKS = re.compile("[\ue200-\ue202]")
-"""Marks of ChatGPT's page around what it showed as a link or a name."""
-
 
 @dataclass(frozen=True)
 class Message:
@@ -72,7 +69,7 @@ class Chat:
         return record
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """A message as a reader finds it: its time by the clock, or in seconds since the beginning; the model, if named."""
 
     role: str
@@ -82,15 +79,18 @@ class Said(NamedTuple):
 
 
 def assemble(
-    said: Sequence[Said], left_out: Collection[str], about: Mapping[str, str | None], where: str
+    utterances: Sequence[Utterance],
+    left_out: Collection[str],
+    about: Mapping[str, str | None],
+    where: str,
 ) -> Chat:
     """Make a conversation; times by the clock become those since the first, and may go back.
 
     Its condition is the one in ``about``, else the models of its messages, else that of the conversation.
     """
-    clock = [message.time for message in said if isinstance(message.time, datetime.datetime)]
+    clock = [message.time for message in utterances if isinstance(message.time, datetime.datetime)]
     messages = []
-    for message in said:
+    for message in utterances:
         seconds = message.time
         if isinstance(seconds, datetime.datetime):
             if (seconds.tzinfo is None) != (clock[0].tzinfo is None):
@@ -99,7 +99,7 @@ def assemble(
                 )
             seconds = (seconds - clock[0]).total_seconds()
         messages.append(Message(message.role, message.text, seconds))
-    models = dict.fromkeys(message.model for message in said if message.model)
+    models = dict.fromkeys(message.model for message in utterances if message.model)
     return Chat(
         id=about.get("id") or "",
         messages=tuple(messages),
@@ -149,7 +149,7 @@ def whole_text(text: object, where: str) -> str:
             f"{where}: half of a surrogate pair (\\u{ord(half[0]):04x}), which is no character. Correct it, or export "
             "the file again."
         )
-    mark = CITATION_MARKS.search(text)
+    mark = re.search("[\ue200-\ue202]", text)
     if mark:
         raise UserError(
             f"{where}: a citation mark of ChatGPT's page (U+{ord(mark[0]):04X}), in whose place a reader saw another "
@@ -193,19 +193,19 @@ def read_content(content: object, where: str, left_out: list[str]) -> str:
     text = ""
     is_interrupted = False
     for number, block in enumerate(expect(content, list, where), 1):
-        place = f"{where}[{number}]"
-        piece = block
-        if not isinstance(block, str):
-            name, piece = _read_block(expect(block, dict, place), place)
+        path = f"{where}[{number}]"
+        if isinstance(block, str):
+            piece = whole_text(block, path)
+        else:
+            name, piece = _read_block(expect(block, dict, path), path)
             if piece is None:
                 left_out.append(name)
                 is_interrupted = True
                 continue
-        piece = whole_text(piece, place)
         is_joint = text and piece and not text[-1].isspace() and not piece[0].isspace()
         if is_interrupted and is_joint:
             raise UserError(
-                f"{place}: a text that follows another behind something else (such as {left_out[-1]}), without white "
+                f"{path}: a text that follows another behind something else (such as {left_out[-1]}), without white "
                 "space between them. Make two messages of it, or put a line break between the texts."
             )
         if piece:

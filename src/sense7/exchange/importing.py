@@ -94,9 +94,9 @@ def read_record(record: object, where: str) -> tuple[str, Chat]:
         return "ChatGPT's data export", read_tree(record, where)
     if isinstance(record, dict) and not record.keys().isdisjoint(LISTS):
         return "list of messages", read_list(record, where)
-    keys = list(record)[:6] if isinstance(record, dict) else []
+    keys = list(record)[:6] if isinstance(record, dict) else ["none"]
     raise UserError(
-        f"{where}: no conversation (keys: {', '.join(keys) or 'none'}). Expected messages or contents (a list of "
+        f"{where}: no conversation (keys: {', '.join(keys)}). Expected messages or contents (a list of "
         "messages), or mapping (ChatGPT's data export). Turn another format into a list of messages first."
     )
 
@@ -128,10 +128,10 @@ def read_chats(
         formats = summary.formats.setdefault(path.name, {})
         histories = _Histories()
         where = str(path)
-        for number, (place, record) in enumerate(records(path), 1):
+        for number, (position, record) in enumerate(records(path), 1):
             where = str(path)
-            if place:
-                where += f": {place}"
+            if position:
+                where += f": {position}"
             format_name, chat = read_record(record, where)
             formats[format_name] = None
             summary.left_out.update(chat.left_out)

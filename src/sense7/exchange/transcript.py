@@ -3,7 +3,7 @@
 import re
 
 from sense7.errors import UserError
-from sense7.exchange.content import ASSISTANT, USER, Chat, Said, assemble, whole_text
+from sense7.exchange.content import ASSISTANT, USER, Chat, Utterance, assemble, whole_text
 
 _SPEAKERS = {"User:": USER, "Assistant:": ASSISTANT}
 _BEGINS = re.compile(
@@ -25,11 +25,11 @@ def read_transcript(text: str, where: str) -> Chat:
             f"{where}: line {line}: {text[wrong[0] :]!r:.40}: begin each message with User: or Assistant: at the start "
             "of a line, written like this, and nothing before the first."
         )
-    said = []
+    utterances = []
     ends = [match.start() for match in beginnings[1:]] + [len(text)]
     for match, end in zip(beginnings, ends, strict=True):
         message = text[match.end() : end].removeprefix(" ").rstrip("\r\n")
-        said.append(Said(_SPEAKERS[match[0]], whole_text(message, where), None, None))
-    if {message.role for message in said} != {USER, ASSISTANT}:
+        utterances.append(Utterance(_SPEAKERS[match[0]], whole_text(message, where), None, None))
+    if {message.role for message in utterances} != {USER, ASSISTANT}:
         raise UserError(f"{where}: expected messages of both sides, begun by User: and Assistant:.")
-    return assemble(said, (), {}, where)
+    return assemble(utterances, (), {}, where)
