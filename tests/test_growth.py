@@ -10,7 +10,7 @@ from helpers.endpoint import need_the_judge
 from sense7.characters import with_plain_signs
 from sense7.csv_text import guarded
 from sense7.errors import UserError
-from sense7.exchange.readers import Transcript, read_transcript
+from sense7.exchange.transcript import read_transcript
 from sense7.judge.ratings import read_levels
 from sense7.judge.reply import read_reply
 from sense7.workbook import parse_sheets
@@ -60,8 +60,10 @@ def require_proportional(work, piece):
 
 
 def transcript(text):
-    with contextlib.suppress(ValueError):
-        read_transcript(Transcript(f"{text}\nUser: {text}\nAssistant: {text}"))
+    with contextlib.suppress(UserError):
+        read_transcript(text, "")
+    with contextlib.suppress(UserError):
+        read_transcript(f"User: {text}\nAssistant: {text}", "")
 
 
 def reply(text):

@@ -7,7 +7,8 @@ from sense7.exchange.content import ASSISTANT, USER, Chat, Utterance, assemble, 
 
 _SPEAKERS = {"User:": USER, "Assistant:": ASSISTANT}
 _BEGINS = re.compile(
-    r"^[ \t]*[#>*_]*[ \t]*(?:user|assistant|human|ai|system)[*_]*[ \t]?[:\uff1a][*_]*", re.I | re.M
+    r"^[ \t]*+[#>*_]*+[ \t]*+(?:user|assistant|human|ai|system)[*_]*+[ \t]?[:\uff1a][*_]*",
+    re.I | re.M,
 )
 """The beginning of a message, and what another program would write for one."""
 
