@@ -3,7 +3,7 @@
 from bs4 import BeautifulSoup
 
 from helpers import naming
-from sense7 import paper
+from sense7.book.claims_map import claims_map
 
 FACTS = {"kind": "synthetic", "label": "synthetic", "file": "s.xlsx", "verified": False}
 MARKS = {"met": "●", "in no release": "□"}
@@ -26,7 +26,7 @@ def drawn(values):
         row("alpha_turn", "in no release"),
         row("expert_expert_kappa", "met", release="released"),
     ]
-    source = paper.claims_map(ledger, values, FACTS, MARKS)
+    source = claims_map(ledger, values, FACTS, MARKS)
     return BeautifulSoup(source, "html.parser")
 
 

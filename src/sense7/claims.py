@@ -22,8 +22,8 @@ from sense7.errors import UserError
 from sense7.estimators.order import rounded
 from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import parse_yaml, read_json, reason
-from sense7.paper import KINDS, NAME, SIMULATED_WORDS
 from sense7.record import format_number
+from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = [
@@ -36,6 +36,9 @@ __all__ = [
     "summarize",
     "summarize_other_works",
 ]
+
+PAPER = "SENSE-7"
+"""Name of the paper: claims of other works name theirs."""
 
 REPRODUCED = "reproduced"
 DIFFERS = "differs"
@@ -154,7 +157,7 @@ class Claim:
     notebook: str | None
     key: str | None
     short: str | None = None
-    of: str = NAME
+    of: str = PAPER
     truth: str | None = None
     compare: dict | None = None
     no_effect: dict | None = None
@@ -314,7 +317,7 @@ def make_ledger(
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    has_truth = KINDS[provenance.kind].has_truth
+    has_truth = provenance.kind == "synthetic"
     rows = []
     for claim in claims:
         value = values.get(claim.key)

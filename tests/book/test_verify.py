@@ -16,6 +16,7 @@ from sense7.book import verify
 from sense7.book.verify import TOLERANCE, compare, verify_edition
 from sense7.checkout import Project
 from sense7.errors import BuildError
+from sense7.sources import Provenance
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def replace_workbook(copy):
     spoil_workbook(copy)
     record = copy / "data" / f"{SHARED_FILE}.provenance.json"
     content = json.loads(record.read_text("utf-8"))
-    content["sha256"] = verify.paper.Provenance.of(copy / "data" / SHARED_FILE).sha256
+    content["sha256"] = Provenance.of(copy / "data" / SHARED_FILE).sha256
     record.write_text(json.dumps(content), "utf-8")
 
 

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import paper
 from sense7.book.editions import (
+    DATA_PAGE,
     FORMAT,
     damage,
     list_editions,
@@ -35,6 +35,7 @@ from sense7.book.inputs import (
 )
 from sense7.book.jobs import HowMade
 from sense7.book.notebooks import installable_from, refuse_edited
+from sense7.book.opening import Opened, open_data, open_study, read_truth
 from sense7.checkout import find_checkout
 from sense7.errors import BuildError, UserError
 from sense7.files import (
@@ -46,7 +47,9 @@ from sense7.files import (
     scratch_folder,
 )
 from sense7.record import MANIFEST, write_json
+from sense7.sources import Provenance, copy_for_edition
 from sense7.terminal import count_of, plain_lines, silent
+from sense7.workbook.diagnostics import warnings_by_kind
 
 KEPT_IN_CACHE = 200
 """Number of executed notebooks that are kept."""
@@ -166,15 +169,15 @@ def alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
         yield waited
 
 
-def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[paper.Opened, list]:
+def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[Opened, list]:
     """The data with their truth and judges, and the claims; refused if unfit."""
     from sense7.claims import load_claims
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
-    study = paper.open_study(inputs.data, inputs.parameters, inputs.options, strict)
-    truth = paper.read_truth(inputs.path.with_name(f"{inputs.path.stem}_truth.json"), study)
-    opened = paper.open_data(study, truth, inputs.predictions, inputs.parameters)
+    study = open_study(inputs.data, inputs.parameters, inputs.options, strict)
+    truth = read_truth(inputs.path.with_name(f"{inputs.path.stem}_truth.json"), study)
+    opened = open_data(study, truth, inputs.predictions, inputs.parameters)
     if opened.judges:
         for file, note in opened.judges.notes.items():
             say(f"{file}: {note}")
@@ -183,7 +186,7 @@ def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[paper.Open
 
 def _make(
     inputs: Inputs,
-    opened: paper.Opened,
+    opened: Opened,
     claims,
     config: dict,
     jupyter_book: Callable,
@@ -194,17 +197,23 @@ def _make(
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book.derived import write_downloads
     from sense7.book.pages import EXAMPLE, make_pages
+    from sense7.explorer import explorer_files, rated_example
 
     root = inputs.project.sources
     folder = inputs.folder
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
         with executor as kernels:
             executed, facts = _compute(inputs, opened, claims, edition, kernels, workers, say)
-        example = paper.rated_example(opened)
+        example = rated_example(opened.study)
         if example is not None:
             write_json(edition / EXAMPLE, example)
         say("pages: Jupyter Book")
-        page_files = partial(paper.page_files, opened, inputs.parameters)
+        shown_judge = inputs.parameters.get("judge", "")
+
+        def page_files() -> dict[str, str]:
+            files = explorer_files(opened.study, opened.judges, shown_judge)
+            return {f"explorer/{name}": text for name, text in files.items()}
+
         make_pages(root, edition, facts, config, inputs.pages, jupyter_book, page_files)
         write_downloads(inputs, edition, facts, config)
         write_manifest(edition, inputs.key, inputs.source)
@@ -215,7 +224,7 @@ def _make(
 
 def _compute(
     inputs: Inputs,
-    opened: paper.Opened,
+    opened: Opened,
     claims,
     edition: Path,
     kernels,
@@ -229,7 +238,7 @@ def _compute(
 
     study, truth = opened.study, opened.truth
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
-    paper.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
+    copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
     if truth is not None:
         write_json(edition / "data" / "truth.json", truth)
     noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
@@ -282,7 +291,7 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
         for problem, count in facts["warnings"].items():
             total += count["warnings"]
             words.append(f"{count['warnings']:,} {problem} ({count_of(count['places'], 'place')})")
-        page = edition / "html" / f"{paper.DATA_PAGE}.html"
+        page = edition / "html" / f"{DATA_PAGE}.html"
         line = f"{count_of(total, 'warning')} about this workbook: {', '.join(words)}. Listed on {page}"
         lines.append(("stderr", plain_lines(line)))
     lines.append(("stdout", f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
@@ -290,7 +299,7 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
     return lines
 
 
-def facts_of(inputs: Inputs, study, provenance: paper.Provenance) -> dict:
+def facts_of(inputs: Inputs, study, provenance: Provenance) -> dict:
     """What pages may say about their edition, apart from the verdicts."""
     settings = [f"{name} = {value}" for name, value in sorted(inputs.parameters.items())]
     if inputs.options:
@@ -308,7 +317,10 @@ def facts_of(inputs: Inputs, study, provenance: paper.Provenance) -> dict:
         "verified": provenance.verified,
         "fetched": provenance.fetched,
         "credit": credit,
-        **paper.facts_of(study),
+        "prompted_condition": study.prompted_condition or "not known",
+        "prompted_reason": study.prompted_reason,
+        "warnings": warnings_by_kind(study.warnings),
+        "reader_warnings": count_of(len(study.warnings), "warning"),
         "parameters": ", ".join(settings) or "as each notebook has them",
         "made": asdict(HowMade.of(inputs.project.sources, inputs.jobs, inputs.parameters)),
     }

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sense7 import paper
 from sense7.book.code import installed_packages
+from sense7.book.editions import DATA_SETS
 from sense7.book.extensions.finding import answer_in_words, lines_of_claim
 from sense7.book.extensions.values import (
     Edition,
@@ -271,7 +271,7 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
     facts = book.edition.facts
     released = bool(notebook.released_alone)
     parts = [_markdown_of_html(banner(facts, released=released))]
-    if "data" in notebook.defaults and data not in paper.DATA_SETS:
+    if "data" in notebook.defaults and data not in DATA_SETS:
         parts.append(f"**To run it**, lay the workbook {as_markdown(data)} beside it.")
     if "data" in notebook.defaults:
         parts.append(
@@ -385,7 +385,7 @@ def write_downloads(inputs: Inputs, edition: Path, facts: Mapping, config: Mappi
     repository = config["repository"]
     commit = facts["made"]["commit"]
     data = facts["file"]
-    if facts["name"] in paper.DATA_SETS:
+    if facts["name"] in DATA_SETS:
         data = facts["name"]
     settings = {}
     for name, job in inputs.jobs.items():

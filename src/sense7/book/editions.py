@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7 import paper
 from sense7.errors import UserError
 from sense7.files import (
     digest_of,
@@ -25,7 +24,14 @@ from sense7.files import (
     write_whole,
 )
 from sense7.record import MANIFEST
+from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
+
+DATA_SETS = ("synthetic", *SOURCES)
+"""Names of data sets; no edition of other data has one of them."""
+
+DATA_PAGE = "notebooks/01-dataset"
+"""The page that lists what the reader of data warned about."""
 
 FORMAT = 2
 """Version of what an edition holds: it is raised whenever its files have other fields or places."""
@@ -78,7 +84,7 @@ def build_command(edition: str) -> str:
     >>> build_command("official"), build_command("mine")
     ('sense7 build official', 'sense7 build WORKBOOK --name mine')
     """
-    if edition in paper.DATA_SETS or Path(edition).expanduser().is_file():
+    if edition in DATA_SETS or Path(edition).expanduser().is_file():
         return f"sense7 build {shlex.quote(edition)}"
     return f"sense7 build WORKBOOK --name {shlex.quote(edition)}"
 
@@ -105,7 +111,7 @@ def find_edition(working_folder: Path, edition: str, keys: Collection[str] | Non
     if keys is not None:
         missing += ", nor a value that one recorded"
     if keys is not None and not present:
-        remedy = f"Build an edition first: {build_command(paper.DATA_SETS[0])}"
+        remedy = f"Build an edition first: {build_command(DATA_SETS[0])}"
     raise UserError(f"{missing}. {did_you_mean(edition, [*present, *(keys or ())], remedy)}")
 
 
@@ -117,7 +123,7 @@ def source_of(data: str, path: Path) -> str:
     >>> source_of("official", Path("/cache/official.xlsx")), source_of("mine.xlsx", Path("/home/a/../b/mine.xlsx"))
     ('official', '/home/b/mine.xlsx')
     """
-    if data in paper.DATA_SETS:
+    if data in DATA_SETS:
         return data
     return os.path.abspath(path)  # noqa: PTH100 -- links stay links
 
@@ -192,7 +198,6 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
     names = list(dict.fromkeys(names))
     first = "official" if "official" in names else names[0]
     templates = Environment(loader=PackageLoader(__package__, ""), autoescape=True)
-    templates.globals["paper"] = paper.NAME
     try:
         with replacing_folder(out) as site:
             for name in names:

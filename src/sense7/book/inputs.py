@@ -11,14 +11,15 @@ from pathlib import Path
 
 import yaml
 
-from sense7 import paper
 from sense7.book.code import PACKAGE, Library, environment_of, is_source, versions
-from sense7.book.editions import edition_folder, require_same_source, source_of
+from sense7.book.editions import DATA_SETS, edition_folder, require_same_source, source_of
 from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, cache_folder, commit_of, find_project
 from sense7.errors import BuildError, UserError
 from sense7.file_names import LONGEST
 from sense7.files import digest_of_file
+from sense7.sources import Provenance, resolve
+from sense7.workbook.options import ReadingOptions
 
 LONGEST_NAME = 100
 
@@ -36,8 +37,8 @@ class Inputs:
     name: str
     data: str
     path: Path
-    provenance: paper.Provenance
-    options: paper.ReadingOptions
+    provenance: Provenance
+    options: ReadingOptions
     parameters: dict
     chosen: Path | None
 
@@ -93,7 +94,7 @@ class Inputs:
     @functools.cached_property
     def predictions(self) -> list[Path]:
         """Files of a judge: those that the user chose, else of predictions_NAME, else of the simulated judge."""
-        return paper.predictions_for(self.path, self.predictions_folder, bool(self.chosen))
+        return predictions_for(self.path, self.predictions_folder, bool(self.chosen))
 
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
@@ -123,7 +124,7 @@ def resolve_inputs(
     name: str | None = None,
     predictions: str | Path | None = None,
     parameters: Mapping | None = None,
-    options: paper.ReadingOptions | None = None,
+    options: ReadingOptions | None = None,
 ) -> Inputs:
     """Find what an edition is made from; refuse data and name that are unfit, and a name that others took."""
     project = find_project()
@@ -135,10 +136,10 @@ def resolve_inputs(
             "and a judge's predictions by --predictions FOLDER."
         )
     name = edition_name(name, data)
-    path, provenance = paper.resolve(data)
+    path, provenance = resolve(data)
     folder = Path(predictions).expanduser() if predictions else None
     provenance = replace(provenance, name=name)
-    options = options or paper.ReadingOptions.beside(path)
+    options = options or ReadingOptions.beside(path)
     inputs = Inputs(project, name, data, path, provenance, options, parameters, folder)
     require_same_source(inputs.folder, inputs.source, provenance.sha256)
     return inputs
@@ -157,7 +158,7 @@ def edition_name(chosen: str | None, data: str) -> str:
         name = Path(data).stem
     name = unicodedata.normalize("NFC", name)  # macOS keeps a letter and its accent apart
     # As file systems and readers do, who do not distinguish Official from official.
-    if unicodedata.normalize("NFKC", name).casefold() in paper.DATA_SETS and name != data:
+    if unicodedata.normalize("NFKC", name).casefold() in DATA_SETS and name != data:
         raise UserError(
             f"{argument}: an edition can't be called {name!r}, which is the name of another data set. "
             f"Give another name: --name my-{name}"
@@ -174,6 +175,27 @@ def edition_name(chosen: str | None, data: str) -> str:
             f"--name {fit_name}"
         )
     return name
+
+
+def predictions_in(folder: Path) -> list[Path]:
+    """Files of a judge's predictions in a folder, if it is there."""
+    from sense7.judge.files import prediction_files  # imports pandas
+
+    if folder.is_dir():
+        return prediction_files(folder)
+    return []
+
+
+def predictions_for(workbook: Path, folder: Path, is_chosen: bool) -> list[Path]:
+    """Files of a judge for an edition: those of the folder, or else of the simulated judge beside the workbook."""
+    from sense7.judge.scores.judges import simulated_files, simulated_folder
+
+    predictions = predictions_in(folder)
+    if is_chosen and not predictions:
+        raise UserError(
+            f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
+        )
+    return predictions or simulated_files(simulated_folder(workbook))
 
 
 # --- the configuration of Jupyter Book ------------------------------------------------------

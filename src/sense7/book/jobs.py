@@ -8,13 +8,14 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import paper
 from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
 from sense7.book.notebooks import DECLARED, TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import commit_of
 from sense7.errors import UserError
 from sense7.files import digest_of
 from sense7.processes import FIXED
+from sense7.sources import fetched_digest
+from sense7.sources.released import RELEASED, verified_digest
 
 SET_BY_BUILD = frozenset({"data", "predictions", "results"})
 """Parameters that a build sets itself: notebooks read the edition's own copies of what it is made from."""
@@ -94,9 +95,9 @@ def plan(
     for notebook, accepted in in_order(find_notebooks(root), parameters):
         beside = _beside(notebook, root, judged)
         modules = library.modules_of(notebook)
-        is_of_released = paper.verified_digest.__module__ in modules
+        is_of_released = verified_digest.__module__ in modules
         if is_of_released and "data" not in notebook.defaults and not notebook.released:
-            tables = ", ".join(paper.RELEASED)
+            tables = ", ".join(RELEASED)
             raise UserError(
                 f"{notebook.path}: it has no parameter data and can read ratings that other studies "
                 "released, but its head does not name their tables, so its page would call them "
@@ -114,12 +115,12 @@ def plan(
 
 def _beside(notebook: TextNotebook, root: Path, judged: Sequence[Path]) -> dict[str, str]:
     """What a notebook looks at besides the workbook: name or path -> digest."""
-    beside = {name: paper.fetched_digest(name) for name in notebook.sources}
+    beside = {name: fetched_digest(name) for name in notebook.sources}
     for name in notebook.stored:
         files = [path for path in [root / name] if path.exists()]
         beside[name] = digest_files(files, root)
     for name in notebook.released:
-        beside[paper.RELEASED[name].file] = paper.verified_digest(name)
+        beside[RELEASED[name].file] = verified_digest(name)
     if judged and "predictions" in notebook.defaults:
         beside["predictions"] = digest_files(judged, judged[0].parent)
     return beside

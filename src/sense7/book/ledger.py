@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from sense7 import paper
 from sense7.book.code import PACKAGE
 from sense7.book.editions import find_edition, read_facts, require_json, require_whole
 from sense7.book.jobs import Jobs
@@ -16,6 +15,8 @@ from sense7.expected import FILE as EXPECTED
 from sense7.expected import expected_values, load_expected
 from sense7.files import read_json
 from sense7.record import called, read_values, write_json
+from sense7.sources import Provenance
+from sense7.sources.released import verified_digest
 
 
 def read_ledger(
@@ -31,7 +32,7 @@ def write_ledger(
     root: Path,
     edition: Path,
     claims: Sequence[Claim],
-    provenance: paper.Provenance,
+    provenance: Provenance,
     truth: dict | None,
     jobs: Jobs,
 ) -> list[Row]:
@@ -44,7 +45,7 @@ def write_ledger(
     for name, job in jobs.items():
         tables = job.notebook.released_alone
         if tables:
-            rests_on[name] = [table for table in tables if paper.verified_digest(table)]
+            rests_on[name] = [table for table in tables if verified_digest(table)]
     stored_means = load_expected(root / "data" / EXPECTED)
     # Means over simulated studies hold for the same parameters, and notebooks that analyze by default.
     is_alike = truth is not None

@@ -6,18 +6,26 @@ A notebook is MyST Markdown in ``notebooks/``. The names assigned in its cell ta
 
 import ast
 import copy
+import functools
+import importlib
+import inspect
 import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sense7 import paper
+from sense7.book.opening import open_study
 from sense7.errors import UserError, described
 from sense7.files import digest_of, one_line, read_json
 from sense7.outputs import OUTPUTS
+from sense7.sources import resolve
+from sense7.sources.released import RELEASED
+
+if TYPE_CHECKING:
+    from sense7.study import Study
 
 NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
@@ -130,7 +138,7 @@ def load_notebook(path: Path) -> TextNotebook:
         for name in names:
             is_expected = isinstance(name, str)
             if is_expected and key == "released":
-                is_expected = name in paper.RELEASED
+                is_expected = name in RELEASED
             if not is_expected:
                 problems.append(f"{key}: {name!r} is not expected")
     if problems:
@@ -188,7 +196,7 @@ def unfit_parameters(defaults: Mapping, parameters: Mapping) -> list[str]:
     return problems
 
 
-@lru_cache(_KEPT)
+@functools.lru_cache(_KEPT)
 def _parse(source: str):
     """The notebook of a text, which nobody may change."""
     import jupytext
@@ -265,14 +273,14 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
                 continue
             path = folder / parameters["data"]
             if not path.exists():
-                path, _ = paper.resolve(parameters["data"])
+                path, _ = resolve(parameters["data"])
             interval, key, module, function, frame, column = NEED.fullmatch(need).groups()
             if key:
                 part = "low" if interval else "estimate"
-                reason = paper.why_missing(path.resolve(), module, function, key, part)
+                reason = why_missing(path.resolve(), module, function, key, part)
                 if reason is not None:
                     reasons[reason] = None
-            elif not paper.has_answers(path.resolve(), frame, column):
+            elif not has_answers(path.resolve(), frame, column):
                 lacks.append(f"no {column.replace('_', ' ')} ({frame})")
         if lacks or reasons:
             tags_of(cell).extend(["skip-execution", "nbval-skip"])
@@ -281,6 +289,43 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
                 why = f"the data have {', '.join(lacks)}"
             cell["source"] = f"# Not run here: {why}.\n{cell['source']}"
     return ipynb_text(node)
+
+
+def has_answers(path: Path, frame: str, column: str) -> bool:
+    """Whether a frame of a study has a column with a value in it."""
+    table = getattr(_study(path, path.stat().st_mtime_ns), frame)
+    return table is not None and column in table and bool(table[column].notna().any())
+
+
+def why_missing(path: Path, module: str, function: str, key: str, part: str) -> str | None:
+    """Why a number of a finding lacks a ``part``, its value ("estimate") or interval ("low"); None if it has it."""
+    row = _rows_of(path, path.stat().st_mtime_ns, module, function).get(key)
+    if row is None:
+        return f"there is no {key}"
+    value = row[part]  # a number, or a text such as "yes"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return row["reason"]
+    return None
+
+
+@functools.lru_cache(maxsize=2)
+def _study(path: Path, changed: int) -> "Study":
+    return open_study(path, {})
+
+
+@functools.lru_cache(maxsize=64)
+def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, Mapping]:
+    """Rows of a finding's table, by key, computed in few resamples: which have a value and an interval."""
+    from sense7.estimators.bootstrap import ParticipantBootstrap
+    from sense7.findings.core import keyed_rows
+
+    study = _study(path, changed)
+    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100)
+    arguments = {"study": study, "bootstrap": bootstrap}
+    for name in arguments.keys() - inspect.signature(compute).parameters.keys():
+        del arguments[name]
+    return {row["key"]: row for row in keyed_rows(compute(**arguments))}
 
 
 # --- the notebooks for readers, which are made from these -------------------------------

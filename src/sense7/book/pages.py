@@ -22,14 +22,15 @@ from urllib.parse import quote
 import yaml
 from jinja2 import Environment, PackageLoader
 
-from sense7 import paper
 from sense7.book.assets import share_assets
 from sense7.book.code import PACKAGE, digest_files, environment_of, is_source
+from sense7.book.editions import DATA_PAGE
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
 from sense7.files import digest_of, disk_trouble, read_json, write_whole
 from sense7.outputs import OUTPUTS
 from sense7.processes import KILLED, NO_MEMORY, without_keys
+from sense7.sources.released import RELEASED
 
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
@@ -54,7 +55,6 @@ sys.argv[0] = "jupyter-book"
 sys.modules["jupyter_book.cli.main"].main()
 """
 TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
-TEMPLATES.globals["paper"] = paper.NAME
 _PROVENANCE = TEMPLATES.get_template("provenance.html").module
 _MAKERS = ("book", "figures", "simulate/parameters.py")
 """What makes pages, besides the modules of the top level; pages name what else they depend on."""
@@ -105,7 +105,7 @@ def make_pages(
     files = jupyter_book(page_files)
     pages = Path(shutil.copytree(html_folder, edition / "html"))
     mark.write_text(frame, "utf-8")
-    if (pages / f"{paper.FILES_OF_PAGE}.html").exists():
+    if (pages / "book/explorer.html").exists():
         for name, text in files.items():
             write_whole(pages / name, text, replace=True)
     words = html.escape(describe_code(facts["made"])).encode()
@@ -208,7 +208,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     sphinx = config["sphinx"]["config"]
     options = sphinx["html_theme_options"]
     options["announcement"] = facts["label"]  # each page puts the banner in its place
-    if not paper.KINDS[facts["kind"]].has_truth:
+    if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
@@ -272,7 +272,7 @@ def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, confi
 
 
 def banner(
-    facts: Mapping, dataset_page: str = f"{paper.DATA_PAGE}.html", *, released: bool = False
+    facts: Mapping, dataset_page: str = f"{DATA_PAGE}.html", *, released: bool = False
 ) -> str:
     """What a page says of its data, as HTML; all that comes from outside is escaped.
 
@@ -289,7 +289,7 @@ def label(facts: Mapping, *, released: bool = False) -> str:
 
 def shows(facts: Mapping) -> str:
     """What an edition shows of its own data, as a sentence of the front page."""
-    if paper.KINDS[facts["kind"]].has_truth:
+    if facts["kind"] == "synthetic":
         return (
             "A rehearsal on simulated data: which of the simulated effects the analysis finds. "
             "None of these numbers is a finding."
@@ -305,7 +305,7 @@ def describe(facts: Mapping, page: str = "") -> str:
     if page != notebook and notebook in how["notebooks"]:
         settings = [f"{name} = {value!r}" for name, value in how["notebooks"][notebook].items()]
         parameters = ", ".join(settings) or "none"
-        tables = [paper.RELEASED[name] for name in how.get("released", {}).get(notebook, ())]
+        tables = [RELEASED[name] for name in how.get("released", {}).get(notebook, ())]
     code = describe_code(how) if "commit" in how else CODE
     return _PROVENANCE.made(facts, parameters, tables, code)
 

@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import paper
-from sense7.book.editions import source_of
+from sense7.book.editions import DATA_SETS, source_of
 from sense7.book.execute import Kernels
 from sense7.book.jobs import Job, in_order
 from sense7.book.notebooks import (
@@ -17,6 +16,7 @@ from sense7.book.notebooks import (
     plain_outputs,
     refuse_edited,
 )
+from sense7.book.opening import open_study
 from sense7.errors import UserError
 from sense7.files import (
     WRITTEN,
@@ -29,6 +29,7 @@ from sense7.files import (
     unused_path,
     write_whole,
 )
+from sense7.sources import resolve
 from sense7.terminal import did_you_mean
 
 
@@ -68,13 +69,13 @@ def rerun(
     needed = _with_needed(chosen, notebooks)
     refuse_edited([notebook.path for notebook in needed])
     ordered = in_order(needed, parameters)
-    data = parameters.get("data", chosen.defaults.get("data", paper.DATA_SETS[0]))
+    data = parameters.get("data", chosen.defaults.get("data", DATA_SETS[0]))
     # Names of places as they are true in any folder; what is unfit is refused before anything runs.
     settings = {"results": results.name}
     provenance = None
     if parameters.keys() & {"data", "prompted_condition"}:
-        provenance = paper.open_study(data, parameters).provenance
-        settings["data"] = source_of(data, paper.resolve(data)[0])
+        provenance = open_study(data, parameters).provenance
+        settings["data"] = source_of(data, resolve(data)[0])
     predictions = parameters.get("predictions")
     if predictions:
         folder = Path(predictions).expanduser()
@@ -93,7 +94,7 @@ def rerun(
         raise UserError(not_written(error.filename or out, error)) from None
     label = ""
     if "data" in chosen.defaults:
-        label = (provenance or paper.resolve(data)[1]).label
+        label = (provenance or resolve(data)[1]).label
     return Rerun(chosen.name, label, out, results)
 
 

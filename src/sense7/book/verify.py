@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import paper
 from sense7.book import execute
 from sense7.book.build import copy_files
 from sense7.book.editions import (
@@ -28,14 +27,18 @@ from sense7.book.editions import (
     require_json,
     require_no_links,
 )
+from sense7.book.inputs import predictions_in
 from sense7.book.jobs import SET_BY_BUILD, HowMade, parameters_of, plan
 from sense7.book.ledger import write_ledger
+from sense7.book.opening import open_study, read_truth
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
 from sense7.files import one_line, reason
 from sense7.record import MANIFEST
+from sense7.sources import copy_for_edition, resolve
 from sense7.terminal import silent
+from sense7.workbook.options import ReadingOptions
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
@@ -89,7 +92,7 @@ def verify_edition(
         kind_of_data = facts["kind"]
         if Path(file).name != file or SET_BY_BUILD & then.parameters.keys():
             raise ValueError("its workbook lies elsewhere")
-        judged = paper.predictions_in(folder / "predictions")
+        judged = predictions_in(folder / "predictions")
         parameters = parameters_of(then.parameters, file, bool(judged))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
@@ -98,11 +101,11 @@ def verify_edition(
     path = folder / "data" / file
     if not path.exists():
         raise UserError(f"{path}: is missing. Copy the edition whole, or build it again.")
-    path, origin = paper.resolve(path)
-    jobs = plan(root, parameters, paper.ReadingOptions.beside(path).digest(sha256), judged)
+    path, origin = resolve(path)
+    jobs = plan(root, parameters, ReadingOptions.beside(path).digest(sha256), judged)
     now = HowMade.of(root, jobs, then.parameters)
     _require_same_inputs(then, now)
-    study = paper.open_study(path, parameters)
+    study = open_study(path, parameters)
     provenance = study.provenance
     if (provenance.sha256, provenance.kind) != (sha256, kind_of_data):
         raise UserError(
@@ -110,13 +113,13 @@ def verify_edition(
             f"{sha256[:12]}..., found {provenance.kind}, {provenance.sha256[:12]}...). Restore it, with the record "
             "beside it, or build the edition again."
         )
-    truth = paper.read_truth(folder / "data" / "truth.json", study)
+    truth = read_truth(folder / "data" / "truth.json", study)
     claims = load_claims(root / "data" / "claims.yml")
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
             origin = replace(origin, kind=provenance.kind, file=file)
-            paper.copy_for_edition(path, origin, again / "data")
+            copy_for_edition(path, origin, again / "data")
             copy_files(judged, again / "predictions")
             cache = Path(scratch) / "cache"
             failed = project.place / "_build" / "failed"  # which outlives this folder

@@ -35,7 +35,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7 import paper
+from sense7.book.claims_map import claims_map
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import (
     NOT_AVAILABLE,
@@ -46,8 +46,9 @@ from sense7.book.extensions.values import (
     raw,
 )
 from sense7.book.pages import TEMPLATES
-from sense7.claims import CHECK, TUNED, State
+from sense7.claims import CHECK, PAPER, TUNED, State
 from sense7.record import format_number, format_value
+from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
@@ -93,7 +94,7 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
         **row,
         "anchor": f"claim-{row['id'].replace('_', '-')}",
         "words": claim["title"],
-        "of": "" if claim["of"] == paper.NAME else f"; {claim['of']}",
+        "of": "" if claim["of"] == PAPER else f"; {claim['of']}",
         "value": "-",
         "number": "",
         "n": "",
@@ -112,7 +113,7 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
         shown["words"] += f": {claim['shown']}"
     if computed:
         shown["value"] = format_value(computed)
-        shown["simulated"] = (computed["method"] or "").startswith(paper.SIMULATED_WORDS)
+        shown["simulated"] = (computed["method"] or "").startswith(SIMULATED_WORDS)
     if computed and computed["estimate"] is not None:
         shown["number"] = format_number(computed["estimate"], computed["unit"])
     if computed and computed["n"]:
@@ -245,7 +246,7 @@ class LedgerDirective(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self):
-        title = f"Every claim about {paper.NAME}, beside what these data give"
+        title = "Every claim about SENSE-7, beside what these data give"
         column = "These data"
         is_of_other_works = self.arguments == ["other works"]
         if is_of_other_works:
@@ -295,7 +296,7 @@ class ClaimsMapDirective(SphinxDirective):
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
-        return [raw(paper.claims_map(edition.ledger, edition.values, edition.facts, MARKS))]
+        return [raw(claims_map(edition.ledger, edition.values, edition.facts, MARKS))]
 
 
 class FindingDirective(SphinxDirective):
@@ -394,7 +395,7 @@ def answer_in_words(edition: Edition, claim: str) -> str:
 
 def _is_of_simulated_data(row: Mapping, facts: Mapping) -> bool:
     """Whether a claim is judged by simulated data, not by what another work released."""
-    return paper.KINDS[facts["kind"]].has_truth and not row["published"]["release"]
+    return facts["kind"] == "synthetic" and not row["published"]["release"]
 
 
 class AnswerRole(SphinxRole):

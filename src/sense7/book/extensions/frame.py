@@ -11,7 +11,7 @@ import yaml
 from docutils import nodes
 from sphinx.search.en import SearchEnglish
 
-from sense7 import paper
+from sense7.book.editions import DATA_PAGE
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import edition_of
 from sense7.book.pages import banner, describe, label
@@ -42,12 +42,12 @@ def finish_page(app, page, template, context, doctree) -> None:
     facts = edition_of(app).facts
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
     # Without what pathto ends the address of the page itself with.
-    dataset_page = context["pathto"](paper.DATA_PAGE).removesuffix("#")
+    dataset_page = context["pathto"](DATA_PAGE).removesuffix("#")
     context["theme_announcement"] = banner(facts, dataset_page, released=released)
     context["theme_extra_footer"] = describe(facts, page)
     context["data_label"] = label(facts, released=released)
     context["data_kind"] = "real"
-    if paper.KINDS[facts["kind"]].has_truth and not released:
+    if facts["kind"] == "synthetic" and not released:
         context["data_kind"] = "simulated"
     context["metatags"] = _LEFT_OUT.sub("", context.get("metatags", ""))
     body = context.get("body", "")

@@ -34,7 +34,6 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import sense7
-from sense7 import paper
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
@@ -64,7 +63,7 @@ def add_rerun(app, tree) -> None:
     )
     words = [".venv/bin/sense7", "run", name]
     if "data" in facts["made"]["notebooks"].get(name, ()):
-        data = facts["name"] if paper.KINDS[facts["kind"]].is_named else facts["file"]
+        data = facts["file"] if facts["kind"] == "own" else facts["name"]
         words += ["-p", f"data={data}"]
     command = shlex.join(words)  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])

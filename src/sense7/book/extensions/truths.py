@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from sense7 import paper
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import Edition, edition_of, marks, raw
+from sense7.book.opening import function_of_true_value
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, INDEPENDENT, ExpectedValue
@@ -68,7 +68,7 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
         if truth:
             row["expected"] = format_number(truth.value, value["unit"])
             if truth.source == INDEPENDENT:
-                row["function"] = paper.function_of_true_value(key)
+                row["function"] = function_of_true_value(key)
         if truth and value["estimate"] is not None:
             row["parts"], row["words"] = compared(value, truth)
         rows.append(row)

@@ -22,7 +22,6 @@ from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from sense7 import paper
 from sense7.book.extensions import METADATA
 from sense7.book.pages import shows
 from sense7.claims import CALIBRATED
@@ -30,6 +29,7 @@ from sense7.expected import FILE as EXPECTED
 from sense7.expected import ExpectedValue
 from sense7.files import read_json
 from sense7.record import called, format_number, format_value, read_values
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -94,8 +94,8 @@ def marks(edition: Edition, key: str) -> str:
     Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
     """
     words = []
-    if (edition.values[key]["method"] or "").startswith(paper.SIMULATED_WORDS):
-        words.append(paper.SIMULATED_WORDS)
+    if (edition.values[key]["method"] or "").startswith(SIMULATED_WORDS):
+        words.append(SIMULATED_WORDS)
     if key in edition.tuned:
         words.append(CALIBRATED)
     if not words:
