@@ -246,7 +246,7 @@ def test_what_is_missing_is_said_and_may_be_skipped(new_person, tmp_path):
     expect(page.get_by_role("heading", name="Turn 1 of 1")).to_be_focused()
     page.go_back()
     download = read_download(person.download(tmp_path))
-    assert download.rated[0].turns == {2: {"Affective": "good"}}
+    assert download.answers["C1", "message 2"] == {"Affective": "good"}
 
 
 def test_keys_rate_without_a_mouse(new_person):

@@ -274,7 +274,7 @@ def test_the_text_is_offered_and_no_file_is_claimed(context, page_file, tmp_path
     ).to_be_visible()
     text = frame.get_by_label("Your answers as a text").input_value()
     (tmp_path / "copied.json").write_text(text, "utf-8")
-    assert read_download(tmp_path / "copied.json").rated[0].turns[2] == {
+    assert read_download(tmp_path / "copied.json").answers["C1", "message 2"] == {
         "Affective": "good",
         "overall": "good",
     }

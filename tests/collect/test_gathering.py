@@ -41,9 +41,9 @@ def read(tmp_path, content):
 def test_what_the_page_writes_is_read(tmp_path, content):
     read_in = read(tmp_path, content)
     assert (read_in.person, read_in.study.title) == ("anna", "Ten chats")
-    assert read_in.answers == {"Age": 30, "Job": "a", "Why": "=1+1"}
-    assert [one.conversation["id"] for one in read_in.rated] == ["C1", "C2"]
-    assert read_in.rated[0].turns[2]["Affective"] == "good"
+    assert read_in.answers[None, "about"] == {"Age": 30, "Job": "a", "Why": "=1+1"}
+    assert list(read_in.conversations) == ["C1", "C2"]
+    assert read_in.answers["C1", "message 2"]["Affective"] == "good"
     assert len(read_in.items) == 3 + 2 * (2 + 2 * 8 + 2)
 
 
@@ -264,71 +264,29 @@ def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(
     refused(place, *(f"{place / name}: " for name in ("ben.json", "cleo.json", "dan.json")))
 
 
-def test_the_study_of_most_people_is_gathered_and_never_mixed_with_another(
-    folder, make_download, tmp_path
-):
-    other = {"title": "Ten chats", "turns": "last"}
-    place = folder(
-        a=make_download("cleo", other),
-        b=make_download("cleo", other),
-        c=make_download(),
-        d=make_download("ben"),
-    )
-    gathered = gather(place, tmp_path / "mine.xlsx")
-    assert [download.person for download in gathered.downloads] == ["anna", "ben"]
-    assert [note.partition(":")[0] for note in gathered.notes] == [
-        str(place / "a.json"),
-        str(place / "b.json"),
-    ]
-    naming.check(gathered.notes[0], f"{place / 'a.json'}: ")
-
-
-def test_of_two_studies_of_equally_many_people_none_is_chosen(folder, make_download, refused):
+def test_two_studies_are_never_mixed(folder, make_download, refused):
     other = make_download("ben", {"title": "Ten chats", "turns": "last"})
-    refused(folder(anna=make_download(), ben=other), "anna.json", "ben.json: ")
-
-
-ODD_CHARACTERS = {  # text, what is stored of it, what is named
-    "vertical tab": ("a\x0bb", "a\nb", "U+000B"),
-    "form feed": ("a\x0cb", "a\nb", "U+000C"),
-    "carriage return": ("a\r\nb\rc", "a\nb\nc", "U+000D"),
-    "zero": ("a\x00b", "ab", "U+0000"),
-    "escape": ("a\x1b[31mb", "a[31mb", "U+001B"),
-    "half a pair": ("a\ud83db\ude00", "ab", "U+D83D, U+DE00"),
-    "no characters": ("\ufffea\uffff", "a", "U+FFFE, U+FFFF"),
-}
-
-
-@pytest.mark.parametrize("character", ODD_CHARACTERS)
-def test_characters_that_a_workbook_can_not_hold_are_left_out_of_answers_with_a_note(
-    folder, make_download, tmp_path, character
-):
-    text, stored, codes = ODD_CHARACTERS[character]
-    content = make_download(study=ASKED, answers={"Age": 30, "Job": "a", "Why": text})
-    content["conversations"][0]["before"]["topic"] = text
-    content["conversations"][0]["turns"][0]["comment"] = text
-    gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
-    answered = (
-        "answers: Why: ",
-        "conversation 1: before: topic: ",
-        "conversation 1: turn 1: comment: ",
+    refused(
+        folder(anna=make_download(), ben=other, cleo=make_download("cleo")),
+        *("ben.json: ", "anna.json"),
     )
-    for note, place in zip(gathered.notes, answered, strict=True):
-        naming.check(note, f"anna.json: {place}", codes)
-    (download,) = gathered.downloads
-    rated = download.rated[0]
-    assert [download.answers["Why"], rated.answers_before["topic"], rated.turns[2]["comment"]] == [
-        stored
-    ] * 3
-    assert load(tmp_path / "mine.xlsx", strict=True).messages["comment"].dropna().tolist() == [
-        stored
-    ]
 
 
-@pytest.mark.parametrize("blank", ["", " \n", "\x0b", "\x00\uffff", "\x85"])
+@pytest.mark.parametrize(
+    "text", ["a\x0bb", "a\x0cb", "a\r\nb", "a\x00b", "a\x1b[31mb", "a\ud83db", "\ufffea"]
+)
+def test_characters_that_no_workbook_can_hold_are_refused_since_the_page_leaves_them_out(
+    tmp_path, content, text
+):
+    content["conversations"][0]["turns"][0]["comment"] = text
+    with naming.refused("anna.json: ", "conversation 1: turn 1: comment: "):
+        read(tmp_path, content)
+
+
+@pytest.mark.parametrize("blank", ["", " \n", "\x85"])
 def test_a_text_of_which_nothing_is_left_is_no_answer(tmp_path, content, blank):
     content["conversations"][0]["turns"][0]["comment"] = blank
-    assert "comment" not in read(tmp_path, content).rated[0].turns[2]
+    assert "comment" not in read(tmp_path, content).answers["C1", "message 2"]
 
 
 def test_a_double_counts_once_and_is_named(folder, make_download):
@@ -348,7 +306,7 @@ def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(
     early["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     for names in (("a", "b"), ("b", "a")):
         gathered = read_downloads(folder(**dict(zip(names, (early, make_download()), strict=True))))
-        assert sum(one.begun for one in gathered.downloads[0].rated) == 2
+        assert len(gathered.downloads[0].begun) == 2
         (note,) = gathered.notes
         naming.check(note, f"{names[0]}.json: ", f"{names[1]}.json")
 
@@ -383,17 +341,9 @@ def test_a_code_in_another_spelling_is_the_same_person(
 
 
 @pytest.mark.parametrize("code", ["nan", "NULL", "null"])
-def test_a_code_that_would_say_that_there_is_none_is_one_person(
-    folder, make_download, tmp_path, code
-):
-    study = {"title": "T", "questions": [{"name": "Age", "text": "Age?", "kind": "number"}]}
-    content = make_download(code, study, answers={"Age": 30})
-    gathered = gather(folder(a=content), tmp_path / "mine.xlsx")
-    naming.check(gathered.notes[0], "a.json: ", f"'code {code}'")
-    read = load(tmp_path / "mine.xlsx")
-    assert read.conversations["participant"].tolist() == [f"code {code}"] * 2
-    assert read.participants["Age"].tolist() == [30]
-    assert not read.diagnostics
+def test_a_code_that_would_say_that_there_is_none_is_refused(tmp_path, make_download, code):
+    with naming.refused("anna.json: ", "person: ", code):
+        read(tmp_path, make_download(code))
 
 
 def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat, refused):

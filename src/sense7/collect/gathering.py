@@ -35,7 +35,6 @@ from sense7.workbook.xlsx import Sheet, write_sheets
 
 _AGAIN = "Ask the person to download it again."
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-_LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
 _KEYS = (
     "format",
     "version",
@@ -52,26 +51,11 @@ _KEYS = (
 
 
 @dataclass(frozen=True)
-class Rated:
-    """A conversation as one person rated it: answers by key, those of turns by message."""
-
-    conversation: dict
-    answers_before: dict
-    turns: dict[int, dict]
-    answers_after: dict
-
-    @property
-    def begun(self) -> bool:
-        """Whether anything was answered."""
-        return bool(self.answers_before or self.turns or self.answers_after)
-
-
-@dataclass(frozen=True)
 class Download:
     """What one person answered about themselves and all conversations that they were to rate, in which order, when.
 
-    ``person`` is their code in plain signs, as a workbook's reader compares ids.
-    Notes say which texts were changed, since a workbook can't hold them as they are.
+    ``person`` is their code in plain signs, as a workbook's reader compares ids. ``answers`` are by conversation (none
+    for those about the person) and part ("about", "before", "message 2", "after"), each by key.
     """
 
     path: Path
@@ -79,53 +63,51 @@ class Download:
     person: str
     dimensions: tuple[str, ...]
     times: dict[str, str | None]
-    answers: dict
-    rated: list[Rated] = field(repr=False)
-    notes: list[str] = field(default_factory=list, repr=False)
-
-    @property
-    def pid(self) -> str:
-        """The code as an id, also where it would say that there is none, such as nan."""
-        if is_no_name(self.person):
-            return f"code {self.person}"
-        return self.person
+    conversations: dict[str, dict]
+    answers: dict[tuple[str | None, str], dict] = field(repr=False)
 
     @cached_property
     def items(self) -> dict[tuple, object]:
-        """Every single answer, by its place."""
+        """Every single answer, by conversation, part and key."""
         items = {}
-        for name, value in self.answers.items():
-            items["about the person", name] = value
-        for rated in self.rated:
-            parts = {"before": rated.answers_before, "after": rated.answers_after}
-            for message, ratings in rated.turns.items():
-                parts[f"message {message}"] = ratings
-            for part, answers in parts.items():
-                for key, value in answers.items():
-                    items[f"conversation {rated.conversation['id']}", f"{part}, {key}"] = value
+        for place, answers in self.answers.items():
+            for key, value in answers.items():
+                items[*place, key] = value
         return items
+
+    @property
+    def begun(self) -> list[dict]:
+        """Conversations on which anything was answered."""
+        names = {name for name, _, _ in self.items}
+        return [chat for name, chat in self.conversations.items() if name in names]
 
     @property
     def turns_rated(self) -> int:
         """How many turns have an answer."""
-        return sum(len(rated.turns) for rated in self.rated)
+        return len({(name, part) for name, part, _ in self.items if part.startswith("message")})
 
     @property
     def ratings_asked(self) -> int:
         """How many ratings of turns were asked for."""
         turns = 0
-        for rated in self.rated:
-            turns += len(self.study.rated_turns(rated.conversation["messages"]))
+        for conversation in self.conversations.values():
+            turns += len(self.study.rated_turns(conversation["messages"]))
         return turns * (len(self.study.dimensions) + self.study.overall)
 
     @property
     def ratings_missing(self) -> int:
         """How many of these have no answer."""
-        missing = self.ratings_asked
-        for rated in self.rated:
-            for ratings in rated.turns.values():
-                missing -= len(ratings.keys() - {"comment"})
-        return missing
+        ratings = [key for _, part, key in self.items if part.startswith("message")]
+        return self.ratings_asked - len(ratings) + ratings.count("comment")
+
+
+_TEXT = {"kind": "text"}
+_RATING = {"kind": "choice", "choices": (*LEVELS, "unknown")}  # the official word for not rated
+
+
+def _levels(scale: str) -> dict:
+    """A question that is answered on a scale of the page, as those of a study file are."""
+    return {"kind": "choice", "choices": range(1, SCALES[scale].size + 1)}
 
 
 def read_download(path: Path) -> Download:
@@ -146,57 +128,94 @@ def read_download(path: Path) -> Download:
     study = StudyFile.from_mapping(content["study"], f"{where}: study")
     problem = "study_id: does not belong to the study in the file, which was changed"
     _require(study.id == content["study_id"], where, problem)
-    person, order = content["person"], content["dimensions"]
-    _require_value(is_code(person), f"{where}: person", person, "is no code")
-    person = as_name(person)
+    _require(is_code(content["person"]), where, f"person: {content['person']!r:.40} is no code")
+    person = as_name(content["person"])
+    problem = f"person: {person!r} would be read as no name. Write another code into the file."
+    require(not is_no_name(person), where, problem)
+    order = content["dimensions"]
     is_order = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
     _require(is_order, where, "dimensions: not those of the study")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
     for key, value in times.items():
-        if value is not None:
-            is_time = isinstance(value, str) and _TIME.fullmatch(value)
-            _require_value(is_time, f"{where}: {key}", value, "is no time as the page writes it")
+        is_time = value is None or (isinstance(value, str) and _TIME.fullmatch(value))
+        _require(is_time, where, f"{key}: {value!r:.40} is no time as the page writes it")
     agreed = not study.consent or times["consented"] is not None
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
-    _require_keys(content["answers"], f"{where}: answers", (), questions)
-    answers = {}
-    notes = []
-    for name, value in content["answers"].items():
-        question, path_of_answer = questions[name], f"{where}: answers: {name}"
-        if question["kind"] == "number":
-            lowest, highest = question.get("lowest", -1e12), question.get("highest", 1e12)
-            is_allowed = is_number(value) and lowest <= value <= highest
-            _require_value(
-                is_allowed, path_of_answer, value, "is no number that the question allows"
-            )
-            answers[name] = value
-        else:
-            is_choice = value in question.get("choices", [value])
-            _require_value(is_choice, path_of_answer, value, "is none of the choices")
-            _store_text(answers, name, value, path_of_answer, notes)
-    chats = content["conversations"]
-    _require(isinstance(chats, list), where, "conversations: not as the page writes them")
-    rated = {}
-    for number, chat in enumerate(chats, 1):
+    answers = {(None, "about"): _answers(content["answers"], questions, f"{where}: answers")}
+    _require(isinstance(content["conversations"], list), where, "conversations: no list")
+    conversations = {}
+    for number, record in enumerate(content["conversations"], 1):
         position = f"{where}: conversation {number}"
-        rating = _rated(chat, study, position, notes)
-        conversation = rating.conversation
+        about = ("participant", "condition", "topic")
+        _require_keys(record, position, ("id", "messages", "before", "turns", "after"), about)
+        chat = {key: record[key] for key in ("id", "messages", *about) if key in record}
+        conversation = check_conversation(read_list(chat, position), position)
         name = conversation["id"]
-        _require(name not in rated, position, f"id: {name!r} stands there twice")
+        _require(name not in conversations, position, f"id: {name!r} stands there twice")
         is_own = conversation.get("participant") == person
         problem = f"its participant is not {person}, and people rate their own"
         _require(is_own or study.conversations != "own", position, problem)
-        rated[name] = rating
-    return Download(path, study, person, tuple(order), times, answers, list(rated.values()), notes)
+        conversations[name] = conversation
+        for part, given in _parts_of(record, conversation, study, position).items():
+            answers[name, part] = given
+    return Download(path, study, person, tuple(order), times, conversations, answers)
+
+
+def _parts_of(record: Mapping, conversation: dict, study: StudyFile, where: str) -> dict[str, dict]:
+    """Answers about one conversation, by part."""
+    questions_before = {name: _TEXT if name == "topic" else _levels(name) for name in study.before}
+    questions_after = {name: _levels("experience") for name in study.after if name != "empathy"}
+    if "empathy" in study.after:
+        questions_after.update(dict.fromkeys(study.dimensions, _levels("empathy")))
+    questions_of_turn = dict.fromkeys(study.dimensions, _RATING)
+    if study.overall:
+        questions_of_turn["overall"] = _RATING
+    if study.comment:
+        questions_of_turn["comment"] = _TEXT
+    parts = {}
+    for part, questions in (("before", questions_before), ("after", questions_after)):
+        parts[part] = _answers(record[part], questions, f"{where}: {part}")
+    messages = study.rated_turns(conversation["messages"])
+    _require(isinstance(record["turns"], list), where, "turns: no list")
+    for number, turn in enumerate(record["turns"], 1):
+        path = f"{where}: turn {number}"
+        _require_keys(turn, path, ("message",), questions_of_turn)
+        message = turn["message"]
+        is_turn = type(message) is int and message in messages and f"message {message}" not in parts
+        problem = f"message: {message!r:.40} is no turn to rate, or stands there twice"
+        _require(is_turn, path, problem)
+        ratings = {key: value for key, value in turn.items() if key != "message"}
+        parts[f"message {message}"] = _answers(ratings, questions_of_turn, path)
+    return parts
+
+
+def _answers(content: object, questions: Mapping[str, Mapping], where: str) -> dict[str, object]:
+    """Answers of one part, each as its question allows; a blank text is none."""
+    _require_keys(content, where, (), questions)
+    answers = {}
+    for key, value in content.items():
+        question = questions[key]
+        if question["kind"] == "number":
+            lowest, highest = question.get("lowest", -1e12), question.get("highest", 1e12)
+            fits = is_number(value) and lowest <= value <= highest
+            problem = f"is no number from {lowest} to {highest}"
+        elif question["kind"] == "choice":
+            choices = list(question["choices"])
+            fits = isinstance(value, type(choices[0])) and value in choices
+            fits = fits and not isinstance(value, bool)
+            problem = f"is none of {', '.join(map(str, choices))}"
+        else:
+            fits = isinstance(value, str) and len(value) <= 10_000 and storable(value) == value
+            problem = "is no text as the page stores it, of at most 10,000 characters"
+        _require(fits, where, f"{key}: {value!r:.40} {problem}")
+        if not isinstance(value, str) or value.strip():
+            answers[key] = value
+    return answers
 
 
 def _require(holds: object, where: str, problem: str) -> None:
     require(holds, where, f"{problem}. {_AGAIN}")
-
-
-def _require_value(holds: object, where: str, value: object, problem: str) -> None:
-    _require(holds, where, f"{value!r:.40} {problem}")
 
 
 def _require_keys(
@@ -205,77 +224,9 @@ def _require_keys(
     _require(isinstance(content, Mapping), where, "not as the page writes it")
     for key in sorted(needed):
         _require(key in content, where, f"{key}: is missing")
-    allowed = {*needed, *optional}
     for key in content:
-        _require(key in allowed, where, f"{key!r:.40}: the page writes no such key")
-
-
-def _store_text(answers: dict, key: str, value: object, where: str, notes: list[str]) -> None:
-    """Put a text into answers as a workbook can hold it; a note says what was changed. A blank one is no answer."""
-    fits = isinstance(value, str) and len(value) <= 10_000
-    _require_value(fits, where, value, "is no text of at most 10,000 characters")
-    text = storable(value)
-    if text != value:
-        lost = sorted(set(value) - set(text))
-        names = ", ".join(f"U+{ord(character):04X}" for character in lost)
-        notes.append(
-            f"{where}: characters that a workbook can't hold were left out, or became line breaks: {names}"
-        )
-    if text.strip():
-        answers[key] = text
-
-
-def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> Rated:
-    about = ("participant", "condition", "topic")
-    _require_keys(content, where, ("id", "messages", "before", "turns", "after"), about)
-    chat = {key: content[key] for key in ("id", "messages", *about) if key in content}
-    conversation = check_conversation(read_list(chat, where), where)
-    questions_after = set(study.after)
-    if "empathy" in questions_after:
-        questions_after.remove("empathy")
-        questions_after.update(study.dimensions)
-    answers: dict[str, dict] = {"before": {}, "after": {}}
-    for part, questions in (("before", study.before), ("after", questions_after)):
-        _require_keys(content[part], f"{where}: {part}", (), questions)
-        for key, value in content[part].items():
-            path = f"{where}: {part}: {key}"
-            if key == "topic":
-                _store_text(answers[part], key, value, path, notes)
-                continue
-            answers[part][key] = value
-            # Dimensions and the questions about the experience have levels of one number.
-            size = SCALES.get(key, SCALES["empathy"]).size
-            is_level = type(value) is int and 1 <= value <= size
-            _require_value(is_level, path, value, f"is not on the scale, 1 to {size}")
-    keys_of_turn = set(study.dimensions)
-    if study.overall:
-        keys_of_turn.add("overall")
-    if study.comment:
-        keys_of_turn.add("comment")
-    turns_to_rate = study.rated_turns(conversation["messages"])
-    turns = {}
-    is_list = isinstance(content["turns"], list)
-    _require(is_list, where, "turns: not as the page writes them")
-    for number, ratings in enumerate(content["turns"], 1):
-        path = f"{where}: turn {number}"
-        _require_keys(ratings, path, ("message",), keys_of_turn)
-        message = ratings["message"]
-        is_turn = not isinstance(message, bool) and message in turns_to_rate
-        problem = "is no turn to rate, or stands there twice"
-        _require_value(is_turn and message not in turns, f"{path}: message", message, problem)
-        turns[message] = {}
-        for key, value in ratings.items():
-            if key == "message":
-                continue
-            if key == "comment":
-                _store_text(turns[message], key, value, f"{path}: comment", notes)
-            else:
-                is_level = isinstance(value, str) and value in _LEVELS
-                _require_value(
-                    is_level, f"{path}: {key}", value, f"is none of {', '.join(_LEVELS)}"
-                )
-                turns[message][key] = value
-    return Rated(conversation, answers["before"], turns, answers["after"])
+        is_known = key in needed or key in optional
+        _require(is_known, where, f"{key!r:.40}: the page writes no such key")
 
 
 # The downloads of one study -------------------------------------------------------------------------------------------
@@ -293,7 +244,7 @@ class Gathered:
         """One sentence for a person."""
         conversations, turns = 0, 0
         for download in self.downloads:
-            conversations += sum(rated.begun for rated in download.rated)
+            conversations += len(download.begun)
             turns += download.turns_rated
         study = self.downloads[0].study
         counts = [
@@ -318,10 +269,10 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
 def read_downloads(folder: str | Path) -> Gathered:
     """Read the downloads in a folder.
 
-    A file that can't be used (cut off, no download, of another version, or of a study of fewer people) is left out, and
-    named in a note. The same file twice counts once; of two downloads of one person, the later counts if it only adds
-    answers. If no file can be used, two studies have most people, one person answered differently in two files, or a
-    conversation has other words in two files, a UserError names all such files, and none is used.
+    A file that can't be used (cut off, no download, of another version) is left out, and named in a note. The same file
+    twice counts once; of two downloads of one person, the later counts if it only adds answers. If no file can be used,
+    files are of several studies, one person answered differently in two files, or a conversation has other words in two
+    files, a UserError names all such files, and none is used.
     """
     folder = Path(folder)
     try:
@@ -347,18 +298,24 @@ def read_downloads(folder: str | Path) -> Gathered:
             downloads.append(read_download(path))
         except UserError as error:
             left_out.append(str(error))
-    downloads, of_other_studies = of_one_study(downloads)
-    left_out += of_other_studies
     if not downloads:
         raise _nothing_written(left_out)
     notes += [f"{problem} This file is left out." for problem in left_out]
+    study, problems = downloads[0].study, []
+    for download in downloads:
+        if download.study.id != study.id:
+            problems.append(
+                f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}), than "
+                f"{downloads[0].path.name}. Put each study's downloads into a folder of its own."
+            )
+    if problems:
+        raise _nothing_written([*left_out, *problems])
     downloads, problems = _one_for_each_person(downloads, notes)
     first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
     for download in downloads:
-        for rated in download.rated:
-            name = rated.conversation["id"]
-            conversation, path = first.setdefault(name, (rated.conversation, download.path))
-            if conversation != rated.conversation:
+        for name, conversation in download.conversations.items():
+            first_conversation, path = first.setdefault(name, (conversation, download.path))
+            if conversation != first_conversation:
                 problems.append(
                     f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
                     "study carried different conversations of one id. Gather the downloads of each page alone."
@@ -369,11 +326,6 @@ def read_downloads(folder: str | Path) -> Gathered:
         problem = f"{folder}: nobody rated a turn yet. Nothing was written."
         raise UserError("\n".join([*map(plain, left_out), problem]))
     for download in downloads:
-        notes += download.notes
-        if download.pid != download.person:
-            notes.append(
-                f"{download.path}: the PID is {download.pid!r}, since the code alone says that there is none"
-            )
         if download.ratings_missing:
             notes.append(
                 f"{download.path}: {download.ratings_missing:,} of {download.ratings_asked:,} ratings have no answer; "
@@ -405,8 +357,8 @@ def _one_for_each_person(
             if differing:
                 problems.append(
                     f"{download.path}: {person} gave other answers in {fullest.path.name}, such as in "
-                    f"{', '.join(differing[0])}. Keep one of the two files; if two people used one code, ask them to "
-                    "download with codes of their own."
+                    f"{', '.join(filter(None, differing[0]))}. Keep one of the two files; if two people used "
+                    "one code, ask them to download with codes of their own."
                 )
             elif download is not fullest:
                 notes.append(
@@ -415,49 +367,27 @@ def _one_for_each_person(
     return fullest_downloads, problems
 
 
-def of_one_study(downloads: Sequence[Download]) -> tuple[list[Download], list[str]]:
-    """The downloads of the study with most people, and what is wrong with the others; none if two studies have most."""
-    people = defaultdict(set)
-    for download in downloads:
-        people[download.study.id].add(download.person)
-    most = max(map(len, people.values()), default=0)
-    largest = [study for study, persons in people.items() if len(persons) == most]
-    gathered = [download for download in downloads if [download.study.id] == largest]
-    compared = gathered or downloads
-    problems = []
-    for download in downloads:
-        if download.study.id != compared[0].study.id:
-            problems.append(
-                f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}), than "
-                f"{compared[0].path.name}. Put each study's downloads into a folder of its own."
-            )
-    return gathered, problems
-
-
 def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
     tasks, messages, origins = [], [], []
     for download in downloads:
         study = download.study
-        for rated in download.rated:
-            if not rated.begun:
-                continue
-            chat = rated.conversation
+        for chat in download.begun:
             name = chat["id"]
             if study.conversations != "own":
                 # With the code of who rated it, since several people may have; a code holds no colon.
                 name += f":{download.person}"
-            task = {"participant": download.pid, "conversation": name}
+            task = {"participant": download.person, "conversation": name}
             for key in ("condition", "topic"):
                 task[key] = chat.get(key)
-            task.update(rated.answers_before)
-            for key, value in rated.answers_after.items():
+            task.update(download.answers[chat["id"], "before"])
+            for key, value in download.answers[chat["id"], "after"].items():
                 if key in DIMENSION_NAMES:
                     task[f"post_{key}"] = value
                 else:
                     task[key] = value
             tasks.append(task)
             for number, message in enumerate(chat["messages"], 1):
-                ratings = rated.turns.get(number, {})
+                ratings = download.answers.get((chat["id"], f"message {number}"), {})
                 messages.append({"conversation": name, "message_id": number, **message, **ratings})
             origin = {
                 "TaskId": name,
@@ -477,7 +407,8 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
     if questions:
         rows = []
         for download in downloads:
-            rows.append([download.pid, *map(download.answers.get, questions)])
+            answers = download.answers[None, "about"]
+            rows.append([download.person, *map(answers.get, questions)])
         sheets.append(Sheet("Participants", ["PID", *questions], rows))
     rows = [list(origin.values()) for origin in origins]
     return [*sheets, Sheet(ORIGIN_SHEET, list(origins[0]), rows)]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from sense7.collect.texts import UNWRITABLE
+from sense7.collect.texts import UNWRITABLE, storable
 from sense7.errors import UserError
 from sense7.exchange import Chat, read_chats
 from sense7.files import digest_of, parse_yaml, reading
@@ -91,9 +91,7 @@ def _text(value: object, where: str) -> str:
     fix = "Write some, in quotes if YAML takes it for a number or for yes or no."
     require(isinstance(value, str) and value.strip(), where, f"holds no text. {fix}")
     require(len(value) <= 20_000, where, f"{len(value):,} characters. Write at most 20,000.")
-    for letter in value:
-        is_control = unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t"
-        require(not is_control, where, "holds a control character. Remove it.")
+    require(storable(value) == value, where, "holds a control character. Remove it.")
     return value.strip()
 
 
@@ -139,51 +137,70 @@ def _turns(value: object, where: str) -> str | tuple[int, ...]:
     return tuple(value)
 
 
+def _column_name(value: object, where: str) -> str:
+    is_plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", value)
+    is_free = is_plain and normalise_name(value) not in {"pid", "participant", "taskid"}
+    fix = f"{value!r:.40}. Write a column's name of Latin letters and digits, such as Age."
+    require(is_free, where, fix)
+    return value
+
+
+def _choices(value: object, where: str) -> list[str]:
+    are_several = isinstance(value, list | tuple) and len(value) > 1
+    require(are_several, where, "write a list of at least two.")
+    choices = [_text(choice, where) for choice in value]
+    require(len(set(choices)) == len(choices), where, "one stands there twice. Remove it.")
+    return choices
+
+
 _KEYS_OF_KIND = {"text": (), "number": ("lowest", "highest"), "choice": ("choices",)}
 """Kind of a question -> its further keys."""
+
+_QUESTION_KEYS: dict[str, Callable] = {
+    "name": _column_name,
+    "text": _text,
+    "kind": partial(_one_of, _KEYS_OF_KIND),
+    "when": partial(_one_of, ("before", "after")),
+    "choices": _choices,
+    "lowest": _number,
+    "highest": _number,
+}
+"""Key of a question -> how its value is checked."""
+
+
+def _checked(
+    content: object, keys: Mapping[str, Callable], needed: Collection[str], where: str
+) -> dict:
+    """Check each key of a mapping, and require some."""
+    require(isinstance(content, Mapping), where, f"no keys. Write them: {', '.join(keys)}.")
+    for key in content:
+        _require_known(key, keys, where, f"{key!s:.40}: there is no such key.")
+    for key in needed:
+        require(key in content, where, f"{key}: is missing. Write it.")
+    return {key: keys[key](value, f"{where}: {key}") for key, value in content.items()}
 
 
 def _questions(value: object, where: str) -> tuple[dict, ...]:
     fix = "no list. Write one entry per question, each with a name and a text."
     require(isinstance(value, list | tuple), where, fix)
-    checked = {}
+    questions = {}
     for number, entry in enumerate(value, 1):
         path = f"{where}, question {number}"
-        fix = "write its keys: name, text, kind, when, and choices, lowest, highest."
-        require(isinstance(entry, Mapping), path, fix)
-        question_kind = _one_of(_KEYS_OF_KIND, entry.get("kind", "text"), f"{path}: kind")
-        keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[question_kind])
-        for key in entry:
-            problem = f"{key!s:.40}: there is no such key of a question of kind {question_kind}."
+        checked = _checked(entry, _QUESTION_KEYS, ("name", "text"), path)
+        question = {"kind": "text", "when": "before", **checked}
+        keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[question["kind"]])
+        for key in question:
+            problem = f"{key}: there is no such key of a question of kind {question['kind']}."
             _require_known(key, keys, path, problem)
-        for key in ("name", "text"):
-            require(key in entry, path, f"{key}: is missing.")
-        name = entry["name"]
-        is_plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
-        is_free = is_plain and normalise_name(name) not in {"pid", "participant", "taskid"}
-        fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
-        require(is_free, path, fix)
-        text = _text(entry["text"], f"{path}: text")
-        when = _one_of(("before", "after"), entry.get("when", "before"), f"{path}: when")
-        question = {"name": name, "text": text, "kind": question_kind, "when": when}
-        if question_kind == "choice":
-            choices = entry.get("choices")
-            are_several = isinstance(choices, list | tuple) and len(choices) > 1
-            require(are_several, path, "choices: write a list of at least two.")
-            choices = [_text(choice, f"{path}: choices") for choice in choices]
-            are_distinct = len(set(choices)) == len(choices)
-            require(are_distinct, path, "choices: one stands there twice. Remove it.")
-            question["choices"] = choices
-        for key in ("lowest", "highest"):
-            if key in entry:
-                question[key] = _number(entry[key], f"{path}: {key}")
+        needs_choices = question["kind"] == "choice" and "choices" not in question
+        require(not needs_choices, path, "choices: is missing. Write a list of at least two.")
         if {"lowest", "highest"} <= question.keys():
             is_ordered = question["lowest"] < question["highest"]
             require(is_ordered, path, "highest: is not above lowest. Exchange them.")
-        twice = f"name: {name} is used twice. Change one."
-        require(normalise_name(name) not in checked, path, twice)
-        checked[normalise_name(name)] = question
-    return tuple(checked.values())
+        name = normalise_name(question["name"])
+        require(name not in questions, path, f"name: {question['name']} is used twice. Change one.")
+        questions[name] = question
+    return tuple(questions.values())
 
 
 KEYS: dict[str, Callable] = {
@@ -240,13 +257,7 @@ class StudyFile:
             ...
         sense7.errors.UserError: study.yml: langauge: there is no such key. Did you mean language?
         """
-        fix = "no study file. Write one key per line, such as title: My study."
-        require(isinstance(content, Mapping), where, fix)
-        for key in content:
-            _require_known(key, KEYS, where, f"{key!s:.40}: there is no such key.")
-        fix = "title: is missing. Write a line such as title: My study."
-        require("title" in content, where, fix)
-        checked = {key: KEYS[key](value, f"{where}: {key}") for key, value in content.items()}
+        checked = _checked(content, KEYS, ("title",), where)
         fits = (checked.get("order") == "shuffled") == ("seed" in checked)
         require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
         return cls(**checked)
