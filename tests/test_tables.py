@@ -358,25 +358,6 @@ def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(re
     assert [value["key"] for value in stored(tmp_path)] == ["beta"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "{}", '{"key": 1}', "[1]", '[{"key": "alpha"}]', "\ud83d", "[" * 100_000],
-    ids=lambda text: repr(text[:20]),
-)
-def test_a_file_that_holds_no_recorded_values_is_kept_and_named(text, tmp_path):
-    path = tmp_path / "package.json"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with naming.refused(path):
-        Recorder("package", tmp_path)
-    assert path.read_bytes() == text.encode("utf-8", "surrogatepass")
-
-
-def test_a_folder_of_the_name_of_a_file_of_values_is_kept_and_named(tmp_path):
-    (tmp_path / "mine.json").mkdir()
-    with naming.refused(tmp_path / "mine.json"):
-        Recorder("mine", tmp_path)
-
-
 def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path):
     Recorder("01-example", tmp_path / "results").value(
         "alpha", 1, n=1, unit="u", method="m", computed_by="this notebook"

@@ -9,8 +9,6 @@ import contextlib
 import ipaddress
 import re
 import sys
-import threading
-import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -22,9 +20,6 @@ __all__ = ["download", "public_address", "require_content", "require_workbook"]
 
 TIMEOUT = (15, 60)
 """Seconds to wait for a connection, and for the next bytes."""
-
-LONGEST = 1800
-"""Seconds that a download may take in all: a server that sends a byte a minute is never silent, and never done."""
 
 LARGEST = 256 * 2**20
 """Bytes a download may have. The workbook is a few megabytes; a server that never stops is cut off."""
@@ -47,35 +42,13 @@ def download(name: str, address: str, part: Path, *, copy: str) -> None:
     Raises
     ------
     UserError
-        If the address or where it leads isn't allowed, the place can't be reached, or too much or too slowly comes.
+        If the address or where it leads isn't allowed, the place can't be reached, or too much comes.
     """
-    # Imported before the thread begins: Python's end would take OpenSSL away under an import there.
-    import requests  # noqa: F401
-
-    _require_allowed(address)
-    problems = []
-
-    def bring_or_keep_the_problem() -> None:
-        try:
-            _bring(name, address, part, time.monotonic() + LONGEST, copy=copy)
-        except BaseException as error:  # raised again below, in the thread that asked
-            problems.append(error)
-
-    # In a thread that can be left: no timeout of a socket ends a server that sends its head or a chunk byte by byte.
-    worker = threading.Thread(target=bring_or_keep_the_problem, daemon=True)
-    worker.start()
-    worker.join(LONGEST)
-    if worker.is_alive():
-        raise UserError(_too_slow())
-    if problems:
-        raise problems[0]
-
-
-def _bring(name: str, address: str, part: Path, deadline: float, *, copy: str) -> None:
     import pooch
     import requests  # this and urllib3 come with pooch, which raises their errors
     import urllib3
 
+    _require_allowed(address)
     answers = []
 
     def look(answer, *_args, **_options):
@@ -97,7 +70,7 @@ def _bring(name: str, address: str, part: Path, deadline: float, *, copy: str) -
     )
     try:
         with part.open("wb") as stream:
-            bring(address, _Capped(stream, deadline), None)
+            bring(address, _Capped(stream), None)
     except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
         # RequestException is an OSError too: caught here, before it could pass for a full disk.
         raise UserError(_network_message(name, address, error, copy)) from None
@@ -107,30 +80,20 @@ def _bring(name: str, address: str, part: Path, deadline: float, *, copy: str) -
 
 
 class _Capped:
-    """A file to write to that takes no more than LARGEST bytes, and nothing after a moment of time.monotonic()."""
+    """A file to write to that takes no more than LARGEST bytes."""
 
-    def __init__(self, stream, deadline: float):
+    def __init__(self, stream):
         self.stream = stream
-        self.deadline = deadline
         self.written = 0
 
     def write(self, chunk: bytes) -> int:
         self.written += len(chunk)
         if self.written > LARGEST:
             raise UserError(_too_large())
-        if time.monotonic() > self.deadline:
-            raise UserError(_too_slow())
         return self.stream.write(chunk)
 
     def flush(self) -> None:
         self.stream.flush()
-
-
-def _too_slow() -> str:
-    return (
-        f"What was asked for had not come whole after {LONGEST / 60:.3g} minutes. Nothing was kept; try again "
-        "later, or download it by a browser and give the file as --mirror."
-    )
 
 
 def _too_large() -> str:

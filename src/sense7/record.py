@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
-from sense7.files import read_json, require_free, write_whole
+from sense7.files import read_json, write_whole
 
 if TYPE_CHECKING:  # pages are made from recorded values without it
     import pandas as pd
@@ -31,21 +31,6 @@ MANIFEST = "manifest.json"
 
 EXECUTED_BY = "SENSE7_EXECUTED_BY"
 """Variable of the environment that a build sets for its kernels: each cell runs once there, and records new keys."""
-
-_FIELDS = {
-    "key",
-    "estimate",
-    "low",
-    "high",
-    "n",
-    "unit",
-    "method",
-    "reason",
-    "computed_by",
-    "notebook",
-    "cell",
-}
-"""Names in the file of a recorded value."""
 
 
 def write_json(path: str | Path, content: object) -> None:
@@ -68,13 +53,6 @@ class Recorder:
         Where the file is to be; "" to write none, as notebooks do by default. An old file of the notebook is removed,
         so that its values are never taken for new ones; the file is there, and whole, from the first value on.
 
-    Raises
-    ------
-    ValueError
-        If the name leads to another folder.
-    UserError
-        If a file of this name is there that holds anything but recorded values. It stays as it is.
-
     Examples
     --------
     >>> import tempfile
@@ -87,17 +65,12 @@ class Recorder:
     """
 
     def __init__(self, notebook: str, folder: str | Path):
-        if Path(notebook).name != notebook:
-            raise ValueError(
-                f"{notebook!r} is no name of a notebook: its file would lie in another folder"
-            )
         self.notebook = notebook
         self.path = Path(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
         is_finished = (self.path.parent.parent / MANIFEST).exists()
         self._writes = str(folder) != "" and not is_finished
         if self._writes:
-            _require_recorded(self.path)
             self.path.unlink(missing_ok=True)
 
     def value(
@@ -225,26 +198,6 @@ class Recorder:
                 content = {name: row[name] for name in ("key", *COLUMNS)}
                 self._add(**content, computed_by=row.get("computed_by"))
         self._write()  # once: the file is written whole each time
-
-
-def _require_recorded(path: Path) -> None:
-    """Refuse a place for recorded values where there is a file that holds anything else."""
-    require_free(path, replace=True)
-    entries = None
-    try:
-        entries = read_json(path)
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError, RecursionError):
-        pass  # refused below
-    are_values = isinstance(entries, list) and all(
-        isinstance(entry, dict) and entry.keys() == _FIELDS for entry in entries
-    )
-    if not are_values:
-        raise UserError(
-            f"{path}: is there already and holds no recorded values, so it was kept. Move it, or "
-            "give another folder of results."
-        )
 
 
 def _plain(number, unit: str):

@@ -1,6 +1,5 @@
 """Fetching from a real server on loopback, and what is then known of a file's origin."""
 
-import contextlib
 import errno
 import gc
 import hashlib
@@ -288,25 +287,6 @@ def stalled(handler):
     time.sleep(1)
 
 
-def drip(handler, start):
-    """Send a byte now and then, each in time for a client that waits for the next bytes alone."""
-    handler.wfile.write(start)
-    with contextlib.suppress(OSError):
-        for _ in range(80):
-            handler.wfile.write(b"x")
-            handler.wfile.flush()
-            time.sleep(0.1)
-    handler.close_connection = True
-
-
-def dripping(handler):
-    drip(handler, b"HTTP/1.0 200 OK\r\n\r\nPK\x03\x04")
-
-
-def dripping_head(handler):
-    drip(handler, b"HTTP/1.0 200 OK\r\nX-Long: ")
-
-
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 FAULTS = {
@@ -325,8 +305,6 @@ FAULTS = {
     "other host": (redirect("http://localhost:1/a.xlsx"), ["official.xlsx: ", "localhost"]),
     "slow": (lambda handler: time.sleep(1), ["--mirror"]),
     "stalled": (stalled, ["--mirror"]),
-    "a byte at a time": (dripping, [0.025, "--mirror"]),
-    "a head that never ends": (dripping_head, [0.025, "--mirror"]),
     "another workbook": (workbook, ["official.xlsx: ", "Messages"]),
     "loop": (redirect("/official.xlsx"), ["official.xlsx"]),
 }
@@ -338,8 +316,6 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
 ):
     answer, named = FAULTS[fault]
     monkeypatch.setattr(download, "LARGEST", 2**20)
-    if "byte" in fault or "head" in fault:
-        monkeypatch.setattr(download, "LONGEST", 1.5)
     if fault in ("slow", "stalled"):
         monkeypatch.setattr(download, "TIMEOUT", (0.2, 0.2))
     if answer is workbook:
@@ -607,8 +583,6 @@ def test_what_books_are_built_from_and_where(places, monkeypatch):
     assert find_project() == Project(root, root)
     assert find_project().is_checkout
     assert data_file("synthetic.xlsx") == root / "data" / "synthetic.xlsx"
-    with naming.refused("../pyproject.toml", error=ValueError):
-        data_file("../pyproject.toml")
     with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
         with naming.refused(package / CARRIED):
             find_project()
