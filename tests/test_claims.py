@@ -12,11 +12,17 @@ from helpers import naming
 from sense7 import claims
 from sense7.book.pages import banner
 from sense7.errors import UserError
-from sense7.expected import ExpectedValue, expected_values, load_expected
+from sense7.expected import (
+    PUT_IN_COUNTS,
+    ExpectedValue,
+    expected_values,
+    is_calibrated,
+    is_of_workbook,
+    load_stored,
+)
 from sense7.judge.files import read_predictions
 from sense7.judge.scores import ceiling
 from sense7.loading import load
-from sense7.simulate import truth as simulated_truth
 from sense7.sources import SOURCES, Provenance
 from sense7.sources.provenance import write_record
 from sense7.sources.released import RELEASED
@@ -81,12 +87,8 @@ def recorded(estimate, low=None, high=None, reason=None, key="alpha_turn"):
     }
 
 
-def truth(value, tuned=False, key="alpha_turn", kind="implied"):
-    return {"planted": [{"key": key, "value": value, "tuned": tuned, "kind": kind}]}
-
-
-def verdict(values, where, known=None, claim=ALPHA):
-    (row,) = claims.make_ledger([claim], values, where, known)
+def verdict(values, where, claim=ALPHA, expected=None):
+    (row,) = claims.make_ledger([claim], values, where, expected=expected and {claim.key: expected})
     return row
 
 
@@ -101,15 +103,14 @@ def other(table="judged_conversations", **changes):
 RESTS_ON = {"03-reliability": ["judged_conversations"]}
 
 
-def verdict_on_other(claim, values, where, rests_on=RESTS_ON, known=None):
-    (row,) = claims.make_ledger([claim], values, where, known, rests_on)
+def verdict_on_other(claim, values, where, rests_on=RESTS_ON, expected=None):
+    expected = expected and {claim.key: expected}
+    (row,) = claims.make_ledger([claim], values, where, rests_on, expected)
     return row
 
 
-def simulated(values, claim=ALPHA, known=None, expected=None):
-    expected = {} if expected is None else {"alpha_turn": expected}
-    (row,) = claims.make_ledger([claim], values, provenance("synthetic"), known, expected=expected)
-    return row
+def simulated(values, claim=ALPHA, expected=None):
+    return verdict(values, provenance("synthetic"), claim, expected)
 
 
 def first_mark(row):
@@ -120,13 +121,9 @@ def first_mark(row):
 def verdict_of_source(claim, values, where):
     """The claim's row in the ledger of data from a source, as far as it is the same for each first mark."""
     source = provenance(mirror=True) if where == "mirror" else provenance(where)
-    row = verdict(values, source, None, claim)
-    assert (row.claim, row.computed, row.tuned, row.check) == (
-        claim,
-        values.get(claim.key),
-        False,
-        None,
-    )
+    row = verdict(values, source, claim)
+    assert (row.claim, row.computed, row.check) == (claim, values.get(claim.key), None)
+    assert where == "synthetic" or not row.tuned
     return row
 
 
@@ -228,55 +225,57 @@ OWN = ExpectedValue(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 stu
 
 
 @pytest.mark.parametrize(
-    ("values", "known", "expected", "mark", "named"),
+    ("values", "expected", "mark", "named"),
     [
-        (recorded(0.95, 0.94, 0.96), truth(0.94), None, "recovered", ["True value 0.940,"]),
-        (recorded(0.95, 0.94, 0.96), truth(0.93), None, "not recovered", ["True value 0.930,"]),
-        (
-            recorded(0.3, -0.1, 0.9),
-            truth(0.5, kind="parameter"),
-            None,
-            "recovered",
-            ["True value 0.500,"],
-        ),
-        (recorded("a"), truth("a"), None, "recovered", ["True value a,"]),
-        (recorded("b"), truth("a"), None, "not recovered", ["True value a,"]),
-        (recorded(0.94, 0.93, 0.96), None, OWN, "recovered", ["True value 0.950,"]),
-        (recorded(0.94, 0.93, 0.96), truth(0.97), OWN, "not recovered", ["True value 0.970,"]),
-        (recorded(0.969), None, OWN, "recovered", ["True value 0.950,", "1.9"]),
-        (recorded(0.971), None, OWN, "not recovered", ["True value 0.950,"]),
+        (recorded(0.95, 0.94, 0.96), ExpectedValue(0.94), "recovered", ["0.940"]),
+        (recorded(0.95, 0.94, 0.96), ExpectedValue(0.93), "not recovered", ["0.930"]),
+        (recorded(0.94, 0.93, 0.96), OWN, "recovered", ["0.950"]),
+        (recorded(0.94, 0.93, 0.96), ExpectedValue(0.97, 0.001), "not recovered", ["0.970"]),
+        (recorded(0.969), OWN, "recovered", ["0.950", "1.9"]),
+        (recorded(0.971), OWN, "not recovered", ["0.950"]),
     ],
 )
 def test_the_second_mark_says_whether_what_was_put_into_the_simulation_is_found(
-    values, known, expected, mark, named
+    values, expected, mark, named
 ):
-    row = simulated(values, known=known, expected=expected)
+    row = simulated(values, expected=expected)
     assert row.check["mark"] == mark
     naming.check(row.check["says"], *named)
     assert row.rule["passed"] is None
 
 
 @pytest.mark.parametrize(
-    ("values", "known", "expected"),
-    [
-        (recorded(0.971), None, replace(OWN, sd=None)),
-        (recorded(0.971), None, replace(OWN, sd=0.0)),
-        (recorded(0.9), truth(0.95), None),
-        (recorded(0.9), None, None),
-    ],
+    "expected", [replace(OWN, sd=None), replace(OWN, sd=0.0), ExpectedValue(0.95, 0.001), None]
 )
-def test_without_an_interval_or_an_error_there_is_no_second_mark(values, known, expected):
-    row = simulated(values, known=known, expected=expected)
+def test_without_an_interval_or_an_error_there_is_no_second_mark(expected):
+    row = simulated(recorded(0.971), expected=expected)
     assert (row.check, row.rule["passed"]) == (None, None)
 
 
-def test_a_truth_that_was_planted_is_called_so_and_one_near_the_published_figure_is_marked():
-    row = simulated(recorded(0.3, -0.1, 0.9), BEYOND, truth(0.5, kind="parameter", tuned=True))
-    naming.check(row.check["says"], "0.500")
-    assert (row.tuned, row.truth) == (True, 0.5)
-    found = simulated(counted(109), COUNT, truth(109, key="participants", kind="count"))
-    assert found.check["passed"] is True
-    naming.check(found.check["says"], "109")
+def test_what_was_put_in_is_called_so_and_a_count_is_compared_exactly():
+    put_in = simulated(recorded(0.3, -0.1, 0.9), BEYOND, ExpectedValue(0.5))
+    naming.check(put_in.check["says"], "0.500", "Put in")
+    follows = simulated(recorded(0.3, -0.1, 0.9), BEYOND, ExpectedValue(0.5, 0.01))
+    naming.check(follows.check["says"], "0.500", "Expected")
+    assert put_in.truth == follows.truth == 0.5
+    for count in (109, 40):
+        row = simulated(counted(count), COUNT, ExpectedValue(109, sd=0.0))
+        naming.check(row.check["says"], "109")
+        assert row.check["passed"] is row.tuned is (count == 109)
+
+
+def test_values_near_published_ones_are_marked_in_every_simulated_study_and_in_no_other():
+    """Also where nothing is expected: their agreement is no evidence there, either."""
+    near = recorded(0.961, 0.95, 0.97)
+    assert simulated(near).tuned
+    assert not simulated(recorded(0.3, 0.2, 0.4, key="share"), replace(ALPHA, key="share")).tuned
+    for kind in ("own", "official", "third-party"):
+        assert not verdict(near, provenance(kind)).tuned
+    judge = replace(ALPHA, key="judge_spearman")
+    for method, is_tuned in (("simulated judge: mean", True), ("a model: mean", False)):
+        values = recorded(0.37, 0.3, 0.4, key="judge_spearman")
+        values["judge_spearman"]["method"] = method
+        assert simulated(values, judge).tuned is is_tuned
 
 
 @pytest.mark.parametrize(
@@ -307,10 +306,10 @@ def test_without_a_rule_there_is_no_sentence():
 def test_the_same_rule_is_applied_to_ratings_of_other_people():
     claim = replace(BEYOND, elsewhere={"key": "ieval_alpha", "study": "iEval"})
     values = recorded(0.3, 0.2, 0.9) | recorded(0.05, 0.01, 0.09, key="ieval_alpha")
-    row = simulated(values, claim, truth(0.5))
+    row = simulated(values, claim, ExpectedValue(0.5))
     assert (row.rule["passed"], row.elsewhere["passed"]) == (True, False)
     assert row.elsewhere["value"]["estimate"] == 0.05
-    assert simulated(recorded(0.3, 0.2, 0.9), claim, truth(0.5)).elsewhere is None
+    assert simulated(recorded(0.3, 0.2, 0.9), claim, ExpectedValue(0.5)).elsewhere is None
 
 
 def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
@@ -342,7 +341,7 @@ def test_how_often_other_simulated_studies_meet_a_rule_stands_beside_its_power()
 def test_a_check_of_published_figures_is_the_same_in_every_edition(kind, flag, passed):
     claim = replace(FLAG, kind="check", value=109)
     values = recorded(192) | ({} if flag is None else recorded(flag, key="is_highest"))
-    row = verdict(values, provenance(kind), truth(192), claim)
+    row = verdict(values, provenance(kind), claim, ExpectedValue(192))
     assert (row.rule["passed"], row.check, row.verdict) == (passed, None, "not comparable")
 
 
@@ -351,12 +350,12 @@ def test_a_check_of_published_figures_is_the_same_in_every_edition(kind, flag, p
 
 @pytest.mark.parametrize("kind", ["synthetic", "own", "third-party", "official"])
 def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_every_edition(kind):
-    known = truth(0.5, tuned=True)  # of the synthetic workbook, which has no part in it
-    for estimate, expected in ((0.961, PASSED), (0.95, NOT)):
+    expected = ExpectedValue(0.5)  # of the synthetic workbook, which has no part in it
+    for estimate, mark in ((0.961, PASSED), (0.95, NOT)):
         row = verdict_on_other(
-            other(), recorded(estimate, 0.9, 0.99), provenance(kind), known=known
+            other(), recorded(estimate, 0.9, 0.99), provenance(kind), expected=expected
         )
-        assert (first_mark(row), row.rule["why"]) == (expected, None)
+        assert (first_mark(row), row.rule["why"]) == (mark, None)
         assert (row.check, row.tuned, row.truth) == (None, False, None)
 
 
@@ -385,16 +384,16 @@ def test_counts_of_a_simulated_judge_are_no_power_of_another_judge(method, passe
     claim = replace(COUNTS, no_effect={"judge": {"judge_signal": 0}})
     values = recorded(4)
     values["alpha_turn"]["method"] = method
-    (row,) = claims.make_ledger([claim], values, provenance("official"), None, rates=rates)
+    (row,) = claims.make_ledger([claim], values, provenance("official"), rates=rates)
     assert (row.rule["passed"], row.rule["power"]) == (passed, power)
 
 
 def test_contradicting_published_figures_are_counted_apart():
     check = replace(FLAG, kind="check", value=109)
     where = provenance("synthetic")
-    (met,) = claims.make_ledger([BEYOND], recorded(0.3, 0.2, 0.4), where, None)
+    (met,) = claims.make_ledger([BEYOND], recorded(0.3, 0.2, 0.4), where)
     (contradiction,) = claims.make_ledger(
-        [check], recorded(192) | recorded("no", key="is_highest"), where, None
+        [check], recorded(192) | recorded("no", key="is_highest"), where
     )
     assert contradiction.rule["state"] == claims.State.CONTRADICTION
     line = claims.summarize([met, contradiction], simulated=True)
@@ -402,7 +401,9 @@ def test_contradicting_published_figures_are_counted_apart():
 
 
 def test_a_row_is_written_whole():
-    row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
+    row = verdict(
+        recorded(0.961, 0.94, 0.97), provenance("synthetic"), expected=ExpectedValue(0.95)
+    )
     written = row.to_dict()
     names = [
         "id",
@@ -425,10 +426,11 @@ def test_a_row_is_written_whole():
 
 
 def test_the_summary_counts_both_marks():
+    share = replace(ALPHA, key="share")
     rows = [
-        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True)),
-        verdict(recorded(0.9, 0.8, 0.94), provenance("synthetic"), truth(0.95)),
-        verdict({}, provenance("synthetic")),
+        simulated(recorded(0.961, 0.94, 0.97), expected=ExpectedValue(0.961)),
+        simulated(recorded(0.9, 0.8, 0.94, key="share"), share, ExpectedValue(0.95)),
+        simulated({}),
     ]
     assert [row.tuned for row in rows] == [True, False, False]
     naming.check(claims.summarize(rows, simulated=True), "3 of 3", "1 of 2", "; 1 ")
@@ -486,26 +488,22 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
 
 
 def test_published_figures_in_code_are_those_of_the_claims(all_claims):
-    """Where something has to be computed with one: the noise ceiling, and the tuning of the synthetic workbook."""
+    """Where something has to be computed with one: the noise ceiling."""
     assert all_claims["judge_spearman"].value == ceiling.PUBLISHED
-    assert {
-        key: all_claims[key].value for key in simulated_truth.PUBLISHED
-    } == simulated_truth.PUBLISHED
 
 
-def test_every_planted_value_near_a_published_one_is_called_tuned():
-    planted = json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))["planted"]
-    named = {
-        entry.get("truth") or entry["key"]: entry
-        for entry in yaml.safe_load(CLAIMS.read_text("utf-8"))
-    }
-    for entry in planted:
-        published = named.get(entry["key"], {}).get("value")
-        if published is not None and not isinstance(entry["value"], str):
-            near = abs(entry["value"] - published) <= 0.05 * abs(published)
-            assert not near or entry["tuned"], (
-                f"{entry['key']} is near the published figure and not called tuned"
-            )
+def test_every_expected_value_near_a_published_one_is_called_calibrated(all_claims):
+    stored = json.loads((DATA / "truth.json").read_text("utf-8"))["values"]
+    near = set()
+    for claim in all_claims.values():
+        entry = stored.get(claim.truth or claim.key)
+        if entry and claim.value is not None:
+            distance = abs(entry["value"] - claim.value)
+            near |= {claim.key} if distance <= 0.05 * abs(claim.value) else set()
+    near -= PUT_IN_COUNTS
+    assert len(near) > 8
+    for key in near:
+        assert is_calibrated({"key": key, "method": "simulated judge: mean"}), key
 
 
 def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet():
@@ -647,82 +645,56 @@ def test_no_claim_contradicts_itself(all_claims):
 
 
 PARAMETERS = {"participants": 109, "turn_sd": 0.55}
-PLANTED = [
-    {"key": "alpha", "value": 0.96, "kind": "implied", "monte_carlo_error": 0.002},
-    {"key": "participants", "value": 109, "kind": "count", "monte_carlo_error": None},
-    {"key": "importance", "value": 0.2, "kind": "parameter", "monte_carlo_error": None},
-    {"key": "turn_sd", "value": 0.55, "kind": "parameter", "monte_carlo_error": None},
-]
-TRUTH = {
-    "parameters": PARAMETERS,
-    "planted": PLANTED,
-    "judge": {"name": "simulated", "parameters": {"judge_runs": 10}},
+COMMON = {"parameters": PARAMETERS, "judge": {"judge_runs": 10}}
+TRUTH = COMMON | {
+    "workbook_sha256": "0" * 64,
+    "values": {
+        "alpha": {"value": 0.96, "error": 0.002},
+        "importance": {"value": 0.2, "error": 0},
+        "judge_spearman": {"value": 0.37, "error": 0.002},
+    },
 }
-MEAN = {"notebook": "03-reliability", "mean": 0.5, "sd": 0.04, "error": 0.003, "studies": 200}
-EXPECTED = {
-    "studies": 200,
-    "seed": 1,
-    "parameters": PARAMETERS,
+MEAN = {"mean": 0.5, "sd": 0.04, "error": 0.003, "studies": 200, "judge": False}
+EXPECTED = COMMON | {
     "values": {
         "alpha": MEAN | {"mean": 0.9},
         "omega": MEAN,
         "importance": MEAN | {"mean": 0.21},
-        "participants": MEAN | {"mean": 109, "sd": 0.0, "error": 0.0},
-        "judge_accuracy": MEAN,
-        "undefined": MEAN | {"mean": None, "sd": None, "error": None, "studies": 0},
+        "ceiling": MEAN | {"judge": True},
+        "judge_words": MEAN,
     },
 }
 
 
 def test_independent_code_comes_before_the_means_of_the_companions_own_statistics():
-    truths = expected_values(TRUTH, EXPECTED)
-    assert truths["alpha"] == ExpectedValue(0.96, 0.002, 0.04, 200, "independent code")
+    values = expected_values(TRUTH, EXPECTED, None)
+    assert values["alpha"] == ExpectedValue(0.96, 0.002, 0.04, 200, "independent code")
+    assert values["importance"].value == 0.2
     own = "the companion's statistics, 200 studies"
-    assert truths["omega"] == ExpectedValue(0.5, 0.003, 0.04, 200, own)
-
-
-def test_a_planted_parameter_is_the_truth_of_its_value_only_where_no_mean_is_known():
-    assert expected_values(TRUTH, EXPECTED)["importance"].value == 0.21
-    assert expected_values(TRUTH, None)["importance"].value == 0.2
-
-
-def test_what_no_study_defined_has_no_expected_value():
-    assert "undefined" not in expected_values(TRUTH, EXPECTED)
+    assert values["omega"] == ExpectedValue(0.5, 0.003, 0.04, 200, own)
 
 
 @pytest.mark.parametrize("parameters", [PARAMETERS | {"turn_sd": 0.5}, {}, PARAMETERS | {"new": 1}])
 def test_means_of_studies_with_other_parameters_do_not_hold(parameters):
-    assert expected_values(TRUTH | {"parameters": parameters}, EXPECTED) == expected_values(
-        TRUTH, None
-    )
-    assert expected_values(TRUTH, None).keys() == {"alpha", "participants", "importance", "turn_sd"}
+    means = EXPECTED | {"parameters": parameters}
+    assert expected_values(TRUTH, means, None) == expected_values(TRUTH, None, None)
+    assert expected_values(TRUTH, None, None).keys() == {"alpha", "importance"}
 
 
 @pytest.mark.parametrize(
-    ("judge", "expected", "there"),
-    [
-        (TRUTH["judge"], EXPECTED, True),
-        (TRUTH["judge"], EXPECTED | {"judge": {"judge_runs": 10}}, True),
-        (TRUTH["judge"], EXPECTED | {"judge": {"judge_runs": 9}}, False),
-        (None, EXPECTED, False),
-    ],
+    ("judge", "there"), [(COMMON["judge"], True), ({"judge_runs": 9}, False), (None, False)]
 )
-def test_means_of_a_judge_hold_for_the_simulated_judge_of_the_same_parameters(
-    judge, expected, there
-):
-    """A real judge's predictions of a synthetic workbook have no truth."""
-    assert ("judge_accuracy" in expected_values(TRUTH | {"judge": judge}, expected)) is there
+def test_values_of_a_judge_hold_for_the_simulated_judge_of_the_same_parameters(judge, there):
+    """Nothing is expected of a real judge's predictions of a synthetic workbook."""
+    values = expected_values(TRUTH, EXPECTED, judge)
+    assert ("judge_spearman" in values, "ceiling" in values) == (there, there)
+    assert "judge_words" in values
 
 
-def test_a_mean_says_itself_whether_it_depends_on_the_judge():
-    values = {"ceiling": MEAN | {"judge": True}, "judge_words": MEAN | {"judge": False}}
-    truths = expected_values(TRUTH | {"judge": None}, EXPECTED | {"values": values})
-    assert "ceiling" not in truths
-    assert "judge_words" in truths
-
-
-def test_data_that_are_not_simulated_have_no_truth():
-    assert expected_values(None, EXPECTED) == {}
+def test_they_are_expected_of_the_project_s_own_workbook_alone():
+    assert is_of_workbook(TRUTH, "0" * 64)
+    assert not is_of_workbook(TRUTH, "1" * 64)
+    assert not is_of_workbook(None, "0" * 64)
 
 
 # Distance
@@ -737,25 +709,16 @@ def test_the_distance_is_in_standard_errors_of_study_and_simulation():
     assert ExpectedValue(0.5, 0.0, 0.25).distance(found(0.0)) == pytest.approx(-2.0)
 
 
-def test_without_simulated_studies_the_interval_says_the_error():
-    half = 1.96 * 0.4
-    assert ExpectedValue(0.5, 0.3).distance(found(1.0, 1.0 - half, 1.0 + half)) == pytest.approx(
-        1.0
-    )
-    assert ExpectedValue(0.5).distance(found(1.0)) is None
-    assert ExpectedValue(0.5).distance(found(1.0, 1.0, 1.0)) is None
-
-
 @pytest.mark.parametrize(
-    ("truth", "value"),
+    ("expected", "value"),
     [
         (ExpectedValue(0.5, sd=0.0), found(0.6, 0.1, 0.9)),
-        (ExpectedValue("a", sd=0.1), found("b")),
+        (ExpectedValue(0.5, 0.1), found(0.6, 0.1, 0.9)),
         (ExpectedValue(0.5, sd=0.1), found(None)),
     ],
 )
-def test_what_is_fixed_named_or_missing_has_no_distance(truth, value):
-    assert truth.distance(value) is None
+def test_what_is_fixed_or_missing_or_of_unknown_spread_has_no_distance(expected, value):
+    assert expected.distance(value) is None
 
 
 # The file
@@ -763,9 +726,9 @@ def test_what_is_fixed_named_or_missing_has_no_distance(truth, value):
 
 def test_the_file_is_read_and_need_not_be_there(tmp_path):
     path = tmp_path / "expected.json"
-    assert load_expected(path) is None
+    assert load_stored(path) is None
     path.write_text(json.dumps(EXPECTED))
-    assert load_expected(path) == EXPECTED
+    assert load_stored(path) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -775,7 +738,7 @@ def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content)
     path = tmp_path / "expected.json"
     path.write_text(content)
     with pytest.raises(UserError, match=r"expected\.json: "):
-        load_expected(path)
+        load_stored(path)
 
 
 # Frozen rules

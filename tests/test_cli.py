@@ -217,19 +217,12 @@ def test_a_run_without_predictions_says_once_how_to_make_and_to_give_them(
     assert "-p predictions=" in said
 
 
-@pytest.fixture
-def roughly(monkeypatch):
-    """The truth of a simulated judge from few conversations: how exact it is changes nothing in what is written."""
-    monkeypatch.setattr("sense7.simulate.true_values.judge.LEAST_CONVERSATIONS", 1)
-
-
-@pytest.mark.usefixtures("roughly")
 def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     out = tmp_path / "mine.xlsx"
     done = call("simulate", "--out", out, "--seed", 3, *SMALL)
     assert done.returncode == 0, done.stderr
     judged = [tmp_path / "mine_judge" / f"simulated-judge-iter{run}.xlsx" for run in range(1, 11)]
-    assert done.stdout.split() == list(map(str, (out, tmp_path / "mine_truth.json", *judged)))
+    assert done.stdout.split() == list(map(str, (out, *judged)))
     assert sorted(judged) == sorted((tmp_path / "mine_judge").iterdir())
     copy = tmp_path / "copy.xlsx"
     copy.write_bytes(out.read_bytes())
@@ -238,27 +231,23 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     assert len(read_sheets(out)["Tasks"].rows) == 16
 
 
-@pytest.mark.usefixtures("roughly")
 def test_the_simulated_judge_can_be_left_out_or_be_smaller_and_the_workbook_is_the_same(
     tmp_path, call
 ):
     out = tmp_path / "a.xlsx"
     assert call("simulate", "--out", out, *SMALL).returncode == 0
     fewer = call("simulate", "--out", tmp_path / "b.xlsx", *SMALL, "-p", "judge_runs=2")
-    assert fewer.stdout.split()[2:] == [
+    assert fewer.stdout.split()[1:] == [
         str(tmp_path / "b_judge" / f"simulated-judge-iter{n}.xlsx") for n in (1, 2)
     ]
     none = call("simulate", "--out", tmp_path / "d.xlsx", *SMALL, "--no-judge")
-    assert none.stdout.split() == [str(tmp_path / "d.xlsx"), str(tmp_path / "d_truth.json")]
+    assert none.stdout.split() == [str(tmp_path / "d.xlsx")]
     names = [
         "a.xlsx",
         "a_judge",
-        "a_truth.json",
         "b.xlsx",
         "b_judge",
-        "b_truth.json",
         "d.xlsx",
-        "d_truth.json",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     assert (

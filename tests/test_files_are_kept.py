@@ -25,7 +25,6 @@ RUN = "simulated-judge-iter1.xlsx"
 # Verb -> its words, and what it would replace. Where the latter ends with /, a folder with a file of the user's.
 WRITERS = {
     "simulate": ("simulate --out a.xlsx", "a.xlsx"),
-    "simulate: the truth": ("simulate --out a.xlsx", "a_truth.json"),
     "simulate: the judge": ("simulate --out a.xlsx", "a_judge/"),
     "template": ("template a.xlsx", "a.xlsx"),
     "import": ("import b.json --out a.jsonl", "a.jsonl"),

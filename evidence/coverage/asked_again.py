@@ -9,11 +9,11 @@ written: words of the assistant are stood in for by a constant number per turn.
 from collections.abc import Sequence
 
 import numpy as np
+from evidence.truth import judge_statistics, words_by_turns
 
 from sense7.claims import Claim
 from sense7.simulate import DEFAULT_JUDGE, Parameters, draw
 from sense7.simulate.judge import ask_again, draw_judge
-from sense7.simulate.true_values.judge import WORDS_A_TURN, judge_statistics
 
 SAME, ANOTHER = "the same judge", "another judge of equal quality"
 """Who judges the second time: a rule's power is that of the same judge."""
@@ -23,14 +23,14 @@ def differences(seed: int, number: int, keys: Sequence[str]) -> dict[str, dict[s
     """Each metric of a second judgment minus that of the first, on the conversations of one simulated study."""
     of_study, of_first, of_again, of_another = np.random.SeedSequence([seed, number]).spawn(4)
     study = draw(Parameters(), np.random.default_rng(of_study))
-    words = WORDS_A_TURN * study.turns.astype(float)
+    words = words_by_turns(study)
     first = draw_judge(study, words, DEFAULT_JUDGE, np.random.default_rng(of_first))
     again = ask_again(first, np.random.default_rng(of_again))
     another = draw_judge(study, words, DEFAULT_JUDGE, np.random.default_rng(of_another))
-    metrics = judge_statistics(study, first, words)
+    metrics = judge_statistics(study, first)
     of_seconds = {}
     for name, second in ((SAME, again), (ANOTHER, another)):
-        of_second = judge_statistics(study, second, words)
+        of_second = judge_statistics(study, second)
         of_seconds[name] = {key: of_second[key] - metrics[key] for key in keys}
     return of_seconds
 

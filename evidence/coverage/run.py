@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import scipy
+from evidence.truth import population_values, turn_table
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from tqdm import tqdm
@@ -43,8 +44,6 @@ from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
-from sense7.simulate.true_values.arrays import Tables
-from sense7.simulate.true_values.population import population_values
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
@@ -238,7 +237,7 @@ def naive_icc(study: Study, estimate: float) -> list[float]:
 
 def turns_by_condition(numbers: Numbers) -> list[np.ndarray]:
     """Means of the turns with a rating, by condition."""
-    means = Tables(numbers).turn_mean
+    means = turn_table(numbers)["mean"].to_numpy()
     condition = numbers.condition[numbers.conversation]
     return [
         means[(condition == place) & ~np.isnan(means)]
@@ -383,13 +382,15 @@ def study_names(numbers: Numbers) -> np.ndarray:
 def truths(design: str) -> dict[str, float]:
     """What the intervals of ``STATISTICS`` are to cover, by brute force; the t test over turns has its own truth."""
     parameters = Parameters(design=design)
-    true_values = population_values(parameters)
+    true_values = population_values(parameters)["value"]
     known = {
-        one.key: true_values[one.truth or one.key][0]
+        one.key: float(true_values[one.truth or one.key])
         for one in STATISTICS
         if one.key != "condition_difference"
     }
-    known["condition_difference"] = true_values[f"condition_model_difference_{FIRST}_{SECOND}"][0]
+    known["condition_difference"] = float(
+        true_values[f"condition_model_difference_{FIRST}_{SECOND}"]
+    )
     large = (
         draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20) for batch in range(20)
     )
@@ -410,11 +411,7 @@ def further_truths(design: str) -> dict[str, tuple[float, str]]:
     Without a true value, it is the mean of the library's own estimates over 20 studies, each of 20 times the size.
     """
     parameters = Parameters(design=design)
-    true_values = {
-        key: value
-        for key, (value, _) in population_values(parameters).items()
-        if np.isfinite(value)
-    }
+    true_values = population_values(parameters)["value"].dropna().to_dict()
     large = []
     for batch in range(20):
         numbers = draw(parameters, np.random.default_rng([SEED, 10, batch]), scale=20)
@@ -437,9 +434,8 @@ def code() -> str:
         for part in ("estimators", "findings", "simulate")
         for path in sorted((package / part).rglob("*.py"))
     ]
-    return hashlib.sha256(
-        b"".join(file.read_bytes() for file in [Path(__file__), *files])
-    ).hexdigest()
+    files += [Path(__file__), ROOT / "evidence" / "truth.py"]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def versions() -> dict[str, str]:

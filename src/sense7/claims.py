@@ -6,9 +6,9 @@ repository ("reproduced" or "differs"); that of another work is compared with th
 pinned by their hash. What a claim needs may be in no release, or no rule may be able to decide it. Published figures
 that are checked against each other (kind ``check``) rest on no data and are counted apart.
 
-On synthetic data each claim also says whether its true value in the simulation was recovered. That tests the method and
-says nothing about the claim. Where a true value was chosen to lie near the published figure ("tuned"), their agreement
-is no evidence.
+On synthetic data each claim also says whether the value that was put in or is expected was recovered. That tests the
+method and says nothing about the claim. Where such a value was chosen to lie near the published figure ("tuned"), their
+agreement is no evidence.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from sense7.errors import UserError
 from sense7.estimators.order import rounded
-from sense7.expected import BEYOND, ExpectedValue
+from sense7.expected import BEYOND, PUT_IN_COUNTS, ExpectedValue, is_calibrated
 from sense7.files import parse_yaml, read_json, reason
 from sense7.record import format_number
 from sense7.taxonomy import SIMULATED_WORDS
@@ -56,7 +56,7 @@ POWER_FILE = "claims_power.json"
 
 CALIBRATED = "calibrated"
 TUNED = f"{CALIBRATED} to the paper"
-"""Said of a true value that was chosen to lie near the published figure: their agreement is no evidence."""
+"""Said of a simulated value that was chosen to lie near the published figure: their agreement is no evidence."""
 
 
 class State(StrEnum):
@@ -199,11 +199,11 @@ class Row:
         studies meet the rule with the effect and without; None where that was not counted for such data), ``also``
         (the same for other simulated studies that the claim names: ``like``, in words, and ``share``).
     check : dict or None
-        On synthetic data, whether the true value in the simulation was recovered: ``passed``, ``mark`` and ``says``.
+        On synthetic data, whether the simulation's value was recovered: ``passed``, ``mark`` and ``says``.
     tuned : bool
-        Whether the synthetic truth was set near the published figure.
-    truth : float, str or None
-        The true value in the simulation, set directly or following from its parameters.
+        Whether the simulation's value was set near the published figure.
+    truth : float or None
+        The value in the simulation, put in as a parameter or expected from these.
     elsewhere : dict or None
         The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
         whether they meet the same rule (``passed``).
@@ -215,7 +215,7 @@ class Row:
     rule: dict
     check: dict | None = None
     tuned: bool = False
-    truth: float | str | None = None
+    truth: float | None = None
     elsewhere: dict | None = None
 
     def to_dict(self) -> dict:
@@ -282,7 +282,6 @@ def make_ledger(
     claims: Sequence[Claim],
     values: Mapping[str, Mapping],
     provenance,
-    truth: Mapping | None,
     rests_on: Mapping[str, Collection[str]] | None = None,
     expected: Mapping[str, ExpectedValue] | None = None,
     rates: Mapping[str, Mapping] | None = None,
@@ -297,15 +296,12 @@ def make_ledger(
         Key -> recorded value.
     provenance : Provenance
         Where the edition's workbook comes from.
-    truth : mapping or None
-        Truth of a synthetic workbook, as it is stored beside it.
     rests_on : mapping, optional
         Notebook -> the tables of released ratings that it reads, each verified by its hash, and nothing else: no
         notebook that reads the edition's workbook. A claim about another work is compared only with what such a
         notebook recorded.
     expected : mapping, optional
-        Key -> what is expected of a recorded value in a synthetic workbook; for claims whose truth is not named in the
-        truth file.
+        Key -> what is expected of a recorded value in the project's simulated study.
     rates : mapping, optional
         Claim -> how many simulated studies met its rule, with the effect (``planted``), without (``null``), and in
         other studies that the claim names (``also``, a list). Only of
@@ -316,7 +312,6 @@ def make_ledger(
     list of Row
         One for each claim, in their order.
     """
-    planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
     has_truth = provenance.kind == "synthetic"
     rows = []
     for claim in claims:
@@ -325,8 +320,7 @@ def make_ledger(
         recovery = Recovery()
         is_about_the_data = claim.kind != CHECK and not claim.release
         if has_truth and is_about_the_data and value and value["estimate"] is not None:
-            key = claim.truth or claim.key
-            recovery = _recovery(claim, value, planted.get(key), (expected or {}).get(key))
+            recovery = _recovery(claim, value, (expected or {}).get(claim.truth or claim.key))
         rule = _rule_mark(claim, value, outcome, (rates or {}).get(claim.id))
         computed = dict(value) if value else None
         elsewhere = _elsewhere(claim, values)
@@ -451,38 +445,29 @@ def _asks(claim: Claim, value: Mapping | None) -> str | None:
 
 
 class Recovery(NamedTuple):
-    """Whether the true value was recovered, whether it was tuned, and the true value; None of what has none."""
+    """Whether the simulation's value was recovered, whether it was tuned, and the value; None of what has none."""
 
     check: dict | None = None
     tuned: bool = False
-    truth: float | str | None = None
+    truth: float | None = None
 
 
-def _recovery(
-    claim: Claim, value: Mapping, planted: Mapping | None, expected: ExpectedValue | None
-) -> Recovery:
-    """Compare a value with the true one: with the one that was set, or else with the expected one."""
-    if planted is None and expected is None:
-        return Recovery()
-    tuned = False
-    source = "expected from the simulation's settings"
-    if planted is None:
-        truth = expected.value
-    else:
-        truth = planted["value"]
-        tuned = bool(planted.get("tuned"))
-        if planted.get("kind") != "implied":
-            source = "set in the simulation"
+def _recovery(claim: Claim, value: Mapping, expected: ExpectedValue | None) -> Recovery:
+    """Compare a value with what was put in or is expected."""
     estimate, low, high, unit = (value[name] for name in ("estimate", "low", "high", "unit"))
+    tuned = is_calibrated(value)
+    if claim.key in PUT_IN_COUNTS:
+        tuned = estimate == claim.value
+    if expected is None:
+        return Recovery(tuned=tuned)
+    truth = expected.value
     distance_in_words = ""
-    if isinstance(truth, str) or (planted or {}).get("kind") == "count":
+    if expected.is_put_in and low is None:
         passed = estimate == truth
         unit = claim.unit
     elif low is None:
         # The spread over simulated studies stands for the interval, where it is known.
-        distance = None
-        if expected is not None and expected.sd:
-            distance = replace(expected, value=truth).distance(value)
+        distance = expected.distance(value)
         if distance is None:
             return Recovery(None, tuned, truth)
         passed = abs(distance) <= BEYOND
@@ -493,7 +478,8 @@ def _recovery(
     else:
         passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
     mark = "recovered" if passed else "not recovered"
-    says = f"True value {format_number(truth, unit)}, {source}{distance_in_words}."
+    source = "Put in" if expected.is_put_in else "Expected"
+    says = f"{source}: {format_number(truth, unit)}{distance_in_words}."
     return Recovery({"passed": passed, "mark": mark, "says": says}, tuned, truth)
 
 
@@ -585,7 +571,7 @@ def summarize(rows: Sequence[Row], *, simulated: bool = False) -> str:
             was = "was" if tuned == 1 else "were"
             note = f"; {tuned} of these {was} chosen to lie near a published figure"
         sentences.append(
-            f"The method recovered {recovered} of {len(checked)} true values of the simulation{note}"
+            f"The method recovered {recovered} of {len(checked)} values of the simulation{note}"
         )
     return ". ".join(sentences)
 

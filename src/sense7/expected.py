@@ -1,12 +1,12 @@
-"""What is expected of every recorded value on simulated data.
+"""What is expected of every recorded value of the project's simulated study.
 
 Two sources, in this order:
 
-- the true value in the workbook's truth file: computed from the model by plain code that uses none of this library's
-  statistics (:mod:`sense7.simulate.true_values`);
+- ``data/truth.json``: parameters that were put in, and what follows from them by plain array code that uses none of
+  this library's statistics (``evidence/truth.py``). It has what a claim, a sentence or the coverage of intervals needs;
 - ``data/expected.json``: for every recorded value its mean over many simulated studies, by the notebooks themselves.
   An error of a statistic shows in both its value and this mean, so that it says what the statistic measures, and
-  not that it is right. It holds for the parameters of its studies alone.
+  not that it is right.
 """
 
 import math
@@ -16,19 +16,50 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import read_json, reason
+from sense7.taxonomy import SIMULATED_WORDS
 
 FILE = "expected.json"
-"""Name of the stored means, in ``data/``."""
+"""Name of the stored means, in ``data/``, and of what is expected in an edition."""
+
+TRUTH = "truth.json"
+"""Name of the stored values by plain code, in ``data/``."""
 
 BEYOND = 1.96
 """Distances beyond this are expected of one normal value in twenty."""
 
 INDEPENDENT = "independent code"
-"""Source of a value of the truth file."""
+"""Source of a value by plain code."""
 
-_Z_OF_INTERVAL = 1.96  # intervals are of 95 % unless a user asks for another confidence
-OF_JUDGE = "judge_"
-"""How the names of planted and recorded values of a judge begin."""
+PUT_IN_COUNTS = frozenset(
+    ("participants", "conversations_released", "llm_conditions", "tasks", "dimensions")
+)
+"""Keys of numbers of units that were put in as published."""
+
+_CALIBRATED = frozenset(
+    (
+        "alpha_turn",
+        "alpha_turn_feldt",
+        "alpha_post",
+        "applicability_Relational",
+        "best_condition",
+        "importance_affective",
+        "importance_cognitive",
+        "importance_response",
+        "judge_accuracy",
+        "judge_spearman",
+        "kappa_affective",
+        "kappa_linear_Affective",
+        "kappa_linear_Relational",
+        "kappa_relational",
+        "poor_turn_d",
+        "relational_applicability",
+        "relational_very_poor",
+        "very_poor_of_rated_Relational",
+    )
+)
+"""Keys whose expected values the defaults of the simulation set near a published figure."""
+
+_OF_JUDGE = "judge_"
 
 
 @dataclass(frozen=True)
@@ -37,10 +68,10 @@ class ExpectedValue:
 
     Attributes
     ----------
-    value : float or str
+    value : float
         The expected value.
     error : float
-        Its Monte Carlo standard error; 0 if it is exact.
+        Its Monte Carlo standard error; 0 of what was put in.
     sd : float or None
         Standard deviation of the recorded value over simulated studies of the same size; None if not known.
     studies : int or None
@@ -49,16 +80,16 @@ class ExpectedValue:
         Where ``value`` comes from, in words.
     """
 
-    value: float | str
+    value: float
     error: float = 0.0
     sd: float | None = None
     studies: int | None = None
     source: str = INDEPENDENT
 
     @property
-    def is_fixed(self) -> bool:
-        """Whether every simulated study gave the same value, so that no distance can be said."""
-        return self.sd == 0
+    def is_put_in(self) -> bool:
+        """Whether the value is a parameter of the simulation."""
+        return self.source == INDEPENDENT and self.error == 0
 
     def distance(self, value: Mapping) -> float | None:
         r"""How far a recorded value lies from the expected one, in standard errors.
@@ -66,7 +97,6 @@ class ExpectedValue:
         .. math:: z = \frac{\text{found} - \text{expected}}{\sqrt{s^2 + e^2}}
 
         where s is the standard deviation over simulated studies and e the Monte Carlo error of the expected value.
-        Where s is not known, the half-width of a 95 % interval over 1.96 stands for it.
 
         Parameters
         ----------
@@ -76,27 +106,31 @@ class ExpectedValue:
         Returns
         -------
         float or None
-            None for texts, without an estimate, and where neither the spread nor an interval is known or both are 0.
+            None without an estimate, and where the spread over studies is not known or 0.
 
         Examples
         --------
-        >>> ExpectedValue(1.0, error=0.3, sd=0.4).distance({"estimate": 2.0, "low": None, "high": None})
+        >>> ExpectedValue(1.0, error=0.3, sd=0.4).distance({"estimate": 2.0})
         2.0
         """
-        estimate = value["estimate"]
-        is_text = isinstance(estimate, str) or isinstance(self.value, str)
-        if estimate is None or is_text or self.is_fixed:
+        if value["estimate"] is None or not self.sd:
             return None
-        sd = self.sd
-        if sd is None and value["low"] is not None:
-            sd = (value["high"] - value["low"]) / (2 * _Z_OF_INTERVAL)
-        if not sd:
-            return None
-        return (estimate - self.value) / math.hypot(sd, self.error)
+        return (value["estimate"] - self.value) / math.hypot(self.sd, self.error)
 
 
-def load_expected(path: Path) -> dict | None:
-    """Read the stored means over simulated studies; None if the file is not there.
+def is_calibrated(value: Mapping) -> bool:
+    """Whether a recorded value of simulated data lies near a published figure because the simulation was set so.
+
+    A judge's value does only if that judge is a simulated one.
+    """
+    is_of_simulation = not value["key"].startswith(_OF_JUDGE)
+    if (value["method"] or "").startswith(SIMULATED_WORDS):
+        is_of_simulation = True
+    return is_of_simulation and value["key"] in _CALIBRATED
+
+
+def load_stored(path: Path) -> dict | None:
+    """Read stored values, of either source; None if the file is not there.
 
     Raises
     ------
@@ -107,7 +141,7 @@ def load_expected(path: Path) -> dict | None:
         return None
     try:
         stored = read_json(path)
-        _ = stored["parameters"], stored["studies"], stored["values"].keys()
+        _ = stored["parameters"], stored["judge"], stored["values"].keys()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
             f"{path}: can't be read ({reason(error)}). Restore the file from the repository."
@@ -115,18 +149,24 @@ def load_expected(path: Path) -> dict | None:
     return stored
 
 
+def is_of_workbook(truth: Mapping | None, sha256: str) -> bool:
+    """Whether the values by plain code belong to the workbook of this digest."""
+    return truth is not None and truth["workbook_sha256"] == sha256
+
+
 def expected_values(
-    truth: Mapping | None, stored_means: Mapping | None
+    truth: Mapping, stored_means: Mapping | None, judge: Mapping | None
 ) -> dict[str, ExpectedValue]:
-    """What is expected of each recorded value of a simulated workbook.
+    """What is expected of each recorded value of the simulated study.
 
     Parameters
     ----------
-    truth : mapping or None
-        The workbook's truth, as it is stored beside it; None for data that are not simulated.
+    truth : mapping
+        Values by plain code, as :func:`load_stored` reads them.
     stored_means : mapping or None
-        Means over simulated studies, as :func:`load_expected` reads them. They hold only for a workbook of the
-        same parameters, and those of values of a judge only for a judge of the same parameters.
+        Means over simulated studies, as :func:`load_stored` reads them. They hold only for the same parameters.
+    judge : mapping or None
+        Parameters of the simulated judge that is shown. Values of a judge hold only for the same ones.
 
     Returns
     -------
@@ -135,44 +175,33 @@ def expected_values(
 
     Examples
     --------
-    >>> planted = {"key": "alpha", "value": 0.9, "kind": "implied", "monte_carlo_error": 0.001}
-    >>> truth = {"parameters": {"participants": 9}, "planted": [planted]}
-    >>> mean = {"mean": 0.3, "sd": 0.1, "error": 0.01, "studies": 100}
-    >>> means = {"studies": 100, "parameters": {"participants": 9}, "values": {"alpha": mean, "omega": mean}}
-    >>> expected = expected_values(truth, means)
+    >>> common = {"parameters": {"participants": 9}, "judge": {"judge_runs": 2}}
+    >>> truth = common | {"values": {"alpha": {"value": 0.9, "error": 0.001}}}
+    >>> mean = {"mean": 0.3, "sd": 0.1, "error": 0.01, "studies": 100, "judge": False}
+    >>> means = common | {"values": {"alpha": mean, "omega": mean}}
+    >>> expected = expected_values(truth, means, None)
     >>> expected["alpha"].value, expected["alpha"].sd, expected["omega"].value, expected["omega"].source
     (0.9, 0.1, 0.3, "the companion's statistics, 100 studies")
     """
-    if truth is None:
-        return {}
-    means = {}
-    if stored_means is not None and stored_means["parameters"] == truth["parameters"]:
-        means = _means_of_studies(stored_means, (truth.get("judge") or {}).get("parameters"))
     expected = {}
-    for entry in truth["planted"]:
-        key = entry["key"]
-        mean = means.pop(key, None)
-        if mean is not None and entry["kind"] == "parameter":
-            expected[key] = mean
+    if stored_means is not None and stored_means["parameters"] == truth["parameters"]:
+        expected = _means_of_studies(stored_means, judge)
+    for key, entry in truth["values"].items():
+        if key.startswith(_OF_JUDGE) and judge != truth["judge"]:
             continue
-        true_value = ExpectedValue(entry["value"], entry.get("monte_carlo_error") or 0.0)
-        if mean is not None:
-            true_value = replace(true_value, sd=mean.sd, studies=mean.studies)
-        expected[key] = true_value
-    expected.update(means)
+        value = ExpectedValue(entry["value"], entry["error"])
+        if key in expected:
+            value = replace(value, sd=expected[key].sd, studies=expected[key].studies)
+        expected[key] = value
     return expected
 
 
 def _means_of_studies(stored_means: Mapping, judge: Mapping | None) -> dict[str, ExpectedValue]:
-    """Stored means that are numbers; those of values of a judge only for a judge of the same parameters."""
-    same_judge = judge is not None and stored_means.get("judge", judge) == judge
+    """Stored means; those of values of a judge only for a judge of the same parameters."""
     means = {}
     for key, entry in stored_means["values"].items():
-        mean = entry["mean"]
-        is_number = isinstance(mean, int | float) and math.isfinite(mean)
-        of_judge = entry.get("judge", key.startswith(OF_JUDGE))
-        if is_number and (same_judge or not of_judge):
+        if judge == stored_means["judge"] or not entry["judge"]:
             studies = entry["studies"]
             source = f"the companion's statistics, {studies:,} studies"
-            means[key] = ExpectedValue(mean, entry["error"] or 0.0, entry["sd"], studies, source)
+            means[key] = ExpectedValue(entry["mean"], entry["error"], entry["sd"], studies, source)
     return means

@@ -39,6 +39,7 @@ from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.scores import judges
 from sense7.loading import load
+from sense7.simulate import DEFAULT_JUDGE
 from sense7.workbook import ReadingOptions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,10 +158,6 @@ def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chose
 DATA = ROOT / "data"
 
 
-def truth_keys(truth):
-    return {entry["key"] for entry in truth["planted"] if entry["key"].startswith("judge_")}
-
-
 def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_one(checkout):
     found = resolve_inputs(str(DATA / "synthetic.xlsx"), name="x")
     assert sorted(found.predictions) == sorted((DATA / "synthetic_judge").iterdir())
@@ -178,13 +175,12 @@ def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_o
     assert found.predictions == [copied]
 
 
-def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path, monkeypatch):
-    """Else a user's judge would be recovered or missed by a truth that was never its own."""
-    study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
-    inputs = resolve_inputs("synthetic")
-    assert build.read_inputs(inputs, False, print)[0].truth == truth
+def test_the_simulated_judge_s_parameters_are_for_its_own_predictions_alone(tmp_path, monkeypatch):
+    """Else a user's judge would be recovered or missed by what is expected of another."""
+    study = load("synthetic")
     shipped = sorted((DATA / "synthetic_judge").iterdir())
-    assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
+    whole = build.read_inputs(resolve_inputs("synthetic"), False, print)[0]
+    assert whole.simulated_judge == DEFAULT_JUDGE.as_dict()
     others = tmp_path / "others"
     others.mkdir()
     known = ground_truth(study.turns, study.conversations["conversation"]).dropna().items()
@@ -197,17 +193,15 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
     both, runs = sorted(others.iterdir()), judges.read_runs(study, others)
     monkeypatch.setattr(judges, "read_runs", lambda study, folder: runs)
     monkeypatch.setattr("sense7.loading.load", lambda data, **options: study)
-    rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
-    for judged, judge, kept in (
+    for judged, judge, is_simulated in (
         ([], "", False),
         (both, "", False),
         (both, "simulated-judge", True),
     ):
         given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})
         vars(given)["predictions"] = judged
-        left = build.read_inputs(given, False, print)[0].truth
-        assert (bool(truth_keys(left)), "judge" in left) == (kept, kept)
-        assert [entry for entry in left["planted"] if not entry["key"].startswith("judge_")] == rest
+        found = build.read_inputs(given, False, print)[0].simulated_judge
+        assert (found is not None) is is_simulated
 
 
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])

@@ -110,7 +110,7 @@ def book_of(checkout, kind="synthetic", addresses=None):
         "results/01-a.json": VALUES,
         "ledger.json": [row("yes", True, 0.5), row("no", False)],
         "edition.json": facts,
-        "data/truth.json": {"planted": []} if kind == "synthetic" else {},
+        "data/expected.json": {"values": {"a": {"value": 0.9}} if kind == "synthetic" else {}},
     }.items():
         (folder / name).write_text(json.dumps(content), "utf-8")
     notebooks = find_notebooks(checkout.root)

@@ -156,13 +156,13 @@ def sources(**changes):
         "prose": ["# Title\n\nText."],
         "code": "1",
         "page": b"# Front",
-        "truth": b"{}",
+        "expected": b"{}",
     } | changes
     return (
         {
             "edition/results/01-a.json": json.dumps([given["value"]]).encode(),
             "edition/ledger.json": json.dumps([given["row"]]).encode(),
-            "edition/data/truth.json": given["truth"],
+            "edition/data/expected.json": given["expected"],
             "edition/edition.json": json.dumps(given["facts"]).encode(),
             "edition/notebooks/01-a.ipynb": given["code"].encode(),
             "stage/notebooks/01-a.ipynb": notebook(*given["prose"]),
@@ -207,7 +207,7 @@ def test_what_one_page_shows_leaves_the_others_as_they_are(change):
         {"row": ROW[0] | {"computed": None}},
         {"facts": FACTS | {"sha256": "1"}},
         {"page": b"# Front page"},
-        {"truth": b'{"planted": []}'},
+        {"expected": b'{"values": {}}'},
         {"title": "Another book"},
     ],
     ids=str,

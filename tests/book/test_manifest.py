@@ -157,7 +157,7 @@ def project(checkout, monkeypatch, tmp_path):
     monkeypatch.setattr(inputs, "PACKAGE", tmp_path / "library")
     for name in (
         *(
-            "mine_truth.json",
+            "mine_notes.json",
             "mine_judge/a.csv",
             "predictions_mine/run.csv",
             "predictions_mine/notes/1.txt",
@@ -196,7 +196,7 @@ def test_what_lies_beside_a_link_to_a_workbook_is_noticed(project, tmp_path, mon
     known = resolve_inputs(str(folder / "mine.xlsx")).key
     monkeypatch.chdir(folder)
     assert resolve_inputs("mine.xlsx").key == known
-    (folder / "mine_truth.json").write_text("{}")
+    (folder / "mine_notes.json").write_text("{}")
     assert resolve_inputs("mine.xlsx").key != known
 
 

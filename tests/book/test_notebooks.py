@@ -24,6 +24,7 @@ from sense7.book.notebooks import (
     unfit_parameters,
 )
 from sense7.errors import UserError
+from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -417,7 +418,8 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(
     tmp_path, conversations, participants, seed
 ):
     parameters = simulate.Parameters(participants=participants, conversations=conversations)
-    simulate.simulate(parameters, seed=seed, judge=None).write(tmp_path / "small.xlsx")
+    simulated = simulate.simulate(parameters, seed=seed, judge=None)
+    write_sheets(simulated.sheets, tmp_path / "small.xlsx")
     given = {
         "data": str(tmp_path / "small.xlsx"),
         "predictions": "",

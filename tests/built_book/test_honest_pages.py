@@ -11,6 +11,7 @@ import pytest
 
 from helpers import naming
 from helpers.pages import text
+from sense7.expected import is_calibrated
 from sense7.findings.robustness import HEADLINES
 from sense7.judge.scores.judges import simulated_note
 from sense7.record import format_value
@@ -108,16 +109,14 @@ def test_no_interval_stands_in_a_page_outside_of_tables_figures_and_woven_values
 
 
 def tuned(edition):
-    """Every value that the truth of the synthetic workbook calls tuned, or on which a tuned claim rests."""
-    planted = {
-        entry["key"] for entry in edition.json("data/truth.json")["planted"] if entry["tuned"]
-    }
+    """Every value that is calibrated, or on which a tuned claim rests."""
+    calibrated = {key for key, value in edition.values.items() if is_calibrated(value)}
     claimed = {
         row["computed"]["key"]
         for row in edition.json("ledger.json")
         if row["tuned"] and row["computed"]
     }
-    return (planted | claimed) & edition.values.keys()
+    return calibrated | claimed
 
 
 def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_head_of_the_page(

@@ -25,14 +25,6 @@ from sense7.workbook import write_sheets
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
 SMALL = ("-p", "participants=6", "-p", "conversations=12", "-p", "judge_runs=2")
-# The truth is computed from few conversations: how exact it is changes nothing in how files are written.
-ROUGHLY = """
-from functools import partial
-from sense7.simulate import truth
-from sense7.simulate.true_values import judge
-judge.LEAST_CONVERSATIONS = 1
-truth.population_values = partial(truth.population_values, batches=4)
-"""
 PACE = 0.02
 
 
@@ -64,12 +56,12 @@ class Work:
 def simulation(tmp_path_factory):
     folder = tmp_path_factory.mktemp("simulate") / "folder"
     folder.mkdir()
-    command, out = interrupting.Command(folder, ROUGHLY), folder / "study.xlsx"
+    command, out = interrupting.Command(folder), folder / "study.xlsx"
     assert command.run("simulate", "--out", out, "--seed", 1, *SMALL).code == 0
     arguments = ("simulate", "--out", out, "--force", "--seed", 2, *SMALL)
     judged = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in (1, 2))
     work = Work(command, arguments, "study.xlsx", judged)
-    assert sorted(work.before) == sorted(["study.xlsx", "study_truth.json", *judged])
+    assert sorted(work.before) == sorted(["study.xlsx", *judged])
     return work
 
 

@@ -35,7 +35,7 @@ from sense7.book.inputs import (
 )
 from sense7.book.jobs import HowMade
 from sense7.book.notebooks import installable_from, refuse_edited
-from sense7.book.opening import Opened, open_data, open_study, read_truth
+from sense7.book.opening import Opened, open_data, open_study
 from sense7.checkout import find_checkout
 from sense7.errors import BuildError, UserError
 from sense7.files import (
@@ -170,14 +170,13 @@ def alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
 
 
 def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[Opened, list]:
-    """The data with their truth and judges, and the claims; refused if unfit."""
+    """The data with their judges, and the claims; refused if unfit."""
     from sense7.claims import load_claims
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
     study = open_study(inputs.data, inputs.parameters, inputs.options, strict)
-    truth = read_truth(inputs.path.with_name(f"{inputs.path.stem}_truth.json"), study)
-    opened = open_data(study, truth, inputs.predictions, inputs.parameters)
+    opened = open_data(study, inputs.predictions, inputs.parameters)
     if opened.judges:
         for file, note in opened.judges.notes.items():
             say(f"{file}: {note}")
@@ -236,11 +235,9 @@ def _compute(
     from sense7.book.ledger import write_ledger
     from sense7.claims import summarize, summarize_other_works
 
-    study, truth = opened.study, opened.truth
+    study = opened.study
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
     copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
-    if truth is not None:
-        write_json(edition / "data" / "truth.json", truth)
     noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
     write_json(edition / "results" / "reader" / "warnings.json", noticed)
     copy_files(inputs.predictions, edition / "predictions")
@@ -249,7 +246,7 @@ def _compute(
     )
     facts = facts_of(inputs, study, provenance)
     root = inputs.project.sources
-    rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
+    rows = write_ledger(root, edition, claims, provenance, opened.simulated_judge, inputs.jobs)
     facts["verdicts"] = summarize(rows, simulated=provenance.kind == "synthetic")
     facts["verdicts_of_other_works"] = summarize_other_works(rows)
     write_json(edition / "edition.json", facts)

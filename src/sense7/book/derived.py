@@ -195,7 +195,7 @@ class Prose:
         if name == "math":
             return f"$$\n{body}\n$$"
         if name == "planted":
-            return body if self.book.edition.truth else ""
+            return body if self.book.edition.expected else ""
         if name == "picture":
             page = match["argument"].split()[0].removeprefix("notebooks/")
             titles = {notebook.name: title_of(notebook) for notebook in self.book.notebooks}

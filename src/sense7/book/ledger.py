@@ -1,4 +1,4 @@
-"""The ledger of an edition: the claims beside its recorded values and the truth of its data, as a file."""
+"""The ledger of an edition: the claims beside its recorded values and what is expected of them, as a file."""
 
 import importlib
 import inspect
@@ -12,7 +12,7 @@ from sense7.book.jobs import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
-from sense7.expected import expected_values, load_expected
+from sense7.expected import TRUTH, expected_values, is_of_workbook, load_stored
 from sense7.files import read_json
 from sense7.record import called, read_values, write_json
 from sense7.sources import Provenance
@@ -33,10 +33,13 @@ def write_ledger(
     edition: Path,
     claims: Sequence[Claim],
     provenance: Provenance,
-    truth: dict | None,
+    simulated_judge: dict | None,
     jobs: Jobs,
 ) -> list[Row]:
-    """Compare claims with an edition's recorded values; write the ledger."""
+    """Compare claims with an edition's recorded values; write the ledger.
+
+    ``simulated_judge`` has the parameters of the judge that is shown, None unless it is a simulated one.
+    """
     try:
         values = read_values(edition / "results")
     except ValueError as error:
@@ -46,22 +49,23 @@ def write_ledger(
         tables = job.notebook.released_alone
         if tables:
             rests_on[name] = [table for table in tables if verified_digest(table)]
-    stored_means = load_expected(root / "data" / EXPECTED)
-    # Means over simulated studies hold for the same parameters, and notebooks that analyze by default.
-    is_alike = truth is not None
-    if is_alike and stored_means:
-        is_alike = stored_means["parameters"] == truth["parameters"]
+    truth = load_stored(root / "data" / TRUTH)
+    # What is expected holds for the project's own simulated study, and notebooks that analyze by default.
+    is_alike = is_of_workbook(truth, provenance.sha256)
     for job in jobs.values():
         for name in job.parameters.keys() - _CHANCE:
             if job.parameters[name] != job.notebook.defaults.get(name):
                 is_alike = False
-    expected = expected_values(truth, stored_means if is_alike else None)
+    expected = {}
+    if is_alike:
+        means = load_stored(root / "data" / EXPECTED)
+        expected = expected_values(truth, means, simulated_judge)
     power = root / "data" / POWER_FILE
     rates = {}
     # They were counted on studies of the paper's size: the official one, and those simulated alike.
     if (is_alike or provenance.kind == "official") and power.exists():
         rates = read_json(power)["claims"]
-    rows = make_ledger(claims, values, provenance, truth, rests_on, expected, rates)
+    rows = make_ledger(claims, values, provenance, rests_on, expected, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if expected:
         entries = {key: asdict(value) for key, value in expected.items()}

@@ -181,8 +181,7 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     book = [root / "_toc.yml", *(path for path in (root / "book").rglob("*") if path.is_file())]
     content = {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in book}
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
-    paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / EXPECTED]
-    paths.append(edition / EXAMPLE)
+    paths += [edition / "ledger.json", edition / "data" / EXPECTED, edition / EXAMPLE]
     for path in paths:
         if path.exists():
             content[f"edition/{path.relative_to(edition)}"] = path.read_bytes()

@@ -30,7 +30,7 @@ from sense7.book.editions import (
 from sense7.book.inputs import predictions_in
 from sense7.book.jobs import SET_BY_BUILD, HowMade, parameters_of, plan
 from sense7.book.ledger import write_ledger
-from sense7.book.opening import open_study, read_truth
+from sense7.book.opening import open_data, open_study
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
@@ -113,7 +113,7 @@ def verify_edition(
             f"{sha256[:12]}..., found {provenance.kind}, {provenance.sha256[:12]}...). Restore it, with the record "
             "beside it, or build the edition again."
         )
-    truth = read_truth(folder / "data" / "truth.json", study)
+    opened = open_data(study, judged, parameters)
     claims = load_claims(root / "data" / "claims.yml")
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
@@ -124,7 +124,7 @@ def verify_edition(
             cache = Path(scratch) / "cache"
             failed = project.place / "_build" / "failed"  # which outlives this folder
             execute.run(jobs, again, cache, workers=workers, say=say, failed=failed)
-            write_ledger(root, again, claims, provenance, truth, jobs)
+            write_ledger(root, again, claims, provenance, opened.simulated_judge, jobs)
             in_edition, recomputed = _contents(folder), _contents(again)
     except OSError as error:
         raise UserError(

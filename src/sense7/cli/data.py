@@ -49,8 +49,9 @@ def simulate(
     parameters: Annotated[bool, option("List the parameters.", "--parameters")] = False,
     force: Force = False,
 ) -> None:
-    """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
+    """Write a synthetic workbook in the official format, and the predictions of a simulated judge."""
     from sense7 import simulate as simulation
+    from sense7.workbook.xlsx import write_sheets
 
     if parameters:
         for line in simulation.describe_parameters():
@@ -58,9 +59,7 @@ def simulate(
         return
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
-    truth = out.with_name(f"{out.stem}_truth.json")
     require_free(out, f"--out {out}", replace=force)
-    require_free(truth, replace=force)
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
@@ -77,8 +76,8 @@ def simulate(
         folder = judges.simulated_folder(out)
         judges.require_own_folder(folder, replace=force)
     simulated = simulation.simulate(study_parameters, seed=seed, judge=judge_parameters)
-    simulated.write(out, truth, replace=force)
-    written = [out, truth]
+    write_sheets(simulated.sheets, out, replace=force)
+    written = [out]
     if not no_judge:
         written += judges.write_simulated(simulated, folder, replace=force)
     print(*written, sep="\n")

@@ -1,8 +1,7 @@
-"""Simulated studies in the official format, with known truth.
+"""Simulated studies in the official format, by parameters that are known.
 
 A simulated number says what the simulation was told or what follows from that. It is
-never a finding about people or about a model. The modules are imported when they are first used: pages need the
-parameters alone.
+never a finding about people or about a model.
 
 >>> from sense7.simulate import Parameters, draw
 >>> import numpy as np
@@ -10,29 +9,28 @@ parameters alone.
 (40, 7)
 """
 
-import importlib
+from sense7.simulate.judge import JudgeScores
+from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
+from sense7.simulate.parameters import JudgeParameters, Parameters
+from sense7.simulate.workbook import (
+    DEFAULT_JUDGE,
+    DEFAULT_SEED,
+    Simulation,
+    describe_parameters,
+    simulate,
+)
 
-DEFAULT_SEED = 20250919
-"""Seed of the workbook in data/."""
-
-_NAMES = {
-    "model": "NOT_PUT UNKNOWN Numbers draw",
-    "parameters": "JudgeParameters Parameters",
-    "judge": "JudgeScores",
-    "workbook": "DEFAULT_JUDGE Simulation describe_parameters simulate",
-    "truth": "truth_text",
-}
-_MODULE_OF = {}
-for _module, _names in _NAMES.items():
-    _MODULE_OF.update(dict.fromkeys(_names.split(), _module))
-__all__ = ["DEFAULT_SEED", *_MODULE_OF]  # noqa: PLE0604 -- all of them are strings
-
-
-def __getattr__(name: str):
-    if name in _MODULE_OF:
-        return getattr(importlib.import_module(f"sense7.simulate.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = [
+    "DEFAULT_JUDGE",
+    "DEFAULT_SEED",
+    "NOT_PUT",
+    "UNKNOWN",
+    "JudgeParameters",
+    "JudgeScores",
+    "Numbers",
+    "Parameters",
+    "Simulation",
+    "describe_parameters",
+    "draw",
+    "simulate",
+]

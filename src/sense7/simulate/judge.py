@@ -1,4 +1,4 @@
-"""A simulated judge: scores of every conversation of a simulated study, in several runs, with known truth.
+"""A simulated judge: scores of every conversation of a simulated study, in several runs.
 
 No model is asked and no text is read. The scores say what the simulation was told, and nothing about a model.
 """

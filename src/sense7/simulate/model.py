@@ -40,39 +40,29 @@ class Numbers:
     """
 
     parameters: Parameters
-    # Participants: standard normal traits and the scores shown for them (P, characteristics), effects in levels, the
-    # dimension named as the most important.
-    traits: np.ndarray
+    # Participants: scores of their characteristics (P, characteristics), effects in levels, the dimension named as the
+    # most important.
     scores: np.ndarray
     participant_effect: np.ndarray
-    participant_condition_effect: np.ndarray  # (P, conditions)
     most_important: np.ndarray
-    # Conversations: to whom and what they belong, ratings before, effects in levels, number of assistant turns.
+    # Conversations: to whom and what they belong, ratings before, number of assistant turns, ratings after.
     participant: np.ndarray
     condition: np.ndarray
     topic: np.ndarray
     importance: np.ndarray  # 1 to 5
     desired: np.ndarray  # 1 to 3
-    conversation_effect: np.ndarray
-    # Of importance and desired empathy, their interaction with the condition included.
-    context_effect: np.ndarray
     turns: np.ndarray
     unmet: np.ndarray  # whether a high desired empathy was not met
-    post_latent: np.ndarray  # (C, 7)
-    post: np.ndarray  # 1 to 5
-    experience_latent: np.ndarray  # (C, 4)
-    experience: np.ndarray  # 1 to 5
-    # Turns: their conversation, their number from 0, whether continuity fails, the share of the drop that bears on them
-    # (1 or more at a failure), their effect, what they offer on each dimension (T, 7).
+    post: np.ndarray  # (C, 7), 1 to 5
+    experience: np.ndarray  # (C, 4), 1 to 5
+    # Turns: their conversation, their number from 0, whether continuity fails, what they offer on each dimension.
     conversation: np.ndarray
     turn: np.ndarray
     failure: np.ndarray
-    carry: np.ndarray
-    turn_effect: np.ndarray
-    quality: np.ndarray
-    latent: np.ndarray  # (T, 8): the seven dimensions, then overall
-    experienced: np.ndarray  # latent of the overall rating before its own noise
-    ratings: np.ndarray  # (T, 8): 1 to 5, `UNKNOWN` or `NOT_PUT`, in the same order
+    quality: np.ndarray  # (T, 7)
+    ratings: (
+        np.ndarray
+    )  # (T, 8): 1 to 5, `UNKNOWN` or `NOT_PUT`; the seven dimensions, then overall
 
 
 def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1) -> Numbers:
@@ -226,32 +216,22 @@ def draw(parameters: Parameters, generator: np.random.Generator, scale: int = 1)
     shares = np.array(p.most_important_shares) / sum(p.most_important_shares)
     return Numbers(
         parameters=p,
-        traits=traits,
         scores=np.clip(np.round(3.2 + 0.7 * traits, 1), 1, 5),
         participant_effect=participant_effect,
-        participant_condition_effect=participant_condition,
         most_important=generator.choice(len(DIMENSION_NAMES), people, p=shares),
         participant=participant,
         condition=condition,
         topic=topic,
         importance=importance,
         desired=desired,
-        conversation_effect=conversation_effect,
-        context_effect=context_effect,
         turns=turns,
         unmet=unmet,
-        post_latent=post_latent,
         post=cut(post_latent, p.thresholds),
-        experience_latent=experience_latent,
         experience=cut(experience_latent, LEVEL_CUTS),
         conversation=conversation,
         turn=turn,
         failure=failure,
-        carry=carry,
-        turn_effect=turn_effect,
         quality=quality,
-        latent=latent,
-        experienced=experienced,
         ratings=ratings,
     )
 

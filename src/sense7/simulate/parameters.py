@@ -1,4 +1,4 @@
-"""What is planted: the parameters of the simulation and of its judge, from ``parameters.toml``, and their checks."""
+"""What is put in: the parameters of the simulation and of its judge, from ``parameters.toml``, and their checks."""
 
 import dataclasses
 import importlib.resources
@@ -155,7 +155,7 @@ class _CheckedParameters:
         return parameters
 
     def as_dict(self) -> dict[str, Any]:
-        """Names and values, tuples as lists: what the truth file holds, and what `from_mapping` takes."""
+        """Names and values, tuples as lists: what a workbook says of its making, and what `from_mapping` takes."""
         values = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)

@@ -1,30 +1,27 @@
-"""A simulated study in the official format: its sheets, the numbers behind them, and what was planted."""
+"""A simulated study in the official format: its sheets, and the numbers and words behind them."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from sense7.errors import UserError
-from sense7.files import not_written, write_whole
-from sense7.simulate import DEFAULT_SEED
 from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge
 from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import PHRASES, Words, write_words
-from sense7.simulate.truth import judge_entries, truth_of, truth_text
 from sense7.taxonomy import (
     DIMENSION_NAMES,
     LEVELS,
     MESSAGE_COLUMNS,
-    SIMULATED_JUDGE,
     SYNTHETIC_SHEET,
     TASK_COLUMNS,
 )
-from sense7.workbook.xlsx import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet
+
+DEFAULT_SEED = 20250919
+"""Seed of the workbook in data/."""
 
 DEFAULT_JUDGE = JudgeParameters()
 """The simulated judge whose predictions lie in data/."""
@@ -48,10 +45,8 @@ _EXPERIENCE = {
 }
 
 
-def build_sheets(
-    study: Numbers, words: Words, generator: np.random.Generator
-) -> tuple[dict[str, Sheet], tuple[list[str], list[str], list[int]]]:
-    """Put numbers and words into sheets of the official format; these, and ids of participants, tasks and turns.
+def build_sheets(study: Numbers, words: Words, generator: np.random.Generator) -> dict[str, Sheet]:
+    """Put numbers and words into sheets of the official format.
 
     Turn ratings are words in the cases that people and programs write; the other scales
     are numbers. Error rows, retries and blank contents are added here.
@@ -69,7 +64,7 @@ def build_sheets(
         participant = pids[study.participant[row]]
         condition = p.conditions[study.condition[row]]
         tasks.append([participant, condition, task_ids[row], p.topics[study.topic[row]], *answers])
-    messages, message_ids = _messages(study, words, task_ids, generator)
+    messages = _messages(study, words, task_ids, generator)
     columns = {  # age, gender, role and experience with AI have no effect
         "PID": pids,
         "Age": np.clip(np.round(generator.normal(40, 11, people)), 19, 68).tolist(),
@@ -84,12 +79,11 @@ def build_sheets(
     participants = [list(row) for row in zip(*columns.values(), strict=True)]
     task_header = [column.official for column in TASK_COLUMNS]
     message_header = [column.official for column in MESSAGE_COLUMNS]
-    sheets = {
+    return {
         "Tasks": Sheet("Tasks", task_header, tasks),
         "Messages": Sheet("Messages", message_header, messages),
         "Participants": Sheet("Participants", list(columns), participants),
     }
-    return sheets, (pids, task_ids, message_ids)
 
 
 def _ids(letter: str, count: int, digits: int) -> list[str]:
@@ -100,8 +94,8 @@ def _ids(letter: str, count: int, digits: int) -> list[str]:
 
 def _messages(
     study: Numbers, words: Words, task_ids: list[str], generator: np.random.Generator
-) -> tuple[list[list], list[int]]:
-    """Rows of messages, and the number of each assistant turn's."""
+) -> list[list]:
+    """Make the rows of messages."""
     p = study.parameters
     total = len(study.turn)
     error = (generator.random(total) < p.error_rate).tolist()
@@ -124,7 +118,6 @@ def _messages(
     styles = generator.choice(3, size=study.ratings.shape, p=(0.85, 0.11, 0.04)).tolist()
     ratings = study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist()
     rows: list[list] = []
-    message_ids = []
     number = 0
     seconds = 0.0
 
@@ -150,61 +143,22 @@ def _messages(
         cells = [spellings[level][style] for level, style in levels]
         content = None if assistant_blank else words.assistant[turn]
         add(turn, waits[turn][2], "assistant", content, [retried, *cells, words.comment[turn]])
-        message_ids.append(number)
-    return rows, message_ids
+    return rows
 
 
 @dataclass(frozen=True, repr=False)
 class Simulation:
-    """A simulated workbook and its truth.
+    """A simulated workbook and what is behind it.
 
-    ``sheets`` are those of the official format, and Synthetic, which says what the workbook is; ``ids`` are those of
-    participants, conversations and assistant turns, which tie the truth to them; ``judge`` is what was planted in the
-    simulated judge, if one was asked for, and ``judged`` its scores
+    ``sheets`` are those of the official format, and Synthetic, which says what the workbook is and by which parameters
+    it was made; ``judged`` are the scores of the simulated judge, if one was asked for
     (:func:`sense7.judge.scores.judges.write_simulated` writes them).
     """
 
     sheets: dict[str, Sheet]
     study: Numbers
-    words: Words
     seed: int
-    ids: tuple[list[str], list[str], list[int]]
-    judge: JudgeParameters | None = None
     judged: JudgeScores | None = None
-
-    @cached_property
-    def truth(self) -> dict:
-        """What was planted and what follows from it; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
-
-        Computed when it is first asked for: the true values of new parameters take some seconds.
-        """
-        truth = truth_of(self.study, self.seed, *self.ids)
-        if self.judge is not None:
-            planted = judge_entries(self.study.parameters, self.judge)
-            about = {"name": SIMULATED_JUDGE, "parameters": self.judge.as_dict()}
-            truth["planted"] = truth["planted"] + planted
-            truth["judge"] = about
-        return truth
-
-    def write(
-        self,
-        workbook_path: str | Path,
-        truth_path: str | Path | None = None,
-        *,
-        replace: bool = True,
-    ) -> None:
-        """Write the workbook, and the truth if a path is given; each appears whole or not at all.
-
-        Files that are there are replaced, or refused if ``replace`` is false.
-        """
-        write_sheets(self.sheets, workbook_path, replace=replace)
-        if truth_path is None:
-            return
-        truth_path = Path(truth_path)
-        try:
-            write_whole(truth_path, truth_text(self.truth), replace=replace)
-        except OSError as error:
-            raise UserError(not_written(truth_path, error)) from None
 
 
 def simulate(
@@ -214,7 +168,7 @@ def simulate(
     *,
     texts: bool = True,
 ) -> Simulation:
-    """Simulate a study: numbers, words, sheets and truth, and the scores of a judge.
+    """Simulate a study: numbers, words and sheets, and the scores of a judge.
 
     Numbers, words, sheets and judge draw from streams of their own, so that a change of one leaves
     the others as they are. The sheets are the same with and without a judge. Without texts, every message is one word
@@ -235,8 +189,8 @@ def simulate(
             comment=[None] * turns,
             shown=np.full((turns, 7), -1, np.int8),
         )
-    sheets, ids = build_sheets(study, words, streams[2])
-    marks = [  # by which the workbook says what it is, and to which truth it belongs
+    sheets = build_sheets(study, words, streams[2])
+    marks = [  # by which the workbook says what it is
         [
             "note",
             "This workbook is synthetic. Nobody said or rated anything in it; its numbers are no findings.",
@@ -248,7 +202,7 @@ def simulate(
     judged = None
     if judge is not None:
         judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
-    return Simulation(sheets, study, words, seed, ids, judge, judged)
+    return Simulation(sheets, study, seed, judged)
 
 
 def describe_parameters() -> list[str]:

@@ -69,7 +69,7 @@ def claim():
         found = (
             None
             if check is None
-            else {"passed": True, "mark": "recovered", "says": "True value 0.8."}
+            else {"passed": True, "mark": "recovered", "says": "Expected: 0.8."}
         )
         return {
             **{
@@ -128,7 +128,6 @@ def page(tmp_path_factory):
         values=(),
         files=(),
         executed=(),
-        truth=None,
         expected=None,
         example=None,
         **facts,
@@ -164,9 +163,8 @@ def page(tmp_path_factory):
             "fetched": "2026-01-01",
         }
         (edition / "data").mkdir()
-        for name, content in (("truth", truth), ("expected", expected)):
-            if content is not None:
-                (edition / f"data/{name}.json").write_text(json.dumps(content), "utf-8")
+        if expected is not None:
+            (edition / "data" / "expected.json").write_text(json.dumps(expected), "utf-8")
         if example is not None:
             (edition / "example.json").write_text(json.dumps(example), "utf-8")
         for name, content in (

@@ -139,9 +139,8 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
 def test_a_value_that_the_truth_of_the_data_calls_tuned_is_noted_without_a_claim_that_does(
     page, claim, recorded
 ):
-    planted = [{"key": "alpha", "tuned": True}, {"key": "beta", "tuned": False}]
-    values = [recorded(), recorded("beta")]
-    html, warnings = page(BOX, DIRECTIVES, [claim()], values, truth={"planted": planted})
+    values = [recorded(), recorded("alpha_turn_feldt")]
+    html, warnings = page(BOX, DIRECTIVES, [claim()], values)
     assert warnings == ""
     (note,) = html.select(".sense7-tuned-note")
     assert text(note).startswith("1 simulated value here was calibrated")

@@ -28,11 +28,11 @@ from sense7.judge.scores.judges import (
     ABOUT_SIMULATED,
     ABSENT,
     Judges,
-    is_planted,
     read_runs,
     simulated_files,
     simulated_folder,
     simulated_note,
+    simulated_parameters,
     write_simulated,
 )
 from sense7.judge.scores.metrics import run_metrics
@@ -41,7 +41,7 @@ from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
-from sense7.workbook import parse_sheets
+from sense7.workbook import parse_sheets, write_sheets
 from sense7.workbook.xlsx import read_sheets
 
 DATA = Path(__file__).resolve().parents[3] / "data"
@@ -326,22 +326,19 @@ def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_d
     copy = tmp_path / "mine.xlsx"
     copy.write_bytes((DATA / "synthetic.xlsx").read_bytes())
     assert simulated_folder(copy) == tmp_path / "mine_judge"
-    small.write(tmp_path / "synthetic.xlsx")
+    write_sheets(small.sheets, tmp_path / "synthetic.xlsx")
     for path in (copy, tmp_path / "synthetic.xlsx"):
         assert read_runs(load(path)) == {}
 
 
-def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, few):
+def test_the_parameters_are_those_of_a_whole_simulated_judge(folder, small, few):
     marks = read_runs(few, folder).simulated[JUDGE]
-    # Without its true values, which take some seconds and say nothing here.
-    judge = {"name": JUDGE, "parameters": json.loads(json.dumps(small.judge.as_dict()))}
-    truth = {"seed": small.seed, "judge": judge}
-    assert is_planted(truth, marks)
-    for other in (marks[:2], [*marks[:2], None], (), [{"seed": "3"}] * 3):
-        assert not is_planted(truth, other)
-    moved = judge | {"parameters": judge["parameters"] | {"judge_signal": 0.1}}
-    for other in (truth | {"seed": 4}, truth | {"judge": moved}, {"seed": small.seed}):
-        assert not is_planted(other, marks)
+    assert simulated_parameters(marks) == small.judged.parameters.as_dict()
+    another = {
+        "judge_parameters": json.dumps(small.judged.parameters.as_dict() | {"judge_runs": 2})
+    }
+    for other in (marks[:2], [*marks[:2], None], (), [{"seed": "3"}] * 3, [*marks[:2], another]):
+        assert simulated_parameters(other) is None
 
 
 def test_the_sentence_on_simulated_judges_names_each():

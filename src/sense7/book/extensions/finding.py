@@ -19,7 +19,7 @@ A Sphinx extension with directives that read the folder of the edition:
   Its argument names claims; the first is shown at once, the others are folded. The content is the sentence that answers
   for this edition; it stands above the box. In the box each claim has three lines: the claim with its source, its
   state, and, where simulated studies of this size exist, how often they meet the rule and the effect that they have.
-  The decision rule and, on simulated data, the recovery of the true value are folded below. A page on which no claim is
+  The decision rule and, on simulated data, the recovery are folded below. A page on which no claim is
   judged says with the option ``claim`` what it asks. The role ``answer`` is the first word of an answer: Yes, Not shown
   or Can't be decided. It stands only where the claim's rule answers the question of the page. In the place of sentences
   with a number that these data cannot give stands the reason, once.
@@ -169,9 +169,9 @@ def _answer(row: Mapping, state: State, facts: Mapping) -> str:
 
 
 def _effect(row: Mapping) -> str:
-    """How large the effect is that was put into the simulation, where that is a number."""
+    """Say how large the simulated effect is, where it is a number."""
     truth, computed = row["truth"], row["computed"]
-    if not isinstance(truth, int | float) or not computed:
+    if truth is None or not computed:
         return ""
     size = format_number(truth, computed["unit"])
     if computed["unit"].startswith(("level", "points")):

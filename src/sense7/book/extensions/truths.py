@@ -3,7 +3,7 @@
 A Sphinx extension:
 
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
-- ``planted``: its content, which says what was planted, where the truth of the data is known;
+- ``planted``: its content, which says what was put in and what is expected, where that is known;
 - ``reference-values``: how many values R gives, and what is compared with which call and tolerance, from
   ``data/reference.json``, which ``make reference`` writes.
 """
@@ -15,10 +15,9 @@ from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import Edition, edition_of, marks, raw
-from sense7.book.opening import function_of_true_value
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
-from sense7.expected import BEYOND, INDEPENDENT, ExpectedValue
+from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import read_json
 from sense7.record import format_number, format_value
 
@@ -37,15 +36,14 @@ def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
     ((True, 'outside the interval'), (False, 'inside the interval; 0.3 standard errors above'))
     """
     estimate, low, high = (value[name] for name in ("estimate", "low", "high"))
-    is_named = isinstance(estimate, str) or isinstance(truth.value, str)
-    if is_named or (truth.is_fixed and low is None):
+    if truth.sd == 0 and low is None:
         differs = estimate != truth.value
         return differs, "not the same" if differs else "the same"
     differs = low is not None and not low <= truth.value <= high
     words = []
     if low is not None:
         words.append("outside the interval" if differs else "inside the interval")
-    z = truth.distance(value) if truth.sd else None
+    z = truth.distance(value)
     if z is not None:
         differs |= abs(z) > BEYOND
         side = "above" if z > 0 else "below"
@@ -67,8 +65,6 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
             row["n"] = f"{value['n']:,}"
         if truth:
             row["expected"] = format_number(truth.value, value["unit"])
-            if truth.source == INDEPENDENT:
-                row["function"] = function_of_true_value(key)
         if truth and value["estimate"] is not None:
             row["parts"], row["words"] = compared(value, truth)
         rows.append(row)
@@ -76,12 +72,12 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
 
 
 class PlantedDirective(SphinxDirective):
-    """What was planted, where the truth of the data is known."""
+    """Say what was put in and what is expected, where that is known."""
 
     has_content = True
 
     def run(self):
-        if edition_of(self.env).truth:
+        if edition_of(self.env).expected:
             return self.parse_content_to_nodes()
         return []
 

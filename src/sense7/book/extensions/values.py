@@ -26,7 +26,7 @@ from sense7.book.extensions import METADATA
 from sense7.book.pages import shows
 from sense7.claims import CALIBRATED
 from sense7.expected import FILE as EXPECTED
-from sense7.expected import ExpectedValue
+from sense7.expected import ExpectedValue, is_calibrated
 from sense7.files import read_json
 from sense7.record import called, format_number, format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
@@ -52,18 +52,13 @@ class Edition:
         self.values = read_values(folder / "results")
         self.ledger = read("ledger.json")
         self.facts = read("edition.json")
-        self.truth = read("data/truth.json")
         simulated = read(f"data/{EXPECTED}").get("values", {})
         self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
-        # What the truth calls tuned; a claim may rest on it under another name.
-        self.tuned = set()
-        for entry in self.truth.get("planted", ()):
-            if entry.get("tuned") and entry["key"] in self.values:
-                self.tuned.add(entry["key"])
-        for row in self.ledger:
-            if row["tuned"] and row["computed"]:
-                self.tuned.add(row["computed"]["key"])
+        # Those of claims, and the same statistics under other names.
+        self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"]}
+        if self.facts["kind"] == "synthetic":
+            self.tuned |= {key for key, value in self.values.items() if is_calibrated(value)}
 
     def tuned_on(self, page: str) -> list[str]:
         """Tuned values on a notebook's page: those that it records, and those of the notebooks that it needs."""

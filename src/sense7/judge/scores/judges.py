@@ -139,18 +139,16 @@ def simulated_files(folder: str | Path) -> list[Path]:
     return paths
 
 
-def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
-    """Whether the judge's values in a truth file are those of given predictions."""
-    planted = (truth.get("judge") or {}).get("parameters")
-    if planted is None or len(marks) != planted.get("judge_runs"):
-        return False
+def simulated_parameters(marks: Collection[Mapping | None]) -> dict | None:
+    """Return the parameters of the simulated judge whose runs bear these marks; None unless all of its runs do."""
     try:
-        expected = (str(truth["seed"]), planted)
-        return all(
-            (mark["seed"], json.loads(mark["judge_parameters"])) == expected for mark in marks
-        )
+        stated = [json.loads(mark["judge_parameters"]) for mark in marks]
+        is_whole = stated and all(stated[0] == other for other in stated)
+        if is_whole and stated[0]["judge_runs"] == len(stated):
+            return stated[0]
     except (KeyError, TypeError, ValueError):
-        return False
+        pass
+    return None
 
 
 def simulated_note(names: Collection[str]) -> str:

@@ -1,0 +1,194 @@
+"""What is expected of the simulated study: by plain code, equal to the library's statistics on one study."""
+
+import hashlib
+import itertools
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from evidence import truth
+from evidence.coverage.run import FIRST, FURTHER, SECOND, STATISTICS
+
+from helpers.studies import bootstrap_of
+from sense7.checkout import find_checkout
+from sense7.estimators.alpha import alpha_row
+from sense7.findings import (
+    agreement,
+    context,
+    dataset,
+    disrupted,
+    individualized,
+    measures,
+    poor_turn,
+    ratings,
+)
+from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, draw, simulate
+from sense7.simulate.judge import KINDS, draw_judge
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets
+
+ROOT = find_checkout()
+STORED = json.loads((ROOT / "data" / "truth.json").read_text("utf-8"))
+EXPECTED = json.loads((ROOT / "data" / "expected.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def simulation():
+    return simulate(Parameters(participants=218, conversations=1344), 1, None, texts=False)
+
+
+@pytest.fixture(scope="module")
+def plain(simulation):
+    return truth.statistics_of(simulation.study)
+
+
+def test_the_same_statistic_by_two_codes_is_the_same_number(simulation, plain):
+    """The mixed models' variances and contrasts, and chance orders, have a quicker plain code: not compared here."""
+    study = replace(parse_sheets(simulation.sheets), prompted_condition=truth.PROMPTED)
+    bootstrap = bootstrap_of(study, 2)
+    found = [
+        ratings.published_shares(study, bootstrap),
+        ratings.nearest_rivals(study, bootstrap),
+        agreement.published_kappas(study, bootstrap),
+        agreement.agreement_with_overall(study, bootstrap),
+        agreement.agreement_with_overall(study, bootstrap, weights="quadratic"),
+        agreement.kappa_differences(study, bootstrap),
+        dataset.ground_truth_mean(study, bootstrap),
+        individualized.participant_icc(study, bootstrap),
+        context.context_shares(study, bootstrap),
+        poor_turn.poor_turn_effects(study, bootstrap),
+        poor_turn.empathy_and_experience(study, bootstrap),
+        disrupted.continuity_losses(study, bootstrap),
+        disrupted.unmet_expectations(study, bootstrap),
+    ]
+    estimates = {}
+    for table in found:
+        for row in pd.DataFrame(table if isinstance(table, pd.DataFrame) else [table]).itertuples():
+            estimates[row.key] = row.estimate
+    for key, rated in {
+        "alpha_turn": measures.turn_ratings(study),
+        "alpha_post": measures.post_task_ratings(study),
+    }.items():
+        estimates[key] = alpha_row(rated, bootstrap)["estimate"]
+    parts = agreement.parts_and_shares(*agreement.overall_and_ratings(study), bootstrap).parts
+    for name in DIMENSION_NAMES:
+        estimates[f"relative_importance_{name}"] = parts.loc[name, "estimate"]
+    compared = (plain.keys() & estimates.keys()) - {"icc_reml"}
+    by_iteration = {"poor_turn_d_mixed", "expectation_loss"}
+    for key in compared:
+        allowed = 1e-6 if key in by_iteration else 1e-9
+        assert plain[key] == pytest.approx(estimates[key], rel=allowed), key
+    contrasts = {key for key in plain if key.startswith("condition_model_difference_")}
+    assert plain.keys() - compared == contrasts | {
+        "icc_reml",
+        "lasting_drop",
+        "one_base_share_context",
+        "participant_share_beyond_condition_and_topic",
+        "prompted_minus_best_other",
+    }
+
+
+def test_importance_is_the_mean_gain_over_all_orders(simulation):
+    turns = truth.turn_table(simulation.study)
+    rows = turns[[*DIMENSION_NAMES, "overall"]].dropna()
+    x = rows[list(DIMENSION_NAMES)] - rows[list(DIMENSION_NAMES)].mean()
+    y = rows["overall"] - rows["overall"].mean()
+
+    def explained(names):
+        if not names:
+            return 0.0
+        design = x[list(names)].to_numpy()
+        left = y - design @ np.linalg.lstsq(design, y.to_numpy())[0]
+        return 1 - (left**2).sum() / (y**2).sum()
+
+    known = {}
+    gains = []
+    for order in itertools.permutations(DIMENSION_NAMES):
+        place = order.index("Relational")
+        before = frozenset(order[:place])
+        if before not in known:
+            known[before] = explained((*before, "Relational")) - explained(before)
+        gains.append(known[before])
+    found = truth.relative_importance(turns)["relative_importance_Relational"]
+    assert found == pytest.approx(np.mean(gains))
+
+
+def test_without_effects_what_measures_an_effect_is_zero():
+    values = truth.population_values(Parameters().without_effects(), batches=6, scale=8)
+    contrast = f"condition_model_difference_{truth.PROMPTED}_model-b"
+    for key in ("context_share", "expectation_loss", "lasting_drop", contrast):
+        assert abs(values.loc[key, "value"]) < 5 * values.loc[key, "error"], key
+
+
+def test_statistics_of_a_judge_are_those_of_a_small_table_by_hand():
+    """Four conversations, two runs: every number can be counted."""
+    small = Parameters(participants=2, conversations=4, unrated_conversations=0)
+    study = draw(small, np.random.default_rng(8))
+    rated = truth.conversation_table(study, truth.turn_table(study))["ground_truth"]
+    judge = JudgeParameters(judge_runs=2)
+    scores = draw_judge(study, np.ones(4), judge, np.random.default_rng(1))
+    label = np.rint(rated).astype(np.int8)
+    other = np.where(np.arange(4) == 0, label - 1, label)
+    kind = np.zeros((2, 4), dtype=np.int8)
+    kind[1, 3] = KINDS.index("off the scale")
+    judged = replace(scores, score=np.array([label, other]), kind=kind)
+    found = truth.judge_statistics(study, judged)
+    assert found["judge_accuracy"] == pytest.approx((1 + 2 / 3) / 2)
+    of_runs = [pd.Series(label), pd.Series(other[:3])]
+    wanted = [run.corr(rated.iloc[: len(run)], method="spearman") for run in of_runs]
+    assert found["judge_spearman"] == pytest.approx(np.mean(wanted))
+
+
+# The file
+
+
+def test_the_stored_values_are_of_the_shipped_workbook_and_its_judge():
+    workbook = (ROOT / "data" / "synthetic.xlsx").read_bytes()
+    assert STORED["workbook_sha256"] == hashlib.sha256(workbook).hexdigest()
+    assert STORED["parameters"] == EXPECTED["parameters"] == Parameters().as_dict()
+    assert STORED["judge"] == EXPECTED["judge"] == DEFAULT_JUDGE.as_dict()
+
+
+def test_the_stored_values_are_those_that_the_code_gives_today():
+    few = truth.population_values(Parameters(), batches=2)
+    put_in = truth.put_in(Parameters())
+    of_judge = {"judge_accuracy", "judge_spearman"}
+    assert STORED["values"].keys() == {*few.index, *put_in, *of_judge}
+    for key, entry in STORED["values"].items():
+        if key in put_in:
+            assert entry == {"value": put_in[key], "error": 0}, key
+        elif key not in of_judge:
+            error = entry["error"] * np.sqrt(truth.BATCHES / 2)
+            assert few.loc[key, "value"] == pytest.approx(entry["value"], abs=5 * error), key
+
+
+@pytest.mark.long
+def test_the_stored_values_are_regenerated():
+    parameters = Parameters()
+    judge = truth.judge_values(parameters, DEFAULT_JUDGE)
+    computed = pd.concat([truth.population_values(parameters), judge])
+    for key, row in computed.iterrows():
+        assert STORED["values"][key]["value"] == pytest.approx(row["value"], rel=1e-5), key
+
+
+def test_every_value_that_something_is_compared_with_is_there():
+    """Claims about the study, the sentences of pages, and the coverage of intervals."""
+    claims = yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8"))
+    needed = set()
+    for claim in claims:
+        if claim["key"] and claim["kind"] != "check" and not claim.get("release"):
+            needed.add(claim.get("truth") or claim["key"])
+    for page in (ROOT / "notebooks").glob("*.md"):
+        needed |= set(re.findall(r"`([\w.-]+)\.expected`", page.read_text("utf-8")))
+    by_means = {"judge_mean_recall_above_chance"}  # it depends on the size of the study
+    without = {"described_parts_are_held"}  # no number
+    for statistic in (*STATISTICS, *FURTHER):
+        needed.add(statistic.truth or statistic.key)
+    needed.remove("condition_difference")
+    needed.add(f"condition_model_difference_{FIRST}_{SECOND}")
+    assert needed - by_means - without <= STORED["values"].keys()
+    assert by_means <= EXPECTED["values"].keys()
