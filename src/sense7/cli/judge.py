@@ -69,7 +69,6 @@ class Intervals:
 
     draws: Annotated[int, option("Draws of the bootstrap over participants.", min=1)] = 10_000
     seed: Annotated[int, option("Seed of the bootstrap.", min=0)] = 0
-    confidence: Annotated[float, option("Of the intervals.")] = 0.95
 
 
 Runs = Annotated[int, option("How often each conversation is asked about.", min=1)]

@@ -21,7 +21,6 @@ def import_chats(
     ],
     participant: Annotated[str | None, option("The person in all of these conversations.")] = None,
     condition: Annotated[str | None, option("The assistant in all of these conversations.")] = None,
-    topic: Annotated[str | None, option("The topic of all of these conversations.")] = None,
     ratings: Annotated[
         Path | None, option("Ratings, a row per turn: .csv or .xlsx.", metavar="FILE")
     ] = None,
@@ -65,7 +64,6 @@ def import_chats(
         files,
         participant=participant,
         condition=condition,
-        topic=topic,
         new_ids=new_ids,
         summary=summary,
     )

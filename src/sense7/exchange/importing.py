@@ -106,20 +106,19 @@ def read_chats(
     *,
     participant: str | None = None,
     condition: str | None = None,
-    topic: str | None = None,
     new_ids: bool = False,
     summary: ImportSummary | None = None,
 ) -> Iterator[Chat]:
     """Read the conversations of files, one after another, each with an id that no other has.
 
-    What is given as participant, condition or topic holds for all of them. Ids are read as in a workbook; without one,
+    What is given as participant or condition holds for all of them. Ids are read as in a workbook; without one,
     a conversation is named after its file and its number there, and ``new_ids`` numbers all. A UserError names record
     and key of what can't be read: then the whole file is refused.
     """
     if summary is None:
         summary = ImportSummary()
     facts = {}
-    for name, value in (("participant", participant), ("condition", condition), ("topic", topic)):
+    for name, value in (("participant", participant), ("condition", condition)):
         if value is not None:
             facts[name] = whole_text(value, f"--{name}")
     place_of = {}

@@ -155,10 +155,10 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
 
 @pytest.mark.parametrize("policy", ["strict", "authors"])
 def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
-    found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4, confidence=0.9)
+    found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4)
     frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
     bootstrap = bootstrap_module.ParticipantBootstrap(
-        frames["model-prompt-iter1"]["participant"], 60, 4, 0.9
+        frames["model-prompt-iter1"]["participant"], 60, 4
     )
     expected = metrics.OverRuns(frames, bootstrap, policy)
     pd.testing.assert_frame_equal(found.over_files["mean"], expected.mean)

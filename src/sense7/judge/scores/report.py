@@ -31,6 +31,9 @@ from sense7.study import Study
 
 __all__ = ["calibrate", "compare", "evaluate"]
 
+CONFIDENCE = 0.95
+"""Of the intervals over participants, and of the decisions between judges."""
+
 
 def as_json(value: object) -> object:
     """What JSON can hold: a table as rows by name; null for no number."""
@@ -179,7 +182,6 @@ def evaluate(
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> Report:
     r"""Evaluate files of predictions, one run each.
 
@@ -192,7 +194,7 @@ def evaluate(
         Which reading of a reply counts, see :func:`sense7.judge.files.counted_scores`.
     score_scale : ScoreScale, optional
         See :func:`sense7.judge.files.read_predictions`.
-    draws, seed, confidence : int, int, float
+    draws, seed : int
         Of the intervals over participants.
 
     Returns
@@ -205,7 +207,7 @@ def evaluate(
     ------
     UserError
         If there is no file, or one can't be read, lacks IS_EMPATHY or ground-truth, has a TaskId twice or scores on
-        another scale; if draws, confidence or policy are out of range.
+        another scale; if draws or policy are out of range.
 
     Examples
     --------
@@ -217,7 +219,7 @@ def evaluate(
     >>> float(accuracy["estimate"]), accuracy["reason"]
     (0.5, 'no interval: participants are not known')
     """
-    settings = {"draws": draws, "seed": seed, "confidence": confidence}
+    settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     predictions, skipped = read_paths(paths, score_scale)
     files = _by_name(predictions)
     bootstrap = _bootstrap_of((file.frame for file in predictions), settings)
@@ -329,7 +331,6 @@ def compare(
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> Report:
     r"""Compare the judge of the first file of predictions with each other judge, and with the baselines.
 
@@ -341,7 +342,7 @@ def compare(
         See :func:`evaluate`.
     study : Study, optional
         The data set that was judged: then its baselines are compared, too, and predictions for other data refused.
-    policy, score_scale, draws, seed, confidence
+    policy, score_scale, draws, seed
         See :func:`evaluate`.
 
     Returns
@@ -365,7 +366,7 @@ def compare(
     >>> compare(folder).differences["accuracy"]["estimate"].to_dict()
     {'a minus b': 0.0}
     """
-    settings = {"draws": draws, "seed": seed, "confidence": confidence}
+    settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     predictions, skipped = read_paths(paths, score_scale)
     groups = _by_judge(predictions)
     judges = {}
@@ -439,7 +440,6 @@ def calibrate(
     *,
     draws: int = 2_000,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> Report:
     """Calibrate every file of predictions and write it to a folder under the name of its judge.
 
@@ -449,7 +449,7 @@ def calibrate(
         Files, or folders of them.
     out : path
         Folder, made if need be; not one that files are read from.
-    draws, seed, confidence
+    draws, seed
         Of the intervals over participants.
 
     Returns
@@ -467,7 +467,7 @@ def calibrate(
     # With it comes scikit-learn.
     from sense7.judge.scores.calibration import calibration_errors, with_calibrated
 
-    settings = {"draws": draws, "seed": seed, "confidence": confidence}
+    settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     files, skipped = read_paths(paths)
     out = Path(out)
     calibrated_paths = {}
