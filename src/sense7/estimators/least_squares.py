@@ -199,10 +199,9 @@ def within_correlation(
     bootstrap: ParticipantBootstrap,
     method: str,
 ) -> dict:
-    r"""Return the correlation of two columns within groups, as a row of estimates; a third column may be held equal.
+    r"""Return the correlation of two columns within groups, as a row of estimates.
 
-    .. math:: r_{xy} = \frac{\sum \tilde x \tilde y}{\sqrt{\sum \tilde x^2 \sum \tilde y^2}}, \quad
-              r_{xy \cdot z} = \frac{r_{xy} - r_{xz} r_{yz}}{\sqrt{(1 - r_{xz}^2)(1 - r_{yz}^2)}}
+    .. math:: r_{xy} = \frac{\sum \tilde x \tilde y}{\sqrt{\sum \tilde x^2 \sum \tilde y^2}}
 
     with each value minus the mean of its group. So what differs between groups, such as the level at which a person
     rates, has no part in it.
@@ -217,20 +216,12 @@ def within_correlation(
         return bootstrap.row(Estimate(np.nan), **common, undefined=reason)
     deviations = within(np.asarray(values, dtype=float)[in_pairs], pd.Series(codes[in_pairs]))
     products = cross_products(deviations)
-    correlation = bootstrap.estimate(_partial, products, pd.Series(participants)[in_pairs])
+    correlation = bootstrap.estimate(_correlation, products, pd.Series(participants)[in_pairs])
     return bootstrap.row(correlation, **common, undefined="one of the two does not vary")
 
 
-def _partial(cross: np.ndarray) -> np.ndarray:
-    """Correlation of the first two columns from cross products, the third held equal if there is one."""
+def _correlation(cross: np.ndarray) -> np.ndarray:
+    """Correlation of two columns from their cross products."""
     squares = np.diagonal(cross, axis1=-2, axis2=-1)
     vary = (squares > 1e-9).all(axis=-1)
-    r = cross / np.sqrt(squares[..., :, None] * squares[..., None, :])
-    correlation = r[..., 0, 1]
-    if cross.shape[-1] == 3:
-        r_xz = r[..., 0, 2]
-        r_yz = r[..., 1, 2]
-        unexplained = (1 - r_xz**2) * (1 - r_yz**2)
-        vary = vary & (unexplained > 1e-9)
-        correlation = (correlation - r_xz * r_yz) / np.sqrt(unexplained)
-    return np.where(vary, correlation, np.nan)
+    return np.where(vary, cross[..., 0, 1] / np.sqrt(squares.prod(axis=-1)), np.nan)

@@ -11,7 +11,6 @@ import pandas as pd
 import scipy
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 
 _MOST_NUMBERS = 300_000
@@ -136,36 +135,3 @@ def _ranked(times_drawn: np.ndarray) -> _Ranked:
     ranks -= times_drawn / 2
     times_drawn *= ranks
     return _Ranked(ranks, np.einsum("ud,ud->d", times_drawn, ranks))
-
-
-def spearman_row(
-    first: np.ndarray,
-    second: np.ndarray,
-    participants: pd.Series,
-    bootstrap: ParticipantBootstrap,
-    method: str,
-) -> dict:
-    """Return Spearman's correlation with its interval, as a row of estimates."""
-    estimate = spearman_in_draws(first, second, np.ones((1, len(first))))
-
-    # Means of few levels make few distinct pairs: how many of each a participant has.
-    values = np.column_stack([first, second])
-    pairs, pair = np.unique(values, axis=0, return_inverse=True)
-    positions = (pair, bootstrap.codes(participants))
-    shape = (len(pairs), len(bootstrap.names))
-    counts = scipy.sparse.csr_matrix((np.ones(len(pair)), positions), shape)
-    first_of_pairs, second_of_pairs = pairs.T
-
-    def correlation(weights: np.ndarray) -> np.ndarray:
-        times_drawn = (counts @ weights.T).T
-        return spearman_in_draws(first_of_pairs, second_of_pairs, times_drawn)
-
-    draws = bootstrap.in_every_draw(correlation)
-    result = bootstrap.percentile(np.append(estimate, draws), participants)
-    return bootstrap.row(
-        result,
-        n=len(first),
-        unit="correlation",
-        method=method,
-        undefined="one of the two does not vary",
-    )

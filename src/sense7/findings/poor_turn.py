@@ -21,11 +21,11 @@ from sense7.estimators.least_squares import (
 )
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.estimators.order import rounded
-from sense7.estimators.ranks import spearman_row
 from sense7.findings.core import (
     Number,
     finding,
     frame_of,
+    rank_correlation,
     resampled,
     tabulate,
     value_row,
@@ -762,10 +762,12 @@ def _empathy_with(
     if within_participants:
         values = rated[["empathy", "experience"]].to_numpy()
         return within_correlation(values, participants, participants, bootstrap, method)
-    return spearman_row(
-        rated["empathy"].to_numpy(),
-        rated["experience"].to_numpy(),
-        participants,
-        bootstrap,
-        method,
+    number = Number(
+        label=method,
+        statistic=rank_correlation(bootstrap, rated["empathy"], rated["experience"], participants),
+        unit="correlation",
+        method=method,
+        rows=participants,
+        undefined="one of the two does not vary",
     )
+    return number.row(bootstrap)

@@ -20,11 +20,18 @@ from sense7.estimators.effect_size import cohens_d, group_moments
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, reversed_sign
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
-from sense7.estimators.ranks import spearman_row
 from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
-from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, share
+from sense7.findings.core import (
+    Number,
+    finding,
+    mean_of_rows,
+    need,
+    rank_correlation,
+    resampled,
+    share,
+)
 from sense7.findings.disrupted import (
     LOW_BELOW,
     PLAIN_LOSS,
@@ -610,7 +617,15 @@ def empathy_satisfaction(study: Study, choice: dict, bootstrap: ParticipantBoots
     if choice["correlation"] == CORRELATIONS[1]:
         pairs = np.column_stack([empathy, experience])
         return within_correlation(pairs, who, who, bootstrap, f"{method}, within participants")
-    return spearman_row(empathy, experience, who, bootstrap, method)
+    number = Number(
+        label=method,
+        statistic=rank_correlation(bootstrap, empathy, experience, who),
+        unit="correlation",
+        method=method,
+        rows=who,
+        undefined="one of the two does not vary",
+    )
+    return number.row(bootstrap)
 
 
 def _answered(study: Study, names: Sequence[str]) -> list[str]:
