@@ -18,10 +18,8 @@ __version__ = "0.1.0"
 
 NAMES = {
     "DIMENSION_NAMES": "taxonomy",
-    "ConversationBootstrap": "estimators.bootstrap",
     "ParticipantBootstrap": "estimators.bootstrap",
     "Recorder": "record",
-    "StratifiedBootstrap": "estimators.bootstrap",
     "Study": "study",
     "UserError": "errors",
     "cohens_d": "estimators.effect_size",

@@ -21,7 +21,6 @@ from sense7.estimators.bootstrap import (
     OWN_SCALE,
     ParticipantBootstrap,
     Scale,
-    StratifiedBootstrap,
     ratio,
     sums_by_participant,
 )
@@ -320,7 +319,11 @@ def test_rows_of_participants_that_are_not_resampled_are_refused():
 def grouped(draws=300, seed=7):
     rows = rows_of(participants=9, rows=40, seed=2)
     group = {f"P{code:03d}": "a" if code % 3 else "b" for code in range(9)}
-    return rows, group, StratifiedBootstrap(rows["who"], draws, seed, groups=rows["who"].map(group))
+    return (
+        rows,
+        group,
+        ParticipantBootstrap(rows["who"], draws, seed, strata=rows["who"].map(group)),
+    )
 
 
 def test_each_draw_takes_as_many_participants_of_a_group_as_there_are():
@@ -342,11 +345,11 @@ def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
 @pytest.mark.parametrize(
     ("people", "groups", "places"),
     [
-        (["a", "b"], ["x"], ["2 participants", "groups", "got 1"]),
-        (["a", "b"], ["x", None], ["groups"]),
+        (["a", "b"], ["x"], ["2 participants", "strata", "got 1"]),
+        (["a", "b"], ["x", None], ["strata"]),
         (["a", "b", "a"], ["x", "x", "y"], ["1 participant"]),
     ],
 )
 def test_groups_that_do_not_fit_are_refused(people, groups, places):
     with naming.refused(*places):
-        StratifiedBootstrap(people, groups=groups)
+        ParticipantBootstrap(people, strata=groups)

@@ -18,7 +18,7 @@ from scipy import stats
 from helpers import naming
 from helpers.findings import FINDINGS, MANY, NESTED, arguments, numbers, rows_of
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import ComputedBy, Estimate
 from sense7.findings.core import (
     Number,
@@ -612,7 +612,7 @@ def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
         columns=["a", "b", "c"],
         index=[f"C{n}" for n in range(12)],
     )
-    over = Resamples(frame, ConversationBootstrap(frame.index.to_series(), draws=10, seed=1))
+    over = Resamples(frame, ParticipantBootstrap(frame.index.to_series(), draws=10, seed=1))
     copied = frame.loc[frame.index.repeat(over.weights[draw].astype(int))]
     k, whole = 3, copied.sum(axis=1).var()
     for found, expected in (

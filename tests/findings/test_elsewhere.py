@@ -13,7 +13,7 @@ from statsmodels.formula.api import ols
 import sense7 as s7
 from helpers import naming
 from sense7.checkout import data_file
-from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import elsewhere, whose_empathy
 from sense7.findings.elsewhere import (
     FINDINGS,
@@ -122,7 +122,7 @@ def test_alphas_of_experts_are_those_of_r(found):
 def test_the_judge_falls_short_by_the_known_correlations_of_the_same_texts(found, bootstrap):
     """An expert with the mean of the other two .738, Gemini with the person .320; resampled as copies of rows."""
     people, differences = whose_empathy.panel(), []
-    draws = ConversationBootstrap(pd.Series(people.items.index, dtype=object), 30, bootstrap.seed)
+    draws = ParticipantBootstrap(pd.Series(people.items.index, dtype=object), 30, bootstrap.seed)
     for weights in (np.ones(50, dtype=int), *draws.weights().astype(int)):
         taken = people.scores.loc[np.repeat(draws.names, weights)]
         agree = np.mean(
@@ -317,7 +317,8 @@ OBSERVERS = (*EXPERTS, "crowd", *JUDGES)
 
 
 def bootstrap_of(people, draws, seed):
-    return ConversationBootstrap(pd.Series(people.items.index, dtype=object), draws, seed)
+    conversations = pd.Series(people.items.index, dtype=object)
+    return ParticipantBootstrap(conversations, draws, seed, unit="conversation")
 
 
 def panel_tables(people, draws=100, seed=1):

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -168,7 +167,7 @@ def resampled_p(draws: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
-    """Bootstrap resamples of participants, the same for every statistic of a study.
+    """Bootstrap resamples of participants, or of other units, the same for every statistic of a study.
 
     Parameters
     ----------
@@ -182,12 +181,23 @@ class ParticipantBootstrap:
         Seed of the draws, from 0; equal seeds give equal draws for equally many participants in the same order.
     confidence : float
         Of the intervals, between 0 and 1, e.g. 0.95.
+    unit : str
+        What is resampled, for descriptions: "conversation" where every rater rated every one, so that the
+        raters are few and fixed. Of conversations there may be none, as where data were not fetched.
+    strata : Series or other sequence, optional
+        Group of each of ``participants``, in the same order, of fixed size, e.g. the cell of an experiment: every
+        resample holds as many of each group as the study does. A participant belongs to one group. The name of a
+        Series is that of a group in descriptions.
 
     Raises
     ------
     UserError
         If an argument is of another kind or out of range, or a participant is missing; later, if a statistic
         is given another study's bootstrap, or rows of participants that the bootstrap does not resample.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 8 (several samples).
 
     Examples
     --------
@@ -196,21 +206,20 @@ class ParticipantBootstrap:
     >>> totals = np.column_stack([rows["x"], np.ones(4)])
     >>> bootstrap.estimate(ratio, totals, rows["who"])[0]
     2.5
+    >>> cells = pd.Series(["x", "x", "y", "y", "y"], name="cell")
+    >>> bootstrap = ParticipantBootstrap(list("abcde"), draws=200, seed=1, strata=cells)
+    >>> set(bootstrap.weights()[:, :2].sum(axis=1)), set(bootstrap.weights()[:, 2:].sum(axis=1))
+    ({np.float64(2.0)}, {np.float64(3.0)})
+    >>> bootstrap.description
+    '95% percentile interval, 200 resamplings of participants within each cell'
     """
 
     participants: pd.Series
     draws: int = 10_000
     seed: int = 0
     confidence: float = 0.95
-
-    unit: ClassVar[str] = "participant"
-    """What is resampled, in words."""
-
-    may_be_empty: ClassVar[bool] = False
-    """Whether there may be none to resample."""
-
-    _strata: ClassVar = (slice(None),)
-    """Which of the participants are drawn together, one stratum after the other: all of them."""
+    unit: str = "participant"
+    strata: pd.Series | None = None
 
     def __post_init__(self):
         wanted = "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
@@ -224,7 +233,7 @@ class ParticipantBootstrap:
         if has_sequences or np.ndim(participants) != 1:
             raise UserError(f"{wanted}; got several dimensions.")
         names = pd.Series(participants)
-        if names.empty and not self.may_be_empty:
+        if names.empty and self.unit == "participant":
             raise UserError(f"{wanted}; got none.")
         missing = int(names.isna().sum())
         if missing:
@@ -244,6 +253,24 @@ class ParticipantBootstrap:
                 raise UserError(
                     f"A bootstrap wants {wanted} as {parameter}; got {described(value)}."
                 )
+        if self.strata is not None:
+            self._require_one_stratum_of_each()
+
+    def _require_one_stratum_of_each(self) -> None:
+        """Refuse strata that do not give every participant one group."""
+        strata = pd.Series(self.strata, dtype=object)
+        units = count_of(len(self.participants), self.unit)
+        if len(strata) != len(self.participants) or strata.isna().any():
+            raise UserError(
+                f"A bootstrap wants the group of each of {units} as strata; got {len(strata):,}, or some are missing."
+            )
+        pairs = pd.DataFrame({"who": list(self.participants), "group": list(strata)})
+        in_several = int(pairs.drop_duplicates()["who"].duplicated().sum())
+        if in_several:
+            raise UserError(
+                f"A bootstrap wants one group of each {self.unit}; {count_of(in_several, self.unit)} of these "
+                "strata in several. Leave out strata to resample them without groups."
+            )
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.
@@ -271,12 +298,22 @@ class ParticipantBootstrap:
         return pd.Index(pd.unique(pd.Series(self.participants).dropna()))
 
     @cached_property
+    def _members(self) -> list[slice | np.ndarray]:
+        """Places in ``names`` of those who are drawn together, by stratum."""
+        if self.strata is None:
+            return [slice(None)]
+        stratum_of = pd.Series(list(self.strata), index=list(self.participants))
+        stratum_of = stratum_of[~stratum_of.index.duplicated()].loc[self.names].to_numpy()
+        return [np.flatnonzero(stratum_of == stratum) for stratum in pd.unique(stratum_of)]
+
+    @cached_property
     def _weights(self) -> np.ndarray:
-        generator = np.random.default_rng(self.seed)
         # Floats, or if the table is large, one byte each, an eighth of the memory.
         dtype = float if self.draws * len(self.names) <= _CELLS else np.uint8
         table = np.empty((self.draws, len(self.names)), dtype=dtype)
-        for members in self._strata:
+        for number, members in enumerate(self._members):
+            # No two strata, nor two seeds, share their random numbers.
+            generator = np.random.default_rng(len(self._members) * int(self.seed) + number)
             size = len(self.names[members])
             for draws in pieces(self.draws, _ARRAYS * size):
                 taken = generator.integers(size, size=(draws.stop - draws.start, size))
@@ -451,16 +488,14 @@ class ParticipantBootstrap:
             return Estimate(estimate, reason=NO_WIDTH)
         return Estimate(estimate, float(low), float(high))
 
-    @classmethod
-    def too_few(cls, participants: pd.Series) -> str:
+    def too_few(self, participants: pd.Series) -> str:
         """Why there are too few participants for an interval; "" if there are enough."""
         present = pd.Series(participants).nunique()
         if present >= FEWEST_PARTICIPANTS:
             return ""
-        return f"no interval: only {count_of(present, cls.unit)} to resample"
+        return f"no interval: only {count_of(present, self.unit)} to resample"
 
-    @classmethod
-    def too_few_in_a_group(cls, participants: pd.Series, groups: pd.Series, contrast: str) -> str:
+    def too_few_in_a_group(self, participants: pd.Series, groups: pd.Series, contrast: str) -> str:
         """Why a group of a contrast has too few participants for an interval; "" if all groups have enough.
 
         Rows without a group belong to none. What a contrast is called is a key of ``FEWEST_IN_A_GROUP``.
@@ -469,7 +504,7 @@ class ParticipantBootstrap:
         --------
         >>> people = [f"P{number}" for number in range(12)]
         >>> groups = ["prompted"] * 2 + ["plain"] * 10
-        >>> ParticipantBootstrap.too_few_in_a_group(people, groups, "odds ratio")
+        >>> ParticipantBootstrap(people).too_few_in_a_group(people, groups, "odds ratio")
         'no interval: 2 participants in one group of the contrast; this needs 8 in each'
         """
         rows = pd.DataFrame({"participant": np.asarray(participants), "group": np.asarray(groups)})
@@ -477,7 +512,7 @@ class ParticipantBootstrap:
         smallest = int(rows.groupby("group")["participant"].nunique().min())
         if smallest >= fewest:
             return ""
-        of_group = count_of(smallest, cls.unit)
+        of_group = count_of(smallest, self.unit)
         return f"no interval: {of_group} in one group of the contrast; this needs {fewest} in each"
 
     def row(
@@ -525,94 +560,9 @@ class ParticipantBootstrap:
         '95% t interval, standard error by leaving out each participant in turn'
         """
         if scale is None:
-            return f"{self.confidence:.0%} percentile interval, {count_of(self.draws, 'resampling')} of {self.unit}s"
+            resamplings = f"{count_of(self.draws, 'resampling')} of {self.unit}s"
+            if self.strata is not None:
+                resamplings += f" within each {getattr(self.strata, 'name', None) or 'group'}"
+            return f"{self.confidence:.0%} percentile interval, {resamplings}"
         on = f" on the scale {scale.words}" if scale.words else ""
         return f"{self.confidence:.0%} t interval{on}, standard error by leaving out each {self.unit} in turn"
-
-
-class ConversationBootstrap(ParticipantBootstrap):
-    """Bootstrap resamples of conversations in place of participants; descriptions of the interval say so.
-
-    For ratings in which every rater rated every conversation: the raters are few and fixed, and what a rater says of
-    two conversations is taken as independent. There may be no conversations at all, as where data were not fetched.
-
-    Examples
-    --------
-    >>> ConversationBootstrap(["C1", "C2"], draws=1000, seed=1).description
-    '95% percentile interval, 1,000 resamplings of conversations'
-    """
-
-    unit = "conversation"
-    may_be_empty = True
-
-
-@dataclass(frozen=True, eq=False)
-class StratifiedBootstrap(ParticipantBootstrap):
-    """Bootstrap resamples of participants within groups of fixed size, such as the cells of an experiment.
-
-    Every resample holds as many participants of each group as the study does.
-
-    Parameters
-    ----------
-    participants, draws, seed, confidence
-        As for :class:`ParticipantBootstrap`.
-    groups : Series or other sequence
-        Group of each of ``participants``, in the same order; a participant belongs to one group.
-
-    Raises
-    ------
-    UserError
-        If there is not one group for each participant.
-
-    References
-    ----------
-    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 8 (several samples).
-
-    Examples
-    --------
-    >>> people, groups = list("abcde"), ["x", "x", "y", "y", "y"]
-    >>> bootstrap = StratifiedBootstrap(people, draws=200, seed=1, groups=groups)
-    >>> set(bootstrap.weights()[:, :2].sum(axis=1)), set(bootstrap.weights()[:, 2:].sum(axis=1))
-    ({np.float64(2.0)}, {np.float64(3.0)})
-    """
-
-    groups: pd.Series | tuple | list = ()
-
-    def __post_init__(self):
-        super().__post_init__()
-        participants = count_of(len(self.participants), "participant")
-        groups = pd.Series(self.groups, dtype=object)
-        if len(groups) != len(self.participants) or groups.isna().any():
-            raise UserError(
-                f"StratifiedBootstrap wants the group of each of {participants} as groups; got {len(groups):,}, or "
-                "some are missing."
-            )
-        pairs = pd.DataFrame({"who": list(self.participants), "group": list(groups)})
-        in_several = int(pairs.drop_duplicates()["who"].duplicated().sum())
-        if in_several:
-            have = "has" if in_several == 1 else "have"
-            raise UserError(
-                "StratifiedBootstrap wants one group of each participant; "
-                f"{count_of(in_several, 'participant')} {have} several. Resample them without groups: "
-                "ParticipantBootstrap."
-            )
-
-    @cached_property
-    def _strata(self) -> list[np.ndarray]:
-        """Which of the participants belong to each group."""
-        group_of = pd.Series(list(self.groups), index=list(self.participants))
-        group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
-        return [np.flatnonzero(group_of == group) for group in pd.unique(group_of)]
-
-    def describe(self, scale: Scale | None = None) -> str:
-        """Kind of interval, in words.
-
-        Examples
-        --------
-        >>> StratifiedBootstrap(["a", "b"], draws=100, groups=["x", "y"]).describe()
-        '95% percentile interval, 100 resamplings of participants within groups'
-        """
-        description = super().describe(scale)
-        if scale:
-            return description
-        return f"{description} within groups"

@@ -53,13 +53,14 @@ def fit_cumulative_logit(
     parameters = width + len(occurring) - 1
     if len(occurring) < 2 or len(people) < 2 or len(ranks) <= parameters:
         return None
-    model = OrderedModel(ranks, design, distr="logit")
+    # Derivatives are numerical: in another order of the rows the tenth digit would differ.
+    order = np.lexsort((clusters, *design.T, ranks))
+    model = OrderedModel(ranks[order], design[order], distr="logit")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            fit = model.fit(
-                method="newton", disp=False, cov_type="cluster", cov_kwds={"groups": clusters}
-            )
+            groups = {"groups": clusters[order]}
+            fit = model.fit(method="newton", disp=False, cov_type="cluster", cov_kwds=groups)
         except np.linalg.LinAlgError:
             return None
     coefficients = fit.params[:width]

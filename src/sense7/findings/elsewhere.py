@@ -28,9 +28,7 @@ from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import (
-    ConversationBootstrap,
     ParticipantBootstrap,
-    StratifiedBootstrap,
     ratio,
 )
 from sense7.estimators.estimates import estimate_row, estimate_table
@@ -222,10 +220,10 @@ def named(name: str, *rows: tuple) -> pd.DataFrame:
 
 def of_conversations(
     conversations: pd.Index, bootstrap: ParticipantBootstrap
-) -> ConversationBootstrap:
-    """As many resamples of other units."""
+) -> ParticipantBootstrap:
+    """As many resamples of conversations."""
     units = pd.Series(conversations, dtype=object)
-    return ConversationBootstrap(units, bootstrap.draws, bootstrap.seed, bootstrap.confidence)
+    return replace(bootstrap, participants=units, unit="conversation")
 
 
 @finding
@@ -310,10 +308,10 @@ def felt_heard() -> pd.DataFrame:
 
 def felt_heard_resampling(
     table: pd.DataFrame, draws: int, seed: int, confidence: float = 0.95
-) -> StratifiedBootstrap:
+) -> ParticipantBootstrap:
     """Return bootstrap resamples of people within the four groups, whose sizes the experiment fixed."""
     groups = table["response"] + " " + table["label"]
-    return StratifiedBootstrap(table["participant"], draws, seed, confidence, groups)
+    return ParticipantBootstrap(table["participant"], draws, seed, confidence, strata=groups)
 
 
 @finding

@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import ConversationBootstrap
+from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_table
 from sense7.estimators.order import rounded
 from sense7.findings.core import Number, Resamples, finding, tabulate, value_row
@@ -118,7 +118,7 @@ def experts_agreement(r: Resamples) -> np.ndarray:
 
 
 @finding
-def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.DataFrame]:
+def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     """Return all tables of the page: observers, person, differences, levels, noise, spread.
 
     The main difference favors the person: the mean of three experts is steadier than the mean of two.
@@ -133,7 +133,8 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
     Examples
     --------
     >>> people = panel()
-    >>> by_name = tables(people, ConversationBootstrap(pd.Series(people.scores.index, dtype=object), 100, 1))
+    >>> conversations = pd.Series(people.scores.index, dtype=object)
+    >>> by_name = tables(people, ParticipantBootstrap(conversations, 100, 1, unit="conversation"))
     >>> by_name["differences"]["estimate"].round(2).iloc[0]
     np.float64(0.57)
     """

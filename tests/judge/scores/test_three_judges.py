@@ -15,7 +15,7 @@ from sense7.estimators.estimates import COLUMNS, holm
 from sense7.findings.core import keyed_rows
 from sense7.judge.scores import three_judges
 from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
-from sense7.judge.scores.three_judges import ALL, EPSILON, CorpusBootstrap
+from sense7.judge.scores.three_judges import ALL, EPSILON, corpus_bootstrap
 from sense7.sources.released import CORPORA, EXPERTS, JUDGES, PERSON, published_agreement
 from sense7.tables import side_by_side
 
@@ -30,7 +30,7 @@ def judged():
 
 @pytest.fixture(scope="module")
 def bootstrap(judged):
-    return CorpusBootstrap(judged, draws=DRAWS, seed=1)
+    return corpus_bootstrap(judged, draws=DRAWS, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -132,16 +132,15 @@ def test_corpora_are_resampled_whole_independently_and_by_the_seed(judged, boots
     def weights_of(bootstrap):
         return [
             bootstrap.weights()[:, bootstrap.codes(own.unique())]
-            for own in bootstrap.corpora.values()
+            for _, own in judged.groupby("corpus")["conversation"]
         ]
 
-    weights, other = weights_of(bootstrap), weights_of(CorpusBootstrap(judged, DRAWS, 2))
-    assert list(bootstrap.corpora) == judged["corpus"].unique().tolist()
+    weights, other = weights_of(bootstrap), weights_of(corpus_bootstrap(judged, DRAWS, 2))
     assert all((own.sum(axis=1) == 50).all() for own in weights)
     assert not any(
         np.array_equal(first, second) for first, second in combinations([*weights, *other], 2)
     )
-    assert np.array_equal(CorpusBootstrap(judged, DRAWS, 1).weights(), bootstrap.weights())
+    assert np.array_equal(corpus_bootstrap(judged, DRAWS, 1).weights(), bootstrap.weights())
 
 
 def naive(group, statistic, rater):
@@ -367,7 +366,7 @@ def test_the_published_winning_rate_is_decided_again_in_every_resample(
 def test_a_model_that_copies_an_expert_wins_and_one_that_is_far_off_loses(judged):
     middle = judged[list(EXPERTS)].median(axis=1)
     other = judged.assign(gpt=middle, claude=judged["highest"] + 9.0)
-    found = three_judges.by_question(other, CorpusBootstrap(other, draws=1, seed=1))
+    found = three_judges.by_question(other, corpus_bootstrap(other, draws=1, seed=1))
     assert min(drawn[0] for drawn in found["advantage_experts"].drawn["gpt"].values()) > 0.7
     assert (
         np.mean([drawn[0] for drawn in found["published_rate_experts"].drawn["gpt"].values()]) > 0.8
@@ -398,7 +397,7 @@ def small(*conversations):
 
 
 def of(judged, draws=100):
-    return three_judges.by_question(judged, CorpusBootstrap(judged, draws=draws, seed=1))
+    return three_judges.by_question(judged, corpus_bootstrap(judged, draws=draws, seed=1))
 
 
 @pytest.mark.parametrize(

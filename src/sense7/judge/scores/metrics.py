@@ -132,7 +132,8 @@ class Unresampled(ParticipantBootstrap):
     participants: Sequence = ()
     reason: str = ""
 
-    may_be_empty = True
+    def __post_init__(self):
+        """There is nothing to check."""
 
     def too_few(self, participants) -> str:
         """Why there is no interval."""

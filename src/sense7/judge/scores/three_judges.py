@@ -25,7 +25,6 @@ Kumar, A., and others (2025). arXiv 2506.10150; ``annotations/all_annotator_pair
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -38,7 +37,7 @@ from sense7.estimators.alternative_annotator import (
     winning_rate,
     wins,
 )
-from sense7.estimators.bootstrap import ConversationBootstrap, resampled_p
+from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import Estimate, holm
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
@@ -60,9 +59,9 @@ from sense7.sources.released import (
 
 __all__ = [
     "ACKNOWLEDGEMENT",
-    "CorpusBootstrap",
     "agreement_table",
     "by_question",
+    "corpus_bootstrap",
     "facts",
     "ratings",
     "reproduced",
@@ -221,11 +220,12 @@ def _fact(key: str, estimate: object, n: int, unit: str, method: str) -> dict:
 # Statistics of every question and resample
 
 
-class CorpusBootstrap(ConversationBootstrap):
-    """Bootstrap resamples of conversations within each corpus, each conversation with all ratings of it.
+def corpus_bootstrap(
+    judged: pd.DataFrame, draws: int = 10_000, seed: int = 0, confidence: float = 0.95
+) -> ParticipantBootstrap:
+    """Return bootstrap resamples of conversations within each corpus, each conversation with all ratings of it.
 
-    The corpora were chosen by the authors, and each has as many conversations in every resample as it has. Corpora are
-    resampled independently of each other.
+    The corpora were chosen by the authors, and each has as many conversations in every resample as it has.
 
     Parameters
     ----------
@@ -234,40 +234,22 @@ class CorpusBootstrap(ConversationBootstrap):
     draws, seed, confidence
         As for :class:`sense7.estimators.bootstrap.ParticipantBootstrap`.
 
-    Raises
-    ------
-    UserError
-        If an argument is of another kind or out of range.
-
     Examples
     --------
-    >>> bootstrap = CorpusBootstrap(ratings(), draws=1000, seed=1)
+    >>> bootstrap = corpus_bootstrap(ratings(), draws=1000, seed=1)
     >>> bootstrap.description
     '95% percentile interval, 1,000 resamplings of conversations within each corpus'
     >>> bootstrap.weights().shape
     (1000, 200)
     """
-
-    def __init__(
-        self, judged: pd.DataFrame, draws: int = 10_000, seed: int = 0, confidence: float = 0.95
-    ):
-        corpora = dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
-        object.__setattr__(self, "corpora", corpora)
-        super().__init__(judged["conversation"], draws, seed, confidence)
-
-    @cached_property
-    def _weights(self) -> np.ndarray:
-        table = np.zeros((self.draws, len(self.names)))
-        for number, conversations in enumerate(self.corpora.values()):
-            # No two corpora, nor two seeds, share their random numbers.
-            seed = len(self.corpora) * int(self.seed) + number
-            within_corpus = ConversationBootstrap(conversations, self.draws, seed)
-            table[:, self.codes(within_corpus.names)] = within_corpus.weights()
-        return table
-
-    def describe(self, scale=None) -> str:
-        """Kind of interval, in words."""
-        return f"{super().describe(scale)} within each corpus"
+    return ParticipantBootstrap(
+        judged["conversation"],
+        draws,
+        seed,
+        confidence,
+        unit="conversation",
+        strata=judged["corpus"],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +257,8 @@ class ByQuestion:
     """A statistic: rater -> corpus and question -> an array of 1 + draws numbers."""
 
     drawn: Mapping[str, Mapping[tuple[str, str], np.ndarray]]
-    bootstrap: CorpusBootstrap
+    bootstrap: ParticipantBootstrap
+    conversations: Mapping[str, pd.Series]  # by corpus
     key: str  # with places for rater and row
     unit: str
     method: str
@@ -293,7 +276,7 @@ class ByQuestion:
         self, label: str, statistic: np.ndarray, key: str = "", corpora=CORPORA, method: str = ""
     ) -> Number:
         """A number of the conversations of these corpora; ``method`` if it is another."""
-        conversations = pd.concat([self.bootstrap.corpora[corpus] for corpus in corpora])
+        conversations = pd.concat([self.conversations[corpus] for corpus in corpora])
         return Number(
             label,
             statistic,
@@ -331,7 +314,7 @@ class ByQuestion:
 
     def by_question(self) -> dict[str, dict[str, pd.DataFrame]]:
         """Corpus -> rater -> table of estimates with one row per question, each in words; none is recorded."""
-        tables = {CORPORA[corpus]: {} for corpus in self.bootstrap.corpora}
+        tables = {CORPORA[corpus]: {} for corpus in self.conversations}
         for rater, statistics in self.drawn.items():
             numbers = defaultdict(list)
             for (corpus, question), statistic in statistics.items():
@@ -348,7 +331,7 @@ def _title(rater: str) -> str:
     return " minus ".join(NAMES[name] for name in rater.split("_minus_"))
 
 
-def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, ByQuestion]:
+def by_question(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, ByQuestion]:
     """Return every statistic on every question, in the data and in every resample.
 
     Returns
@@ -361,7 +344,7 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
     Examples
     --------
     >>> judged = ratings()
-    >>> statistics = by_question(judged, CorpusBootstrap(judged, draws=100, seed=1))
+    >>> statistics = by_question(judged, corpus_bootstrap(judged, draws=100, seed=1))
     >>> rate = statistics["published_rate_experts"].drawn["gpt"]["empatheticdialogues", "empathy"]
     >>> rate.shape, float(rate[0])
     ((101,), 0.0)
@@ -377,7 +360,8 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
             rate = winning_rate(benjamini_yekutieli(test.p), test.p)
             drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
             drawn[f"published_rate_{target}"][judge][question] = rate
-    return _described(drawn, bootstrap)
+    conversations = dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
+    return _described(drawn, bootstrap, conversations)
 
 
 def _wins_of(group: pd.DataFrame) -> Iterator[tuple[str, str, Wins]]:
@@ -436,12 +420,16 @@ def _agreement_of(
     yield "alpha", "models", krippendorff_alpha(weights @ models)
 
 
-def _described(statistics: Mapping, bootstrap: CorpusBootstrap) -> dict[str, ByQuestion]:
+def _described(
+    statistics: Mapping, bootstrap: ParticipantBootstrap, conversations: Mapping[str, pd.Series]
+) -> dict[str, ByQuestion]:
     """Every statistic by its name, with key, unit and method."""
 
     def describe(prefix: str, name: str, unit: str, method: str, keyed=("all",)) -> None:
         key = f"{prefix}_{name}_{{rater}}_{{row}}"
-        described[name] = ByQuestion(statistics[name], bootstrap, key, unit, method, keyed)
+        described[name] = ByQuestion(
+            statistics[name], bootstrap, conversations, key, unit, method, keyed
+        )
 
     described = {}
     every_row = ("all", *CORPORA)
@@ -474,7 +462,9 @@ def _described(statistics: Mapping, bootstrap: CorpusBootstrap) -> dict[str, ByQ
 
 
 @finding
-def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[str, pd.DataFrame]]:
+def tables(
+    judged: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> dict[str, dict[str, pd.DataFrame]]:
     """Return all tables of the page.
 
     Of experts and models the authors give the median kappa of two experts and of the experts' median with the model,
@@ -490,7 +480,7 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     Examples
     --------
     >>> judged = ratings()
-    >>> left_out = tables(judged, CorpusBootstrap(judged, draws=100, seed=1))["left_out"]
+    >>> left_out = tables(judged, corpus_bootstrap(judged, draws=100, seed=1))["left_out"]
     >>> left_out["GPT-4o"]["estimate"].round(2).iloc[-1]
     np.float64(0.56)
     """
@@ -519,7 +509,7 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     return page_tables
 
 
-def _accuracies(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, pd.DataFrame]:
+def _accuracies(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     """Model -> its accuracy on Lend an Ear, each expert's rating a ground truth of its own."""
     # Three questions near to dimensions of SENSE-7: their mean by each rater, one row per conversation.
     questions = [question.replace(" ", "_") for question in STAND_INS.values()]
@@ -541,7 +531,7 @@ def _accuracies(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, p
     return tables
 
 
-def _median_kappas(kappa: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFrame:
+def _median_kappas(kappa: ByQuestion, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Median kappa over questions of two experts, and of the experts' median with Gemini."""
 
     def median(key: str, label: str, pairs: list[str]) -> Number:
@@ -560,7 +550,7 @@ def _median_kappas(kappa: ByQuestion, bootstrap: CorpusBootstrap) -> pd.DataFram
     return tabulate("pair", numbers, bootstrap)
 
 
-def _compared(left_out: ByQuestion, bootstrap: CorpusBootstrap) -> dict[str, pd.DataFrame]:
+def _compared(left_out: ByQuestion, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     """Differences of each two models, with p values; what the mean of the three gains over the best and mean one."""
     means = {rater: left_out.mean(rater) for rater in (*JUDGES, "jury")}
     method = f"mean over questions: difference of {left_out.method}"
