@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.chats import ANTHROPIC, ASKED, ASSISTANT, GEMINI, OPENAI, TALK, USER
+from helpers.chats import ANTHROPIC, ASSISTANT, GEMINI, OPENAI, TALK, USER
 from sense7.exchange import Chat, Message, read_chats
 from sense7.exchange.messages import read_list
 
@@ -167,12 +167,19 @@ def test_what_is_written_is_read_again_the_same(talk, name, seconds):
 # Logs of calls
 
 
+MORE = [USER, ASSISTANT, {"role": "user", "content": "They closed."}]
+OTHER = [{"role": "user", "content": "Hello"}]
+LOGS = {
+    "what was sent": [[USER], OTHER, MORE],
+    "with its answer": [MORE[:2], [*MORE, ASSISTANT], OTHER, [*MORE, ASSISTANT, USER, ASSISTANT]],
+}
+
+
 @pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
 @pytest.mark.parametrize("name", ["log.json", "log.jsonl"])
-def test_a_log_with_a_line_for_each_call_is_refused(refuse, name, newest_first):
-    more = [USER, ASSISTANT, {"role": "user", "content": "They closed."}]
-    other = [{"role": "user", "content": "Hello"}]
-    calls = [{"id": str(n), "messages": said} for n, said in enumerate([[USER], other, more])]
+def test_a_log_with_a_line_for_each_call_is_refused(refuse, name, log, newest_first):
+    calls = [{"id": str(number), "messages": sent} for number, sent in enumerate(log)]
     refuse(name, calls[::-1] if newest_first else calls, "API", "last line")
 
 
@@ -186,8 +193,10 @@ def test_one_session_in_several_lines_is_refused(refuse, write):
     assert [chat.id for chat in read_chats([write("log.jsonl", lines, lines=True)])] == ["s", "t"]
 
 
-def test_two_conversations_may_be_alike_or_begin_alike_in_two_files(write):
-    first = write("a.jsonl", [[USER, ASSISTANT], [USER, ASSISTANT]], lines=True)
-    second = write("b.json", [USER])
-    assert len(list(read_chats([first, second]))) == 3
-    assert ASKED in second.read_text()
+def test_conversations_may_begin_with_the_same_greeting(read):
+    assert len(read("a.jsonl", [MORE[:2], MORE, MORE[:2]])[0]) == 3
+
+
+def test_conversations_of_two_files_may_begin_alike(write):
+    paths = [write("a.json", MORE), write("b.json", [USER])]
+    assert len(list(read_chats(paths))) == 2

@@ -8,13 +8,15 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.exchange.chatgpt import read_tree
-from sense7.exchange.content import ASSISTANT, Chat, whole_text
+from sense7.exchange.content import ASSISTANT, USER, Chat, whole_text
 from sense7.exchange.messages import LISTS, read_list
 from sense7.exchange.records import PlainText, records
 from sense7.exchange.transcript import read_transcript
 from sense7.files import not_written, replacing
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
+
+LIST = "list of messages"
 
 
 @dataclass
@@ -57,25 +59,30 @@ class ImportSummary:
         self.without_model += chat.condition is None
 
 
-@dataclass
 class _Histories:
-    """What conversations of a file begin with, to notice a log with a line for each call of an API."""
+    """What the lists of messages of a file begin with, to notice a log with a line for each call of an API.
 
-    wholes: dict[int, str] = field(default_factory=dict)
-    beginnings: dict[int, str] = field(default_factory=dict)
+    An only question with its answer says nothing: people often begin with the same greeting.
+    """
+
+    def __init__(self):
+        self.wholes = {}
+        self.beginnings = {}
 
     def add(self, chat: Chat, where: str) -> None:
         """Refuse a conversation that goes on from another of the file, or is the beginning of another."""
-        history = 0
-        steps = []
-        for message in chat.messages:
+        history, questions, other = 0, 0, None
+        for number, message in enumerate(chat.messages, 1):
             history = hash((history, message.role, message.text))
-            steps.append(history)
-        other = self.beginnings.get(history)
-        for step in steps[:-1]:
-            other = other or self.wholes.get(step)
-            self.beginnings[step] = where
-        self.wholes[history] = where
+            questions += message.role == USER
+            if message.role != USER and questions < 2:
+                continue
+            if number < len(chat.messages):
+                other = other or self.wholes.get(history)
+                self.beginnings[history] = where
+            else:
+                other = other or self.beginnings.get(history)
+                self.wholes[history] = where
         if other:
             raise UserError(
                 f"{where}: one conversation with {other}: one of the two has all messages of the other, and more. In a "
@@ -93,7 +100,7 @@ def read_record(record: object, where: str) -> tuple[str, Chat]:
     if isinstance(record, dict) and "mapping" in record:
         return "ChatGPT's data export", read_tree(record, where)
     if isinstance(record, dict) and not record.keys().isdisjoint(LISTS):
-        return "list of messages", read_list(record, where)
+        return LIST, read_list(record, where)
     keys = list(record)[:6] if isinstance(record, dict) else ["none"]
     raise UserError(
         f"{where}: no conversation (keys: {', '.join(keys)}). Expected messages or contents (a list of "
@@ -137,7 +144,8 @@ def read_chats(
             if not chat.messages:
                 summary.left_out["conversation without any message"] += 1
                 continue
-            histories.add(chat, where)
+            if format_name == LIST:
+                histories.add(chat, where)
             name = as_name(chat.id) or f"{path.stem}-{number}"
             key = (path, name) if new_ids else name
             if key in place_of:
