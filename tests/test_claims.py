@@ -18,7 +18,6 @@ from sense7.expected import (
     expected_values,
     is_calibrated,
     is_of_workbook,
-    load_stored,
 )
 from sense7.judge.files import read_predictions
 from sense7.judge.scores import ceiling
@@ -299,10 +298,6 @@ def test_each_rule_has_its_sentence(claim, unit, named):
     naming.check(verdict(values, provenance("own"), claim=claim).rule["asks"], named)
 
 
-def test_without_a_rule_there_is_no_sentence():
-    assert verdict(recorded(1, 0, 2), provenance("own"), claim=WORDS).rule["asks"] is None
-
-
 def test_the_same_rule_is_applied_to_ratings_of_other_people():
     claim = replace(BEYOND, elsewhere={"key": "ieval_alpha", "study": "iEval"})
     values = recorded(0.3, 0.2, 0.9) | recorded(0.05, 0.01, 0.09, key="ieval_alpha")
@@ -386,43 +381,6 @@ def test_counts_of_a_simulated_judge_are_no_power_of_another_judge(method, passe
     values["alpha_turn"]["method"] = method
     (row,) = claims.make_ledger([claim], values, provenance("official"), rates=rates)
     assert (row.rule["passed"], row.rule["power"]) == (passed, power)
-
-
-def test_contradicting_published_figures_are_counted_apart():
-    check = replace(FLAG, kind="check", value=109)
-    where = provenance("synthetic")
-    (met,) = claims.make_ledger([BEYOND], recorded(0.3, 0.2, 0.4), where)
-    (contradiction,) = claims.make_ledger(
-        [check], recorded(192) | recorded("no", key="is_highest"), where
-    )
-    assert contradiction.rule["state"] == claims.State.CONTRADICTION
-    line = claims.summarize([met, contradiction], simulated=True)
-    naming.check(line, "1 of 1", ": 1")
-
-
-def test_a_row_is_written_whole():
-    row = verdict(
-        recorded(0.961, 0.94, 0.97), provenance("synthetic"), expected=ExpectedValue(0.95)
-    )
-    written = row.to_dict()
-    names = [
-        "id",
-        "published",
-        "computed",
-        "link",
-        "verdict",
-        "rule",
-        "check",
-        "tuned",
-        "truth",
-        "elsewhere",
-    ]
-    assert list(written) == names
-    assert (written["rule"], written["check"]) == (row.rule, row.check)
-    assert (written["published"]["shown"], written["published"]["grade"]) == ("0.961", "D")
-    assert written["computed"] == recorded(0.961, 0.94, 0.97)["alpha_turn"]
-    assert (written["id"], written["tuned"], written["truth"]) == ("alpha_turn", True, 0.95)
-    assert written["link"] == "notebooks/03-reliability.html#cell-5"
 
 
 def test_the_summary_counts_both_marks():
@@ -575,9 +533,6 @@ def broken(change):
     return text
 
 
-NUMBER = {"number": "the value", "reason": "a"}
-
-
 @pytest.mark.parametrize(
     ("content", "places"),
     [
@@ -722,23 +677,6 @@ def test_what_is_fixed_or_missing_or_of_unknown_spread_has_no_distance(expected,
 
 
 # The file
-
-
-def test_the_file_is_read_and_need_not_be_there(tmp_path):
-    path = tmp_path / "expected.json"
-    assert load_stored(path) is None
-    path.write_text(json.dumps(EXPECTED))
-    assert load_stored(path) == EXPECTED
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"studies": 1, "parameters": {}, "values": []}', "{"]
-)
-def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content):
-    path = tmp_path / "expected.json"
-    path.write_text(content)
-    with pytest.raises(UserError, match=r"expected\.json: "):
-        load_stored(path)
 
 
 # Frozen rules

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -11,10 +10,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from helpers import naming
-from sense7 import cli
 from sense7.book import rerun as rerun_module
 from sense7.book.editions import FORMAT, write_manifest
 from sense7.book.rerun import Rerun
@@ -152,18 +149,6 @@ def test_as_a_program_it_lists_its_verbs_and_ends_with_2():
     refused(run("nonsense"), "'nonsense'")
 
 
-def test_every_verb_is_listed_once_under_its_panel(call):
-    text = call("--help").stdout
-    shown = dict(re.findall(r"^╭─ ([\w ]+) ─+╮\n(.*?)^╰", text, re.DOTALL | re.MULTILINE))
-    listed = {
-        panel: re.findall(r"^│ (\w[\w-]*) ", lines, re.MULTILINE) for panel, lines in shown.items()
-    }
-    panels = {name: verb.rich_help_panel for name, verb in get_command(cli.app).commands.items()}
-    assert list(listed) == ["Options", *dict.fromkeys(panels.values())]
-    for panel in panels.values():
-        assert listed[panel] == [verb for verb in panels if panels[verb] == panel]
-
-
 @pytest.mark.parametrize(("short", "long"), [("-h", "--help"), ("-V", "--version")])
 def test_short_options_say_the_same(short, long, call):
     assert call(short).stdout == call(long).stdout
@@ -229,37 +214,6 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     for path in (out, copy):
         naming.check(call("check", path).stdout.splitlines()[0], path.stem, "synthetic")
     assert len(read_sheets(out)["Tasks"].rows) == 16
-
-
-def test_the_simulated_judge_can_be_left_out_or_be_smaller_and_the_workbook_is_the_same(
-    tmp_path, call
-):
-    out = tmp_path / "a.xlsx"
-    assert call("simulate", "--out", out, *SMALL).returncode == 0
-    fewer = call("simulate", "--out", tmp_path / "b.xlsx", *SMALL, "-p", "judge_runs=2")
-    assert fewer.stdout.split()[1:] == [
-        str(tmp_path / "b_judge" / f"simulated-judge-iter{n}.xlsx") for n in (1, 2)
-    ]
-    none = call("simulate", "--out", tmp_path / "d.xlsx", *SMALL, "--no-judge")
-    assert none.stdout.split() == [str(tmp_path / "d.xlsx")]
-    names = [
-        "a.xlsx",
-        "a_judge",
-        "b.xlsx",
-        "b_judge",
-        "d.xlsx",
-    ]
-    assert sorted(path.name for path in tmp_path.iterdir()) == names
-    assert (
-        out.read_bytes() == (tmp_path / "b.xlsx").read_bytes() == (tmp_path / "d.xlsx").read_bytes()
-    )
-    evaluated = call("judge", "evaluate", tmp_path / "b_judge").stdout
-    (line,) = [line for line in evaluated.splitlines() if "simulated-judge-iter1, " in line]
-    naming.check(line, "simulated judge (simulated-judge-iter1, simulated-judge-iter2)")
-
-
-def test_simulate_lists_its_parameters(call):
-    assert "participants" in call("simulate", "--parameters").stdout
 
 
 def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import warnings
 import zipfile
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from pybtex.database import parse_file, parse_string
-from scripts import check, check_release
+from scripts import check_release
 
 import sense7
 from helpers import naming
@@ -37,9 +36,6 @@ EXTRAS["requirements-book.lock"] = EXTRAS[BINDERS_LOCK] | {"book"}
 EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev", "judge"}
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
 """Each holds all that the one before it does: the package's dependencies, extras, and groups of a checkout."""
-
-IN_NO_LOCK = {"cluster"}
-"""Extras whose packages are chosen with a cluster: see pyproject.toml."""
 
 
 ENTRY = re.compile(
@@ -119,41 +115,6 @@ def test_the_lock_holds_every_dependency_on_every_python(requirement, lock):
         )
 
 
-def test_every_extra_and_group_is_in_a_lock_or_in_none_for_a_reason():
-    extras = PROJECT["optional-dependencies"]
-    assert not extras.keys() & GROUPS.keys()
-    assert EXTRAS["requirements.lock"] | IN_NO_LOCK == {"", *extras, *GROUPS}
-
-
-def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
-    def pins(lock):
-        return {
-            (name, match["version"]) for name, found in entries(lock).items() for match in found
-        }
-
-    binder, book, checkout = (pins(lock) for lock in LOCKS.values())
-    assert binder < book < checkout
-
-
-@pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
-def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
-    assert len(entries(lock)) > 80
-    assert [match["name"] for match in ENTRY.finditer(lock) if not match["hashes"]] == []
-    rest = [
-        line
-        for line in ENTRY.sub("", lock).splitlines()
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    assert rest == []
-
-
-def test_the_build_needs_nothing_beyond_the_lock():
-    # make and postBuild install the package without build isolation.
-    for requirement in map(Requirement, SETTINGS["build-system"]["requires"]):
-        (entry,) = entries(LOCKS[BINDERS_LOCK])[canonicalize_name(requirement.name)]
-        assert requirement.specifier.contains(entry["version"])
-
-
 # environment.yml and postBuild
 
 
@@ -195,20 +156,6 @@ def test_every_python_in_use_satisfies_requires_python():
 
 
 # Warnings, of which others' newer versions bring new ones
-
-
-@pytest.mark.parametrize(
-    "module", ["sense7", "sense7.judge.scores.metrics", "tests.test_cli", "helpers"]
-)
-def test_a_warning_at_our_own_code_is_an_error(module):
-    with pytest.raises(FutureWarning):
-        warnings.warn_explicit("will change", FutureWarning, "a.py", 1, module=module)
-
-
-@pytest.mark.parametrize("module", ["pandas.core.frame", "sense7z", "statsmodels.tests.results"])
-def test_a_warning_at_the_code_of_others_is_none(module, recwarn):
-    warnings.warn_explicit("will change", FutureWarning, "a.py", 1, module=module)
-    assert [str(warning.message) for warning in recwarn] == ["will change"]
 
 
 # Workflows; that actions are pinned and rights least is audited by zizmor, every week
@@ -381,52 +328,10 @@ def test_a_copied_folder_gets_an_environment_of_its_own(made, tmp_path):
     assert original.program() == "alpha 1.0\n"
 
 
-@pytest.mark.long
-def test_a_moved_folder_gets_an_environment_of_its_own(project):
-    project.make("setup")
-    project.root = project.root.rename(project.root.with_name("moved"))
-    project.environment = project.root / ".venv"
-    line = gets_an_environment_of_its_own(project)
-    naming.check(line, ".venv", "requirements.lock")
-
-
-def test_an_environment_that_is_a_link_stays_one(project):
-    elsewhere = project.root.parent / "large disk" / "environment"
-    elsewhere.mkdir(parents=True)
-    project.environment.symlink_to(elsewhere)
-    project.make("setup")
-    assert project.environment.is_symlink()
-    assert (elsewhere / "bin" / "sense7").exists()
-    assert project.program() == "alpha 1.0\n"
-    assert project.make("setup") == []
-
-
 def test_a_folder_of_this_name_that_is_no_environment_is_kept_and_named(project):
     project.write(".venv/thesis.txt", "years of work")
     assert str(project.environment) in project.make("setup", fails=True)[0]
     assert [path.read_text("utf-8") for path in project.environment.iterdir()] == ["years of work"]
-
-
-@pytest.mark.parametrize("with_uv", [True, False])
-def test_settings_that_lead_an_installer_elsewhere_do_not_count(project, with_uv):
-    elsewhere = project.root.parent / "elsewhere"
-    if not with_uv:
-        (project.uv / "uv").unlink()
-    (project.root.parent / "pip.conf").write_text(
-        f"[global]\ntarget = {elsewhere}\nuser = true\n", "utf-8"
-    )
-    project.variables |= {
-        "PIP_CONFIG_FILE": str(project.root.parent / "pip.conf"),
-        "PIP_TARGET": str(elsewhere),
-        "PIP_PREFIX": str(elsewhere),
-        "PIP_USER": "1",
-        "PYTHONPATH": str(elsewhere),
-        "PYTHONUSERBASE": str(elsewhere),
-        "UV_SYSTEM_PYTHON": "1",
-    }
-    project.make("setup")
-    assert not elsewhere.exists()
-    assert project.program() == "alpha 1.0\n"
 
 
 @pytest.mark.long
@@ -551,13 +456,6 @@ def test_options_are_words_in_the_quotes_of_a_shell(make_book):
     naming.check(line, "OPTIONS")
 
 
-def test_variables_of_the_shell_that_are_called_alike_are_no_arguments(make_book):
-    said, _ = make_book(
-        NAME="DESKTOP-4F2K9QX", DATA="other.xlsx", OPTIONS="--strict", PREDICTIONS="elsewhere"
-    )
-    assert said == ["build", "--", "synthetic"]
-
-
 # `make test`: every part runs, and each red one is named
 
 PARTS = ["set-up", "style", "book", "unit tests", "browser", "notebooks"]
@@ -585,85 +483,6 @@ def test_all_parts_run_and_every_red_one_is_named_at_the_end(make_with, fails, r
 
 
 # `make check`: which tests belong to what changed
-
-
-def test_a_changed_module_is_checked_by_its_doctests_and_the_tests_of_its_name():
-    assert check.tests_of("src/sense7/findings/ratings.py")[0] == "src/sense7/findings/ratings.py"
-    assert "tests/judge/test_ratings.py" in check.tests_of("src/sense7/findings/ratings.py")
-    assert check.tests_of("tests/test_cli.py") == ["tests/test_cli.py"]
-    assert check.tests_of("tests/helpers/pages.py") == check.tests_of("README.md") == []
-
-
-@pytest.fixture
-def branch(tmp_path, monkeypatch):
-    """A repository on a branch of its own that has no main, with a change that is not committed."""
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    check_release.git(tmp_path, "init", "-q", "-b", "topic")
-    (tmp_path / "a.py").touch()
-    commit(tmp_path)
-    (tmp_path / "a.py").write_text("changed = True\n", "utf-8")
-    monkeypatch.setattr(check, "ROOT", tmp_path)
-    return tmp_path
-
-
-def test_without_main_what_is_not_committed_is_checked_and_that_is_said(branch, capsys):
-    assert check.changed_files("") == ["a.py"]
-    assert "SINCE=" in capsys.readouterr().out
-
-
-def test_where_it_is_not_known_what_changed_nothing_passes(branch):
-    with naming.refused("nowhere", "make check", error=SystemExit):
-        check.changed_files("nowhere")
-    shutil.rmtree(branch / ".git")
-    with pytest.raises(SystemExit, match=r"git diff "):
-        check.changed_files("")
-
-
-AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-
-
-@pytest.fixture
-def ready(tmp_path, monkeypatch):
-    """A repository whose version 1.2.3 can be released."""
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\n", "utf-8")
-    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [1.2.3] - 2026-01-31\n", "utf-8")
-    check_release.git(tmp_path, "init", "-q")
-    commit(tmp_path)
-    assert check_release.problems(tmp_path, "1.2.3") == []
-    return tmp_path
-
-
-def commit(root):
-    check_release.git(root, "add", "-A")
-    check_release.git(root, *AUTHOR, "commit", "-q", "-m", "a")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "version"),
-    [
-        ("CITATION.cff", "version: 1.2.2\n", "1.2.2"),
-        ("CITATION.cff", "title: a\n", "None"),
-        ("CHANGELOG.md", "## [Unreleased]\n\n- 1.2.3\n", "1.2.3"),
-        ("CHANGELOG.md", "## [1.2.3]\n", "1.2.3"),
-    ],
-)
-def test_a_file_that_says_otherwise_is_named(ready, name, text, version):
-    (ready / name).write_text(text, "utf-8")
-    commit(ready)
-    (problem,) = check_release.problems(ready, "1.2.3")
-    naming.check(problem, name, version)
-
-
-def test_what_is_not_committed_or_was_released_is_said(ready):
-    check_release.git(ready, "tag", "v1.2.3")
-    (ready / "new.txt").touch()
-    uncommitted, released = check_release.problems(ready, "1.2.3")
-    assert uncommitted.startswith("git: ")
-    naming.check(released, "1.2.3")
-    naming.check(check_release.problems(ready, "1.2.3.dev1")[0], "1.2.3.dev1")
 
 
 # The project itself

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from evidence import bench
-from evidence.coverage import asked_again, few_people
+from evidence.coverage import few_people
 from evidence.coverage import run as proof
 from evidence.coverage import simulated_studies as many
 from scipy import stats
@@ -18,7 +18,7 @@ from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
 from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP
 from sense7.findings import coverage as stored_coverage
-from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
+from sense7.simulate import DEFAULT_JUDGE, Parameters, simulate
 from sense7.workbook import parse_sheets
 
 ROOT = bench.ROOT
@@ -104,14 +104,6 @@ def test_every_claim_in_words_names_the_parameters_without_its_effect(claims):
     assert lacking == []
 
 
-def test_the_parameters_without_an_effect_are_parameters(claims):
-    for claim in claims:
-        for world in many.other_worlds(claim):
-            changes = json.loads(world)
-            JudgeParameters.from_mapping(changes.pop("judge", {}))
-            Parameters.from_mapping(changes)
-
-
 def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(claims):
     """A count that a true rate of the level would exceed in one run of a hundred only."""
     rates = POWER["claims"]
@@ -121,31 +113,6 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(claims):
             assert rates[claim.id]["null_parameters"] == many.in_words(claim.no_effect), claim.id
             assert without["studies"] >= 0.9 * many.STUDIES, claim.id
             assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
-
-
-def test_earlier_rules_stand_beside_those_of_today(claims):
-    table = stored_coverage.rules_before_and_after()
-    assert set(table.index) <= {claim.short for claim in claims}
-    now = POWER["claims"]["finding_expectations"]["planted"]
-    row = table.loc["Unmet expectations disrupt"]
-    assert row["power"] == f"{now['passed'] / now['studies']:.1%} of {now['studies']}"
-    assert row["power, earlier"] == "46.0% of 200"
-    gap = table.loc["Expected and experienced"]
-    assert gap["power"] == ""
-    naming.check(gap["rule"], "none")
-
-
-def test_rates_of_the_rule_on_expectations_stand_beside_those_of_the_rule_that_was_not_taken():
-    table = stored_coverage.expectations_rates().set_index("key")
-    assert table["estimate"].round(3).to_dict() == {
-        "false_positives_expectations": 0.052,
-        "power_expectations": 0.72,
-        "false_positives_expectations_resampled": 0.04,
-        "power_expectations_resampled": 0.615,
-    }
-    limits = table.loc["false_positives_expectations", ["low", "high"]].astype(float)
-    interval = stats.binomtest(62, 1184).proportion_ci(method="wilson")
-    assert limits.tolist() == pytest.approx([interval.low, interval.high])
 
 
 def test_every_rule_has_its_rates(claims):
@@ -197,29 +164,6 @@ def test_independent_code_and_the_companions_statistics_mean_the_same():
 KEPT = stored_coverage.KEPT_LIMITS
 
 
-def test_the_stored_result_is_whole():
-    assert COVERAGE["command"] == "make coverage"
-    rows = COVERAGE["results"]
-    # By participants and false positives in both designs; the others where the page shows them.
-    naive = sum(bool(one.naive) for one in proof.STATISTICS)
-    parts = {
-        "first": 2 * (len(proof.STATISTICS) + 5) + naive + 1 + 1,
-        "further": 2 * len(proof.FURTHER),
-    }
-    assert len({row["key"] for row in rows}) == len(rows) == sum(parts.values())
-    for part, settings in COVERAGE["parts"].items():
-        assert settings["draws"] >= 400
-        assert {"Python", "numpy", "scipy"} < set(settings)
-        chosen = [row for row in rows if row["part"] == part]
-        assert len(chosen) == parts[part]
-        for row in chosen:
-            assert 0 <= row["count"] <= row["studies"] == settings["studies"], (
-                "undefined in some study"
-            )
-    assert COVERAGE["parts"]["first"]["studies"] >= 300
-    assert COVERAGE["parts"]["further"]["studies"] >= 100
-
-
 @pytest.mark.parametrize("design", ["within", "between"])
 def test_intervals_over_participants_keep_their_promise(design):
     """The Wilson interval of the coverage has to reach into the range that is asked for."""
@@ -227,14 +171,6 @@ def test_intervals_over_participants_keep_their_promise(design):
     assert len(table) == 14
     assert (table["high"] >= KEPT[0]).all()
     assert (table["low"] <= KEPT[1]).all()
-
-
-def test_alpha_per_turn_of_the_percentile_interval_is_why_it_is_another():
-    others = stored_coverage.coverage_table(design="within", kind="other")
-    assert others.loc["alpha per turn, percentile", "estimate"] < KEPT[0]
-    own = stored_coverage.coverage_table(design="within", kind="participants").loc["alpha per turn"]
-    assert own["estimate"] > others.loc["alpha per turn, percentile", "estimate"]
-    assert "log(1 - alpha)" in own["method"]
 
 
 @pytest.mark.parametrize("design", ["within", "between"])
@@ -311,18 +247,6 @@ def test_the_verdict_names_what_is_outside(tmp_path):
     ]
 
 
-def test_the_right_width_is_that_of_a_normal_interval(tmp_path):
-    path = changed_rows(
-        tmp_path / "coverage.json",
-        lambda _: {"mean_width": 2 * 1.96 * 3, "standard_deviation": 3.0},
-    )
-    np.testing.assert_allclose(
-        stored_coverage.coverage_misses("within", path)["mean width, by the right one"],
-        1,
-        atol=1e-4,
-    )
-
-
 # Wilson's interval
 
 
@@ -349,17 +273,3 @@ def test_contrasts_need_as_many_people_as_was_measured():
 def test_the_code_still_gives_what_was_counted_of_few_people(design):
     stored = json.loads((ROOT / "data" / "few_people.json").read_text("utf-8"))
     assert few_people.one_study(design, 0) == stored["first_study"][design]
-
-
-def test_the_same_judge_asked_again_is_nearer_than_another(claims):
-    assert {claim.id for claim in claims if asked_again.is_of_a_judge(claim)} == {
-        "judge_spearman",
-        "judge_accuracy",
-    }
-    of_seconds = asked_again.differences(many.SEED, 0, ["judge_spearman", "judge_accuracy"])
-    for key in ("judge_spearman", "judge_accuracy"):
-        again = abs(of_seconds[asked_again.SAME][key])
-        assert 0 < again < abs(of_seconds[asked_again.ANOTHER][key])
-    for name in ("judge_spearman", "judge_accuracy"):
-        rates = POWER["claims"][name]
-        assert rates["planted"]["passed"] > rates["also"][0]["passed"]

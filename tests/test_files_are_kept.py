@@ -14,8 +14,6 @@ from sense7.files import (
     note_as_written,
     replacing,
     replacing_folder,
-    unused_path,
-    write_whole,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -101,17 +99,6 @@ def test_what_comes_while_a_file_is_written_stays(make, tmp_path):
     assert path.is_symlink() or not path.is_file() or path.read_text() == ""
 
 
-def test_without_hard_links_a_file_is_written_and_what_is_there_stays(tmp_path, monkeypatch):
-    def refused(*given):
-        raise PermissionError
-
-    monkeypatch.setattr(os, "link", refused)
-    write_whole(tmp_path / "a.txt", "first")
-    with naming.refused(tmp_path / "a.txt", "--force"):
-        write_whole(tmp_path / "a.txt", "second")
-    assert (tmp_path / "a.txt").read_text() == "first"
-
-
 def test_a_folder_that_comes_meanwhile_stays(tmp_path):
     folder = tmp_path / "parts"
 
@@ -151,16 +138,3 @@ def test_whichever_file_a_killed_process_leaves_is_as_it_was_written(tmp_path):
     with replacing(path, own=True) as temporary:
         temporary.write_text("third")
     assert path.read_text() == "third"
-
-
-def test_a_name_that_is_taken_gets_a_number(tmp_path):
-    (tmp_path / "a.failed.ipynb").touch()
-    assert unused_path(tmp_path / "a.failed.ipynb").name == "a.failed-2.ipynb"
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, Path.touch, lambda path: path.symlink_to("/")])
-def test_what_is_no_folder_in_the_place_of_a_leftover_is_not_waited_for(make, tmp_path):
-    make(tmp_path / ".part-sense7-x")
-    write_whole(tmp_path / "a.txt", "text")
-    assert (tmp_path / "a.txt").read_text() == "text"
-    assert os.path.lexists(tmp_path / ".part-sense7-x")

@@ -96,13 +96,6 @@ def test_statistics_of_a_subset_are_those_of_a_workbook_of_its_conversations(min
     pd.testing.assert_frame_equal(*tables)
 
 
-def test_a_study_is_shown_in_one_short_line(study):
-    naming.check(
-        repr(study), "small", "3 participants", "4 conversations", "2 conditions", "8 turns"
-    )
-    assert repr(s7.load("synthetic")).startswith("<Study synthetic (synthetic data): ")
-
-
 def test_a_name_cannot_steer_the_terminal(minimal_sheets):
     assert "\x1b" not in repr(parse_sheets(minimal_sheets(), name="a\x1b[31m"))
 
@@ -115,11 +108,6 @@ def mine(tmp_path):
 def test_nobody_finds_what_another_changed(mine):
     del load(mine).conversations["condition"]
     assert "condition" in load(mine).conversations
-
-
-def test_where_it_came_from_is_looked_up_when_it_is_loaded(mine):
-    assert load(mine).provenance.kind == "synthetic"
-    assert load("synthetic").name == "synthetic" != load(mine).name
 
 
 def test_a_file_that_changed_meanwhile_is_read_again(mine):

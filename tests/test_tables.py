@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from helpers import naming
 from sense7 import figures, tables
 from sense7.estimators.estimates import ComputedBy, estimate_row, estimate_table
-from sense7.findings.core import finding
-from sense7.record import EXECUTED_BY, Recorder, format_number, format_value, read_values
+from sense7.record import Recorder, format_number, format_value, read_values
 from sense7.tables import Sentence, Table, Variants
 
 HOSTILE = [
@@ -37,22 +36,6 @@ def test_a_table_names_its_rows_and_columns_for_screen_readers():
     )
     assert {head["scope"] for head in page.select("thead th")} == {"col"}
     assert {head["scope"] for head in page.select("tbody th")} == {"row"}
-
-
-def test_names_and_notes_stand_left_and_numbers_do_not():
-    frame = pd.DataFrame(
-        {
-            "estimate": ["0.5", "-1.2", "not available"],
-            "interval": ["0.1 to 0.9", "[-2, 0]", ""],
-            "note": ["1. as rated, 2. as sent", "never asked", "too few"],
-            "rank": [1, 2, 3],
-        },
-        index=["a", "b", "c"],
-    )
-    page = BeautifulSoup(tables.plain(frame, "caption")._repr_html_(), "html.parser")
-    for row in page.select("tr"):
-        left = ["text-align: left" in cell.get("style", "") for cell in row.select("th, td")]
-        assert left == [True, False, False, True, False]
 
 
 def test_an_estimate_that_is_missing_is_said_to_be():
@@ -148,16 +131,6 @@ def test_text_is_never_markup_in_a_matrix():
     assert page.select("td")[2]["data-column"] == '"><b>'
 
 
-def test_a_matrix_as_text_says_the_same():
-    lines = repr(tables.Matrix(cells(), "Verdicts", "finding")).splitlines()
-    assert lines == [
-        "Verdicts",
-        "first; published: 0.75, second",
-        "first; A: seen here too, 50.0% [40.0%, 60.0%], second, n = 1,234",
-        "first; B: was not asked",
-    ]
-
-
 # Variants: computed results that a reader switches between, without a script, a kernel or a network
 
 
@@ -200,14 +173,6 @@ def test_every_variant_is_a_choice_with_its_name_and_the_first_is_chosen():
         assert (shown["role"], shown["aria-labelledby"]) == ("group", label["id"])
 
 
-def test_each_variant_is_shown_as_it_would_be_alone():
-    variants = some()
-    bodies = [str(body) for body in soup(variants).select("fieldset > div")]
-    for body, alone in zip(bodies, variants.shown.values(), strict=True):
-        expected = BeautifulSoup(alone._repr_html_(), "html.parser")
-        assert BeautifulSoup(body, "html.parser").div.decode_contents() == expected.decode()
-
-
 def test_equal_variants_give_equal_html_and_others_share_no_id():
     assert some()._repr_html_() == some()._repr_html_()
     pages = [soup(some())]
@@ -232,15 +197,6 @@ def test_names_and_labels_are_text_whatever_they_hold(names, label):
     ]
     assert len(re.findall("<legend>[^<]*</legend>", html)) == 1
     assert html.count("<input ") == html.count("<label ") == len(names)
-
-
-def test_a_terminal_gets_all_variants_under_their_names():
-    naming.check(
-        repr(some()),
-        "missing rule:\n[pairwise]\nn = 3\n",
-        "[listwise]\n",
-        "[neither]\nNothing was rated.",
-    )
 
 
 # Recorded values: complete or refused, and the same words everywhere
@@ -341,13 +297,6 @@ def test_a_cell_that_is_run_again_replaces_its_values(recorder, session, tmp_pat
         session.run("alpha", "alpha", recorder=recorder)
 
 
-def test_in_a_build_two_cells_record_no_key_twice(recorder, session, monkeypatch):
-    monkeypatch.setenv(EXECUTED_BY, "sense7")
-    session.run("alpha", recorder=recorder)
-    with naming.refused("'alpha'", error=ValueError):
-        session.run("alpha", recorder=recorder)
-
-
 def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(recorder, tmp_path):
     recorder.value("alpha", 1, **HOW)
     again = Recorder("01-example", tmp_path)
@@ -371,18 +320,6 @@ def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path):
     assert not (tmp_path / "results" / "02-other.json").exists()
     with naming.refused("'alpha'", error=ValueError):
         again.value("alpha", 1, **HOW)
-
-
-def test_of_a_table_the_rows_with_a_key_are_recorded(recorder, tmp_path):
-    rows = {name: estimate_row(0.5, n=3, unit="share", method="m") for name in ("a", "b")}
-    table = finding(estimate_table)
-    recorder.table(table(rows, "which"))
-    recorder.table(table(rows, "which", {"a": "share_a", "b": "share_b"}))
-    recorder.table(table(rows | {"c": rows["a"] | {"key": "only_c"}}, "which"))
-    assert [value["key"] for value in stored(tmp_path)] == ["share_a", "share_b", "only_c"]
-    assert {value["computed_by"]["function"] for value in stored(tmp_path)} == {
-        "sense7.estimators.estimates.estimate_table"
-    }
 
 
 @pytest.mark.parametrize(

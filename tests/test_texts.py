@@ -39,25 +39,6 @@ MARKDOWN = create_md_parser(
 MARK = "\N{REFERENCE MARK}"
 """Stands for code, and for roles whose text comes from elsewhere."""
 
-DIALECT = {
-    r"nought": "zero",
-    r"the mend\b|\bmended": "how to fix it; fixed",
-    r"anew": "again",
-    r"made ready": "set up; prepared",
-    r"at hand": "available",
-    r"held (?:against|beside)": "compared with",
-    r"told apart": "distinguished",
-    r"hangs? (?:together|on)": "are internally consistent; depends on",
-    r"leaning": "interaction; skewed",
-    r"heaped": "cumulative",
-    r"sign by sign": "character by character",
-    r"for once": "for this run",
-    r"who(?:so)?ever": "name the person or part",
-    r"whatever": "regardless of; any",
-    r"as it were": "nothing",
-    r"a (?:row|column|line|table|panel|judge|person|day|dimension) each": "one row for each",
-}
-"""Words of a dialect of our own -> plain scientific English."""
 
 NO_PROSE = {
     *(
@@ -184,18 +165,6 @@ def long_sentences(text):
     return [one for one in sentences if len(re.findall(r"[A-Za-z][\w'-]*|\d[\d.,]*", one)) > 40]
 
 
-def test_no_word_is_of_our_own_dialect():
-    dialect = re.compile("|".join(rf"\b(?:{words})\b" for words in DIALECT), re.IGNORECASE)
-    found = [
-        (path.name, text.count("\n", 0, word.start()) + 1, word[0])
-        for path in [*PAGES, ROOT / "data" / "claims.yml", *CODE]
-        for text in [path.read_text("utf-8")]
-        for word in dialect.finditer(text)
-        if path != Path(__file__)
-    ]
-    assert found == [], "DIALECT in this file says what to write instead"
-
-
 @cache
 def cells_of(path):
     return jupytext.read(path, fmt="md:myst").cells if path in NOTEBOOKS else []
@@ -290,31 +259,6 @@ def test_the_parts_of_a_fraction_stand_in_braces():
         for path in [*PAGES, *CODE]
         if re.search(r"\\[td]?frac[0-9]", path.read_text("utf-8"))
     ] == []
-
-
-TYPED = [
-    "Alpha was 0.961 per turn.",
-    "In 38.1 % of turns.",
-    "There were 9 participants.",
-    "Three out of ten said so.",
-]
-NO_STATISTIC = [
-    "SENSE-7 has seven dimensions.",
-    "See arXiv 2509.16437.",
-    "From very poor (1) to good (4).",
-    "`draws = 2000`",
-]
-
-
-def test_typed_statistics_are_found_and_nothing_else():
-    for texts, typed in ((TYPED, True), (NO_STATISTIC, False)):
-        for text in texts:
-            assert (
-                bool([one for words, _ in passages(text) for one in typed_statistics(words)])
-                == typed
-            ), text
-    assert long_sentences("So " * 41 + ".")
-    assert not long_sentences("So. " * 41)
 
 
 # Choices of the analysis

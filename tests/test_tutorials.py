@@ -243,19 +243,3 @@ def test_every_command_exists_with_its_options(words):
 
 
 # What they say of messages
-
-
-def test_every_message_that_is_explained_is_one_of_the_readers():
-    text = (
-        PAGES["own-workbook"]
-        .read_text("utf-8")
-        .partition("## What the messages mean")[2]
-        .partition("\n## ")[0]
-    )
-    explained = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
-    assert len(explained) == 21
-    files = (ROOT / "src" / "sense7").rglob("*.*")
-    messages = " ".join(
-        path.read_text("utf-8") for path in files if path.suffix in {".py", ".toml"}
-    )
-    assert [phrase for phrase in explained if phrase not in messages] == []

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -21,8 +20,6 @@ LARGEST = 5_000_000
 """Bytes that the wheel may have; it is about three fifths of that."""
 
 OURS = ("SENSE7_", "GITHUB_", "PYTHON", "VIRTUAL_ENV")
-LATEST = 13
-"""Minor version of the newest Python whose numbers are compared."""
 
 
 @pytest.fixture(scope="session")
@@ -120,22 +117,6 @@ def test_a_notebook_runs_in_an_empty_folder_without_what_builds_pages(run_instal
     }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "places"),
-    [
-        (["ledger", "mine"], ["mine: ", "sense7 build synthetic"]),
-        (["notebooks"], []),
-    ],
-)
-def test_what_is_not_there_is_said(run_installed, tmp_path, arguments, places):
-    done = run_installed(MAIN, *arguments)
-    assert done.returncode == 2
-    *_, line = done.stderr.splitlines()
-    naming.check(line, *places)
-    assert "Traceback" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_installed):
     hidden = "import importlib.util as u; f = u.find_spec; u.find_spec = lambda n: None if n == 'papermill' else f(n)"
     done = run_installed(f"{hidden}\n{MAIN}", "build", "synthetic")
@@ -144,85 +125,6 @@ def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_insta
 
 
 # On every Python that is here
-
-
-def pythons():
-    """Programs of the supported Pythons that this machine has, by version."""
-    places = [
-        *Path.home().glob(".pyenv/versions/3.*/bin"),
-        *map(Path, os.environ["PATH"].split(os.pathsep)),
-    ]
-    places = [
-        place for place in places if place.name != "shims"
-    ]  # which are programs of pyenv's own
-    found = {}
-    for minor in range(11, LATEST + 1):
-        programs = [
-            place / f"python3.{minor}" for place in places if (place / f"python3.{minor}").is_file()
-        ]
-        found |= {f"3.{minor}": program for program in programs[:1]}
-    return found
-
-
-def constraints():
-    """Names and versions of the lock, without its hashes."""
-    entries = re.findall(
-        r"^([\w.-]+==[^\\\n]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE
-    )
-    return "\n".join(entry.strip() for entry in entries) + "\n"
-
-
-def build_with(python, wheel, folder):
-    """Install the wheel with its extra ``book`` in an empty environment, build a book in an empty folder."""
-    (folder / "constraints.txt").write_text(constraints(), "utf-8")
-    uv, environment, place = (
-        str(Path(sys.executable).with_name("uv")),
-        folder / "environment",
-        folder / "place",
-    )
-    place.mkdir()
-    steps = (
-        [uv, "venv", "--quiet", "--python", str(python), str(environment)],
-        [
-            *(
-                uv,
-                "pip",
-                "install",
-                "--quiet",
-                "--python",
-                str(environment / "bin" / "python"),
-                "--constraint",
-            ),
-            *(str(folder / "constraints.txt"), f"sense7-companion[book] @ {wheel.as_uri()}"),
-        ],
-        [str(environment / "bin" / "sense7"), "build", "synthetic", "--quiet"],
-    )
-    for step in steps:
-        done = subprocess.run(
-            step, cwd=place, env=without_ours(), capture_output=True, text=True, check=False
-        )
-        assert not done.returncode, f"{step}\n{done.stdout}{done.stderr}"
-    edition = place / "_build" / "editions" / "synthetic"
-    assert done.stdout.splitlines()[-1] == str(edition / "html" / "index.html")
-    return {
-        path.name: json.loads(path.read_text("utf-8"))
-        for path in (edition / "results").glob("*.json")
-    }
-
-
-@pytest.mark.long
-def test_every_python_here_builds_the_book_from_the_wheel_with_equal_numbers(wheel, tmp_path):
-    here = pythons()
-    if len(here) < 2:
-        pytest.skip(f"one supported Python or none is here: {', '.join(here) or 'none'}")
-    recorded = {}
-    for version, python in here.items():
-        (tmp_path / version).mkdir()
-        recorded[version] = build_with(python, wheel, tmp_path / version)
-    first, *others = recorded.values()
-    assert sum(map(len, first.values())) > 600
-    for other in others:
-        assert other == first
 
 
 # What works on every system: here the Unix-only modules and functions are hidden from this project's own code; jobs on

@@ -1,13 +1,9 @@
 """Pages share one style sheet and a few scripts, which have what pages use."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from sense7.book.assets import share_assets
 
-ROOT = Path(__file__).resolve().parents[2]
 HEAD = """<html><head>
 <link rel="stylesheet" href="{root}_static/styles/theme.css?v=1" />
 <link rel="stylesheet" type="text/css" href="{root}_static/own.css" />
@@ -66,12 +62,6 @@ def test_styles_are_those_that_pages_and_scripts_use_with_their_license(html):
     assert style.count("{") == style.count("}")
 
 
-def test_what_a_style_sheet_imports_stands_in_its_place(html):
-    style = (html / "_static" / "book.css").read_text("utf-8")
-    assert "@import" not in style
-    assert 'p { background: url("b.png") }' in style
-
-
 def test_scripts_keep_their_order_and_come_after_the_content(html):
     script = (html / "_static" / "book-1.js").read_text("utf-8")
     assert script.index("first") < script.index("of-script")
@@ -80,14 +70,3 @@ def test_scripts_keep_their_order_and_come_after_the_content(html):
     names = ("<template", "book-1.js", "book-2.js", "book-3.js", "editions.js", "alone.js")
     places = [body.index(name) for name in names]
     assert places == sorted(places)
-
-
-def test_a_large_script_is_a_file_of_its_own(html):
-    texts = [(html / "_static" / f"book-{number}.js").read_text("utf-8") for number in (1, 2, 3)]
-    assert [len(text) > 50_000 for text in texts] == [False, True, False]
-    assert "last" in texts[2]
-
-
-def test_words_to_search_for_are_those_of_pages_that_exist():
-    pages = yaml.safe_load((ROOT / "book" / "keywords.yml").read_text("utf-8"))
-    assert [page for page in pages if not (ROOT / f"{page}.md").exists()] == []

@@ -1,7 +1,6 @@
 """Editions: what they may be called, when they are made again, and that the last good book survives everything."""
 
 import errno
-import html
 import json
 import os
 import re
@@ -9,10 +8,7 @@ import shutil
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
-import pandas as pd
-import psutil
 import pytest
 from bs4 import BeautifulSoup
 
@@ -31,16 +27,13 @@ from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
 from sense7.book.editions import require_same_source, write_manifest
 from sense7.book.inputs import configuration, declared_configuration, edition_name, resolve_inputs
-from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.pages import banner as banner_of
-from sense7.checkout import Project
-from sense7.errors import BuildError, UserError
+from sense7.errors import BuildError
 from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.scores import judges
 from sense7.loading import load
 from sense7.simulate import DEFAULT_JUDGE
-from sense7.workbook import ReadingOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
@@ -116,14 +109,6 @@ def test_a_name_that_is_no_plain_folder_is_refused(name):
 )
 def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
     assert edition_name(name, data) == found
-
-
-@pytest.mark.parametrize(
-    "stem", ["my réal data (1) 'x'", "a; rm b", "(a) $b", "~a`b`", "a!b*?", "-a\nb"]
-)
-def test_a_name_that_is_suggested_needs_no_quotes_in_a_shell(stem):
-    with pytest.raises(UserError, match=r"--name [^\W_][\w.+-]*$"):
-        edition_name(None, f"{stem}.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -259,37 +244,6 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(cas
     assert ("Official" in text) is (case == "official")
 
 
-def test_the_banner_of_a_workbook_with_warnings_leads_to_the_section_that_lists_them():
-    link = BeautifulSoup(
-        banner_of(facts(warnings={"similar": {}}, reader_warnings="2 warnings")), "html.parser"
-    ).a
-    page, anchor = link["href"].split("#")
-    headings = re.findall(
-        "^#+ (.+)$", (ROOT / page.replace(".html", ".md")).read_text("utf-8"), re.MULTILINE
-    )
-    assert anchor in {heading.casefold().replace(" ", "-") for heading in headings}
-    naming.check(link.get_text(), 2)
-
-
-def nobody():
-    conversations = pd.DataFrame({"condition": ["A"], "topic": ["work"], "participant": ["P1"]})
-    return SimpleNamespace(
-        warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations
-    )
-
-
-def given(parameters=()):
-    parts = {"options": ReadingOptions(), "parameters": dict(parameters)}
-    return SimpleNamespace(name="mine", jobs={}, project=Project(ROOT, ROOT), **parts)
-
-
-def test_parameters_are_those_that_were_given():
-    known = resolve_inputs("synthetic").provenance
-    said = build.facts_of(given({"seed": 3, "draws": 200}), nobody(), known)["parameters"]
-    assert said == "draws = 200, seed = 3"
-    assert build.facts_of(given({}), nobody(), known)["parameters"]
-
-
 @pytest.mark.parametrize(
     "text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", "", "\udcff"]
 )
@@ -346,17 +300,6 @@ def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last
         assert visible(cache) == ["newer", "newest"]
 
 
-def test_a_disk_without_locks_is_said_and_built_on(tmp_path, monkeypatch):
-    def no_locks(file, *, wait=True):
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr(build, "lock_file", no_locks)
-    said = []
-    with build.alone(tmp_path / "editions" / "x", tmp_path / "c", said.append):
-        pass
-    naming.check(said[0], f"{tmp_path / 'editions'}: ", os.strerror(errno.ENOLCK))
-
-
 def test_a_place_that_cannot_be_written_is_named(checkout):
     checkout.book()
     (checkout.root / "_build").write_text("a file where a folder should be", "utf-8")
@@ -389,48 +332,6 @@ def test_roles_show_texts_as_they_are(edition):
     naming.check(paragraph, "7 is 7 of 1", "<script>", "{value}`a`", "(<i>why</i>)")
     said = f"empathy {HOSTILE}, {SHARED_FILE}, seed = 7, its (b)."
     assert said in text
-
-
-def test_the_ledger_shows_texts_as_they_are(built, edition):
-    ledger = page(edition, "ledger").find("article")
-    table = ledger.find("table")
-    assert table.find_all(["script", "img", "b", "em"]) == []
-    for words in (
-        "Things <b>counted</b> {value}`seed_of_a` $x^2$ **bold**",
-        "abstract <script>alert(1)</script>",
-        "[a link](https://example.org) and *stars*",
-        "<img src=x onerror=alert(1)> says otherwise",
-    ):
-        assert words in table.get_text()
-    assert "\n7\n" in "\n".join(text.strip() for text in ledger.stripped_strings) + "\n"
-    (link,) = table.tbody.find_all("a")
-    assert link["href"].startswith("../notebooks/01-a.html#cell-")
-    rows, facts = read_ledger(built.root, SHARED_NAME)
-    assert facts["label"].startswith("workbook ")
-    assert [row["verdict"] for row in rows] == ["not comparable"] * 2
-
-
-def test_no_name_of_a_workbook_becomes_markup(edition):
-    for path in pages(edition):
-        shown = soup(path)
-        assert [
-            script for script in shown.find_all("script") if "alert" in script.get_text()
-        ] == [], path
-        assert shown.find_all(onerror=True) == []
-    cells = [cell.get_text() for cell in page(edition, "01-a").find("table").find_all("td")]
-    assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
-
-
-def test_nothing_tells_where_it_was_built(built):
-    places = {
-        str(built.root),
-        html.escape(str(built.root)),
-        "check%20out",
-        "check out",
-        str(Path.home()),
-    }
-    for name, content in built.bytes(SHARED_NAME).items():
-        assert not [place for place in places if place.encode() in content], name
 
 
 def read_when(checkout):
@@ -564,15 +465,6 @@ def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
     assert own.bytes(SHARED_NAME) == good
 
 
-def test_a_key_recorded_by_two_notebooks_is_an_error(tmp_path):
-    (tmp_path / "results").mkdir()
-    for name in ("01-a", "02-b"):
-        value = {"key": "seed_of_a", "estimate": 1, "notebook": name}
-        (tmp_path / "results" / f"{name}.json").write_text(json.dumps([value]), "utf-8")
-    with naming.refused("'seed_of_a'", "01-a", "02-b", error=BuildError):
-        write_ledger(tmp_path, tmp_path, [], None, None, {})
-
-
 def test_a_second_build_waits_and_says_for_whom(tmp_path):
     """Both end well: tests/faults/test_interrupted_build.py."""
     editions, said, waited = tmp_path / "editions", [], []
@@ -590,14 +482,6 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path):
     assert waited == [True]
     (message,) = said
     naming.check(message, "one", os.getpid())
-
-
-def test_what_waits_to_make_pages_ends_with_what_it_waits_for(own, ends):
-    """It is started first, and never asked: of data that cannot be used no page is made."""
-    config, others = configuration(own.root), psutil.Process().children()
-    with pages_module.jupyter_book_waiting(config, own.root / "kept"):
-        (waiting,) = set(psutil.Process().children()) - set(others)
-    assert ends(waiting.pid, 10)
 
 
 def test_a_warning_ends_a_build_though_jupyter_book_ends_with_0(tmp_path, monkeypatch):

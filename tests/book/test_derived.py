@@ -1,8 +1,6 @@
 """Notebooks for readers: plain Markdown with the numbers of an edition, and outputs that any viewer shows."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,22 +13,16 @@ from sense7.book.derived import (
     Prose,
     as_markdown,
     derive,
-    read_citations,
-    same_but_pictures,
     write_derived,
 )
 from sense7.book.extensions.values import Edition
-from sense7.book.inputs import pages_of_contents
 from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
-    installable_from,
     plain_outputs,
 )
 from sense7.errors import BuildError
 from sense7.outputs import OUTPUTS
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def value(key, estimate=0.5, **given):
@@ -189,16 +181,6 @@ def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case):
     naming.check(plain(book, text), *named)
 
 
-def test_two_authors_are_named_and_of_more_the_first():
-    citations = read_citations(ROOT / "book" / "references.bib")
-    assert citations["benjamini1995controlling"].in_text == (
-        "[Benjamini and Hochberg (1995)](https://doi.org/10.1111/j.2517-6161.1995.tb02031.x)"
-    )
-    assert citations["kumar2025judging"].in_parentheses == (
-        "[Kumar et al., 2025](https://arxiv.org/abs/2506.10150)"
-    )
-
-
 def test_what_was_planted_is_said_of_simulated_data_alone(checkout):
     checkout.notebook("01-a")
     text = "Before.\n\n:::{planted}\nIt is planted.\n:::\n\nAfter."
@@ -232,14 +214,6 @@ def test_a_text_of_a_workbook_is_no_markup(text):
 
     html = MarkdownIt("commonmark").enable("table").render(f"is {as_markdown(text)} so")
     assert html.count("<") == 2, html  # the paragraph
-
-
-def test_links_of_a_download_lead_to_the_commit_that_it_was_made_from():
-    addresses = Addresses.elsewhere("https://example.org/me/book", "1a2b")
-    assert addresses.of("../book/own-judge") == (
-        "https://example.org/me/book/blob/1a2b/book/own-judge.md"
-    )
-    assert addresses.of("02-b") == "02-b.ipynb"  # it lies beside it
 
 
 def executed(*outputs, source='data = "synthetic"\nseed = 1\nresults = "results"'):
@@ -289,59 +263,6 @@ def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(c
     assert "seed = 7" not in json.dumps(node)
 
 
-@pytest.mark.parametrize(
-    ("contents", "neighbours"),
-    [
-        (
-            ["notebooks/02-b", "book/ledger", "notebooks/01-a.md", "notebooks/03-c"],
-            ["02-b", "03-c"],
-        ),
-        (["notebooks/03-c", "notebooks/01-a"], ["03-c"]),
-        (["notebooks/02-b", "notebooks/03-c"], []),
-    ],
-    ids=["another order", "the last", "in no place"],
-)
-def test_the_neighbours_of_a_notebook_are_those_of_the_table_of_contents(
-    checkout, contents, neighbours
-):
-    for name in ("01-a", "02-b", "03-c"):
-        checkout.notebook(name, "shown")
-    checkout.toc(*contents)
-    book = book_of(checkout)
-    cells = json.loads(derive(book, book.notebooks[0], executed()))["cells"]
-    links = re.findall(r"\[([\w-]+)\]\([\w-]+\.ipynb\)", "".join(cells[0]["source"]))
-    assert links == neighbours
-
-
-def test_pages_of_parts_and_sections_stand_in_their_order(tmp_path):
-    contents = (
-        "format: jb-book\nroot: index\nparts:\n"
-        "  - chapters:\n    - file: a\n      sections:\n      - file: b.md\n    - file: c.ipynb\n"
-        "  - caption: More\n    chapters:\n    - url: https://example.org\n    - file: d\n"
-    )
-    (tmp_path / "_toc.yml").write_text(contents, encoding="utf-8")
-    assert pages_of_contents(tmp_path) == ["a", "b", "c", "d"]
-    (tmp_path / "_toc.yml").write_text("root: [index", encoding="utf-8")
-    with pytest.raises(BuildError, match=r"_toc\.yml: .* line 1"):
-        pages_of_contents(tmp_path)
-
-
-def test_settings_take_the_place_of_the_parameters(checkout):
-    checkout.notebook("01-a", "shown")
-    book = book_of(checkout)
-    derived = derive(book, book.notebooks[0], executed(), {"data": "mine.xlsx", "seed": 7})
-    assert "".join(json.loads(derived)["cells"][1]["source"]) == "data = 'mine.xlsx'\nseed = 7"
-
-
-def test_a_download_names_its_edition_and_the_workbook_that_it_reads(checkout):
-    checkout.notebook("01-a", "shown")
-    book = book_of(checkout, kind="own")
-    settings = {"data": "mine_1.xlsx", "seed": 7}
-    first = json.loads(derive(book, book.notebooks[0], executed(), settings))["cells"][0]
-    text = "".join(first["source"])
-    naming.check(text, "**Workbook mine&#95;1.xlsx**", "SENSE-7", "my&#95;study", "sense7 build")
-
-
 def test_a_cell_that_these_data_cannot_run_says_why_and_runs_nothing(checkout):
     checkout.notebook("01-a", "1 / 0")
     book = book_of(checkout)
@@ -365,22 +286,11 @@ def test_the_library_is_installed_below_the_parameters_only_where_it_is_missing(
     assert shell.run_cell(code[1]).success
 
 
-def test_the_library_comes_from_the_commit_that_a_page_was_made_from():
-    repository = {"url": "https://example.org/me/book", "branch": "main"}
-    assert installable_from(repository, "1a2b") == "git+https://example.org/me/book@1a2b"
-
-
 def notebook_with(picture, text="a", library="matplotlib 3.11"):
     data = {"image/png": picture, "text/plain": text}
     cell = {"cell_type": "code", "outputs": [{"data": data, "metadata": {}}], "source": "x"}
     metadata = {"sense7": {"derived": cells_digest([cell]), "pictures": library}}
     return json.dumps({"cells": [cell], "metadata": metadata})
-
-
-def test_a_picture_of_another_library_makes_no_notebook_stale_but_its_text_does():
-    assert same_but_pictures(notebook_with("aaaa"), notebook_with("bbbb", library="matplotlib 4"))
-    assert not same_but_pictures(notebook_with("aaaa"), notebook_with("aaaa", "b"))
-    assert not same_but_pictures("no notebook", notebook_with("aaaa"))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from typer.testing import CliRunner
 
 from helpers import naming
-from helpers.checkout import SHARED_FILE, SHARED_NAME
+from helpers.checkout import SHARED_NAME
 from sense7.book.editions import FORMAT, list_editions, write_manifest, write_site
 from sense7.cli import app
 
@@ -68,20 +68,6 @@ def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
         },
         {"name": "Übung (2)", "label": HOSTILE, "pages": ["book/index.html", "search.html"]},
     ]
-
-
-def test_an_unchanged_list_is_left_alone_and_an_edition_that_is_gone_leaves_it(tmp_path):
-    for name in ("a", "b"):
-        make_edition(tmp_path, name)
-    list_editions(tmp_path)
-    path = tmp_path / "editions.js"
-    before = path.stat()
-    list_editions(tmp_path)
-    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    shutil.rmtree(tmp_path / "a")
-    list_editions(tmp_path)
-    assert [entry["name"] for entry in listed(tmp_path)] == ["b"]
-    assert [found.name for found in tmp_path.glob(".*.part")] == []
 
 
 # A web site
@@ -155,15 +141,6 @@ def test_whose_conversations_a_site_publishes_is_said_of_a_workbook_of_ones_own(
 
 
 # A build
-
-
-def test_a_build_lists_what_is_there(built):
-    (entry,) = listed(built.editions)
-    label = f"workbook {SHARED_FILE}, given by its path"
-    assert (entry["name"], entry["label"]) == (SHARED_NAME, label)
-    assert {"book/index.html", "book/ledger.html", "notebooks/01-a.html", "search.html"} <= set(
-        entry["pages"]
-    )
 
 
 def test_every_page_loads_what_leads_to_the_others_and_refers_to_nothing_outside_its_edition(
@@ -278,14 +255,6 @@ def test_the_list_opens_and_closes_by_keyboard(editions, visit):
     assert page.evaluate("document.activeElement.textContent") == "Edition: one"
 
 
-def test_a_screen_reader_finds_nothing_amiss(editions, visit):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page, _ = visit(editions / "one" / "html" / "book" / "index.html")
-    open_list(page)
-    found = axe.run(page).response["violations"]
-    assert [(rule["id"], node["html"][:200]) for rule in found for node in rule["nodes"]] == []
-
-
 @pytest.mark.parametrize("case", ["elsewhere", "renamed", "the only one"])
 def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(
     editions, visit, tmp_path, case
@@ -302,14 +271,3 @@ def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(
     page, said = visit(html / "book" / "index.html")
     assert page.locator("nav").count() == 0
     assert said == page.evaluate("problems") == []
-
-
-@pytest.mark.parametrize(
-    "content", [None, "window.sense7Editions = 5;\n", "window.sense7Editions = [];\n"]
-)
-def test_a_list_that_is_missing_or_none_leaves_the_page_as_it_is(editions, visit, content):
-    path = editions / "editions.js"
-    path.unlink() if content is None else path.write_text(content, "utf-8")
-    page, _ = visit(editions / "one" / "html" / "book" / "index.html")
-    assert page.locator("nav").count() == 0
-    assert page.evaluate("problems") == []

@@ -14,16 +14,14 @@ import time
 from pathlib import Path
 
 import pytest
-from papermill.exceptions import PapermillExecutionError
 
 from helpers import naming
 from helpers.checkout import recording
-from sense7.book import code, execute, kernels
+from sense7.book import execute, kernels
 from sense7.book import jobs as jobs_module
 from sense7.book.code import Library
 from sense7.book.jobs import plan
-from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.scheduler import Cluster
+from sense7.book.notebooks import find_notebooks
 from sense7.errors import BuildError
 from sense7.processes import FIXED
 
@@ -77,11 +75,6 @@ def chain(runner):
     runner.checkout.notebook("03-c", "1", needs=["02-b"])
     runner.checkout.notebook("04-d", "1", parameters="draws = 100\nseed = 1")
     return runner
-
-
-def test_a_plan_is_in_the_order_of_needs(chain):
-    chain.checkout.notebook("01-a", "1", needs=["04-d"])
-    assert list(chain.plan()) == ["04-d", "01-a", "02-b", "03-c"]
 
 
 def test_an_edit_changes_the_notebook_and_all_that_need_it(chain):
@@ -191,65 +184,6 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
     assert changed(before, chain.plan()) == again
 
 
-@pytest.mark.parametrize(
-    ("texts", "reached"),
-    [
-        (["import sense7.parts.other"], {"parts.other"}),
-        (["from sense7.parts import reading as r"], {"parts.reading"}),
-        (["import sense7", "sense7.load()"], {"loading", "parts.reading"}),
-        (["from sense7 import parts", "parts.other.other()"], {"parts.other"}),
-        (["if True:\n    from sense7.findings.words import WORDS"], {"findings.words"}),
-        # Two functions call different things by one name.
-        (
-            [
-                "def a():\n    from sense7.parts import other as m",
-                "from sense7.findings import words as m",
-            ],
-            {"parts.other", "findings.words"},
-        ),
-        (["import sense7_other", "s7 = 1"], set()),
-        (["this is no Python", "!ls", "from sense7.parts import other"], {"parts.other"}),
-    ],
-)
-def test_a_notebook_uses_the_modules_behind_what_it_imports(chain, library, texts, reached):
-    chain.checkout.notebook("01-a", *texts)
-    modules = chain.plan()["01-a"].modules
-    packages = {"sense7", "sense7.parts", "sense7.findings"}
-    assert {name.removeprefix("sense7.") for name in modules - packages} == reached
-
-
-@pytest.mark.parametrize(("kept", "again"), [("all", 1), ("damaged", 7), ("none", 7)])
-def test_of_modules_only_what_changed_since_the_last_build_is_parsed_again(
-    chain, library, monkeypatch, tmp_path, kept, again
-):
-    chain.checkout.notebook(
-        "01-a",
-        "import sense7 as s7",
-        "from sense7.findings import turns\nturns.table(s7.load(data))",
-    )
-    package, file = tmp_path / "sense7", tmp_path / "modules.json"
-    parsed = []
-    read_module = code.read_module
-    monkeypatch.setattr(code, "read_module", lambda text: parsed.append(text) or read_module(text))
-
-    def planned():
-        parsed.clear()
-        modules = Library(package, {"load": "loading"}, file)
-        chain.library = lambda: modules
-        jobs = chain.plan()
-        modules.keep()
-        return jobs
-
-    before = planned()
-    library("parts/other", "def other():\n    return 3")
-    if kept != "all":
-        file.write_text("{" if kept == "damaged" else "{}", "utf-8")
-    after = planned()
-    assert (changed(before, after)[0], len(parsed)) == ("01-a", again)
-    assert planned() == after
-    assert parsed == []
-
-
 LOADED = """
 import sys
 import textwrap
@@ -327,7 +261,6 @@ def test_in_order_side_by_side_and_only_once(runner):
     ]
 
 
-WORDS_OF_JUPYTER = r"(?<=could not be executed )\(.*\)"
 FAILING = {
     "nothing recorded": "from sense7.record import Recorder\n\nrecord = Recorder('01-a', results)",
     "kernel dies": "import os\n\nos._exit(3)",
@@ -340,21 +273,6 @@ def test_other_ways_to_fail_name_the_notebook(runner, way):
     with naming.refused("01-a.md: ", error=BuildError):
         runner.run()
     assert list((runner.checkout.root / "cache").iterdir()) == []
-
-
-def test_of_a_failed_cell_the_line_of_this_library_is_named_that_raised():
-    colored = [
-        "\x1b[31m---------\x1b[39m",
-        "\x1b[36mFile \x1b[39m\x1b[32m/env/sense7/loading.py:12\x1b[39m, in \x1b[36mload\x1b[39m",
-        "\x1b[36mFile \x1b[39m\x1b[32m/env/sense7/files.py:345\x1b[39m, in \x1b[36mopened\x1b[39m",
-        "\x1b[36mFile \x1b[39m\x1b[32m/env/pandas/io.py:6\x1b[39m, in \x1b[36mread\x1b[39m",
-    ]
-    error = PapermillExecutionError(5, 3, "\ns7.load('a')\nb", "OSError", "no file", colored)
-    words = execute.failed_cell(error)
-    assert words.startswith(
-        "code cell 3, which begins with \"s7.load('a')\", raised OSError: no file"
-    )
-    assert words.endswith("(sense7/files.py, line 345)")
 
 
 def test_an_interrupt_kills_what_runs_at_once(runner, ends):
@@ -400,28 +318,6 @@ def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, n
 
 
 @pytest.mark.skipif(not execute.FORKS, reason="kernels are forked under Linux alone")
-def test_an_interruption_from_the_keyboard_does_not_reach_the_fork_server_while_it_starts():
-    """It would end in a traceback of the interpreter: a new process, else the server is started already."""
-    lines = """
-        import os, psutil, signal, time
-        from sense7.book.kernels import start_fork_server
-
-        start_fork_server([], os.environ)
-        children = psutil.Process().children()
-        [server] = [child.pid for child in children if "forkserver" in " ".join(child.cmdline())]
-        for _ in range(100):
-            os.kill(server, signal.SIGINT)
-            time.sleep(0.005)
-        assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == set()
-        assert os.waitpid(server, os.WNOHANG) == (0, 0)
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.skipif(not execute.FORKS, reason="kernels are forked under Linux alone")
 def test_no_process_of_a_build_begins_with_the_key_of_a_judge():
     lines = """
         import os, psutil
@@ -463,15 +359,6 @@ def test_forked_kernels_share_no_random_state(runner):
     assert not set(one) & set(two)
 
 
-def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch, tmp_path):
-    runner.checkout.notebook("01-a", "1")
-    (tmp_path / "ipykernel_launcher.py").write_text("raise SystemExit(1)", "utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(execute, "FORKS", False)
-    with naming.refused("01-a.md: ", error=BuildError):
-        runner.run()
-
-
 # Prose: what was executed gets that which the notebook has now
 
 
@@ -492,32 +379,6 @@ def test_other_prose_executes_nothing_and_gives_what_executing_would(runner):
     assert kept == (runner.edition / "notebooks" / f"{name}.ipynb").read_bytes()
     assert "two lines: ä." in kept.decode()
     assert "A cell of its own." in kept.decode()
-
-
-def test_without_an_injected_cell_prose_goes_where_it_belongs(runner):
-    path = runner.checkout.notebook("01-a", recording("01-a", "seed_of_a"))
-    job = runner.plan()["01-a"]
-    executed = to_ipynb(job.notebook)
-    node = json.loads(executed) | {"metadata": {"papermill": {}}}
-    path.write_text(path.read_text("utf-8").replace("Text.", "Other text."), encoding="utf-8")
-    shown = json.loads(execute.with_prose(json.dumps(node), runner.plan()["01-a"].notebook))
-    assert [cell["cell_type"] for cell in shown["cells"]] == [
-        cell["cell_type"] for cell in node["cells"]
-    ]
-    assert "Other text." in "".join("".join(cell["source"]) for cell in shown["cells"])
-
-
-def test_a_tag_of_code_is_no_prose(chain):
-    before = chain.plan()
-    path = chain.checkout.root / "notebooks" / "04-d.md"
-    text = path.read_text("utf-8")
-    path.write_text(
-        text + "\n```{code-cell} ipython3\n:tags: [hide-input]\n\n1\n```\n", encoding="utf-8"
-    )
-    between = chain.plan()
-    assert changed(before, between) == ["04-d"]
-    path.write_text(path.read_text("utf-8").replace("hide-input", "hide-output"), encoding="utf-8")
-    assert changed(between, chain.plan()) == ["04-d"]
 
 
 # Same again: neither threads nor workers nor the way kernels start change a number, to the last byte.
@@ -574,19 +435,7 @@ def test_threads_workers_and_kernels_change_no_byte(executed):
     assert executed["forked"] == executed["fresh"]
 
 
-def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed):
-    for files in executed.values():
-        values = {value["key"]: value["estimate"] for value in json.loads(files["01-a.json"])}
-        assert values["threads_of_01-a"] == 1
-
-
 # Where the tasks of a build run: on this machine, or on a cluster (test_scheduler_cluster.py).
-
-
-def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with naming.refused("--scheduler", "distributed>="):
-        Cluster("tcp://127.0.0.1:9")
 
 
 def test_without_a_way_to_this_machine_itself_no_kernel_is_waited_for(runner, monkeypatch):

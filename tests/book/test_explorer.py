@@ -10,16 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import validate
-from matplotlib.colors import to_rgb
 
 import sense7
-from sense7 import explorer, load
-from sense7.explorer import explorer_files, rated_example, script_json
-from sense7.figures.style import ink_on
+from sense7 import load
+from sense7.explorer import explorer_files, script_json
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
 from sense7.judge.scores.judges import Judges, read_runs, simulated_note
-from sense7.taxonomy import DIMENSION_NAMES, LEVEL_COLOURS, RATING_NAMES
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
 
 SCHEMA = json.loads(files(sense7).joinpath("explorer_schema.json").read_text("utf-8"))
@@ -169,14 +167,6 @@ def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_
     )
 
 
-def test_a_conversation_without_any_rating_has_no_mean(study_of):
-    blank = dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES))
-    first_turn_only = [None, "good", *[None] * 14]
-    index, _ = data_of(explorer_files(study_of(messages=blank | {"Affective": first_turn_only})))
-    assert index["conversations"]["mean"] == [4.0, None, None, None]
-    assert index["conversations"]["level"] == [4, 0, 0, 0]
-
-
 def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judged):
     study, index, _ = synthetic
     assert index["judges"] == [], "without predictions there is no judge"
@@ -223,40 +213,6 @@ def test_the_list_is_light_and_so_is_each_file_of_texts(judged):
     assert max(sizes.values()) <= 60_000, "to open one conversation costs one of these files"
 
 
-def test_conversations_longer_than_a_file_have_one_each(study_of, monkeypatch):
-    study = study_of()
-    _, together = data_of(explorer_files(study))
-    monkeypatch.setattr(explorer, "BYTES_PER_FILE", 1)
-    index, apart = data_of(explorer_files(study))
-    assert [text["conversations"] for text in index["texts"]] == [1, 1, 1, 1]
-    assert apart == together
-
-
-def test_the_example_is_a_conversation_of_the_workbook(synthetic):
-    study, _, _ = synthetic
-    example = rated_example(study)
-    turns = study.turns[study.turns["conversation"] == example["name"]]
-    overall = [int(level) for level in turns["overall"]]
-    assert [int(sign) for sign in example["ratings"][0]["signs"]] == overall
-    assert min(overall) <= 2
-    assert max(overall) >= 4
-
-
-def test_without_a_rated_conversation_there_is_no_example(study_of):
-    blank = dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES))
-    assert (
-        rated_example(study_of(messages=blank | {"Affective": [None, "good", *[None] * 14]}))
-        is None
-    )
-
-
-def test_colours_are_those_of_the_figures_and_their_ink_can_be_read(synthetic):
-    inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
-    pairs = zip(LEVEL_COLOURS, inks, strict=True)
-    expected = [{"background": colour, "ink": ink} for colour, ink in pairs]
-    assert synthetic[1]["colours"] == expected
-
-
 # --- nothing but text
 
 
@@ -271,9 +227,3 @@ def test_any_text_survives_and_none_can_end_the_script(content):
         re.search("[<>&\u2028\u2029\u202a-\u202e\u2066-\u2069\x00-\x1f\x7f-\x9f]", script) is None
     )
     script.encode()
-
-
-def test_half_a_character_can_be_written():
-    script = script_json("\ud800 lone")
-    script.encode()
-    assert json.loads(script) == "\ud800 lone"

@@ -9,10 +9,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers import naming
-from sense7.book import code, pages
-from sense7.book.code import is_source, versions
+from sense7.book import pages
 from sense7.book.pages import describe
-from sense7.checkout import commit_of, why_commit_unknown
+from sense7.checkout import commit_of
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is not installed")
@@ -61,49 +60,6 @@ def test_the_commit_of_a_repository_around_the_checkout_is_not_taken_for_its_own
     inner = repository / "inner"
     inner.mkdir()
     assert commit_of(inner)["commit"] is None
-
-
-def test_without_git_the_commit_is_not_known(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert commit_of(tmp_path) == {"commit": None, "changed": None}
-
-
-@needs_git
-def test_why_a_commit_is_not_known_is_said_where_there_is_a_history(
-    repository, tmp_path, monkeypatch
-):
-    assert why_commit_unknown(repository) == why_commit_unknown(tmp_path) == ""
-    (repository / ".git" / "HEAD").rename(repository / ".git" / "lost")
-    assert "not a git repository" in why_commit_unknown(repository)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    naming.check(why_commit_unknown(repository), "git")
-
-
-@needs_git
-def test_the_checkout_of_another_user_comes_with_gits_own_remedy(repository, monkeypatch):
-    # What git's own tests set: every folder then counts as somebody else's.
-    git_program = repository.parent / "bin" / "git"
-    git_program.parent.mkdir()
-    git_program.write_text(
-        f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "{GIT}" "$@"\n', "utf-8"
-    )
-    git_program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(git_program.parent))
-    monkeypatch.setenv("HOME", str(repository.parent))
-    assert commit_of(repository)["commit"] is None
-    assert "git config --global --add safe.directory" in why_commit_unknown(repository)
-
-
-@needs_git
-def test_what_a_hook_sets_leads_to_no_other_repository(repository, tmp_path, monkeypatch):
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    assert commit_of(repository)["commit"] is not None
-
-
-def test_what_is_not_installed_is_said(monkeypatch):
-    monkeypatch.setattr(code, "SHOWN_VERSIONS", ("numpy", "no-such-package"))
-    assert versions()["no-such-package"]
-    assert versions()["numpy"][0].isdecimal()
 
 
 def facts(**given):
@@ -182,21 +138,6 @@ ROW, VALUE, FACTS = (
 @pytest.mark.parametrize(
     "change",
     [
-        {"prose": ["# Title\n\nOther text with a `{value}`."]},
-        {"code": "2"},
-        {"value": VALUE[0] | {"estimate": 2}},
-        {"row": ROW[0] | {"computed": {"key": "a", "estimate": 2}}},
-        {"facts": FACTS | {"verdicts": "1 missed"}},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-def test_what_one_page_shows_leaves_the_others_as_they_are(change):
-    assert pages.frame_digest(ROOT, *sources(**change)) == pages.frame_digest(ROOT, *sources())
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
         {"prose": ["# Another title\n\nText."]},
         {"prose": ["# Title\n\n## Section\n\nText."]},
         {"prose": ["# Title\n\n(name)=\nText."]},
@@ -214,24 +155,3 @@ def test_what_one_page_shows_leaves_the_others_as_they_are(change):
 )
 def test_what_other_pages_show_begins_anew(change):
     assert pages.frame_digest(ROOT, *sources(**change)) != pages.frame_digest(ROOT, *sources())
-
-
-def test_other_packages_begin_anew(monkeypatch):
-    before = pages.frame_digest(ROOT, *sources())
-    monkeypatch.setattr(pages, "environment_of", lambda root: ["other 1"])
-    assert pages.frame_digest(ROOT, *sources()) != before
-
-
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [
-        ("frame.py", True),
-        ("__pycache__/frame.cpython-311.pyc", False),
-        ("__pycache__/frame.cpython-311.pyc.140539426300208", False),
-    ],
-)
-def test_what_python_compiles_meanwhile_is_no_source(tmp_path, name, is_one):
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(b"")
-    assert is_source(path) is is_one

@@ -93,15 +93,6 @@ def test_an_edition_of_another_version_is_refused_in_words_by_ledger_and_site(
         write_site(edition.parent, ["mine"], tmp_path / "site")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}', "null"])
-def test_a_manifest_that_cannot_be_read_is_damage_and_a_page_of_others_is_none(edition, text):
-    (edition / "html" / "notes.html").write_text("mine", "utf-8")
-    assert damage(edition) == []
-    (edition / "manifest.json").write_text(text, "utf-8")
-    (problem,) = damage(edition)
-    naming.check(problem, "manifest.json")
-
-
 def test_what_no_build_wrote_so_is_moved_to_a_folder_of_its_own(edition, tmp_path):
     said = []
     set_aside(edition, said.append)
@@ -181,23 +172,6 @@ def project(checkout, monkeypatch, tmp_path):
 
 def key(project, **options):
     return resolve_inputs(str(project.root / "mine.xlsx"), **options).key
-
-
-def test_an_edition_of_named_predictions_is_another_one_though_they_are_nowhere(project):
-    """Else a build that names a folder without any says that nothing changed, and not that the folder is wrong."""
-    assert key(project, predictions=project.root / "nowhere") != key(project)
-
-
-def test_what_lies_beside_a_link_to_a_workbook_is_noticed(project, tmp_path, monkeypatch):
-    """It is looked for beside the link, wherever the command is given."""
-    folder = tmp_path / "links"
-    folder.mkdir()
-    (folder / "mine.xlsx").symlink_to(project.root / "mine.xlsx")
-    known = resolve_inputs(str(folder / "mine.xlsx")).key
-    monkeypatch.chdir(folder)
-    assert resolve_inputs("mine.xlsx").key == known
-    (folder / "mine_notes.json").write_text("{}")
-    assert resolve_inputs("mine.xlsx").key != known
 
 
 @settings(

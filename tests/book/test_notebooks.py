@@ -43,23 +43,6 @@ def unfit(**given):
 @pytest.mark.parametrize(
     "given",
     [
-        {"seed": 0},
-        {"seed": 2**63 - 1},
-        {"draws": 100},
-        {"confidence": 0.9},
-        {"confidence": 0.999},
-        {"data": "x.xlsx"},
-        {"prompted_condition": ""},
-        {},
-    ],
-)
-def test_fit_parameters_pass(given):
-    assert unfit(**given) == []
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
         {"seed": True},
         {"seed": 1.0},
         {"seed": "1"},
@@ -111,29 +94,6 @@ def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell):
         load_notebook(path)
 
 
-def test_a_parameters_cell_may_hold_comments_and_every_literal(checkout):
-    path = checkout.notebook(
-        "01-a", parameters='# why\nseed = 3  # so\ndata = "x"\nconfidence = 0.9'
-    )
-    assert load_notebook(path).defaults == {"seed": 3, "data": "x", "confidence": 0.9}
-
-
-def test_a_notebook_has_exactly_one_parameters_cell(checkout):
-    path = checkout.notebook("01-a")
-    text = path.read_text("utf-8")
-    path.write_text(text.replace("[parameters]", "[other]"), "utf-8")
-    with naming.refused("01-a.md: ", 0):
-        load_notebook(path)
-    path.write_text(text + text[text.index("```{code-cell}") :], "utf-8")
-    with naming.refused("01-a.md: ", 2):
-        load_notebook(path)
-
-
-def test_defaults_have_to_be_within_the_limits(checkout):
-    with naming.refused("01-a.md: ", "draws = 5", "seed = True"):
-        load_notebook(checkout.notebook("01-a", parameters="draws = 5\nseed = True"))
-
-
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
@@ -152,16 +112,6 @@ def test_odd_settings_in_the_metadata_are_refused(checkout, settings, named):
         load_notebook(path)
 
 
-@pytest.mark.parametrize("block", ["", "sense7:", "sense7: []"])
-def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block):
-    path = checkout.notebook("01-a")
-    text = path.read_text("utf-8")
-    declared = text[text.index("sense7:\n") : text.index("---\n\n")]
-    path.write_text(text.replace(declared, f"{block}\n" if block else ""), "utf-8")
-    with naming.refused("01-a.md: ", "`sense7:`"):
-        load_notebook(path)
-
-
 @pytest.mark.parametrize(
     ("change", "places"),
     [
@@ -176,14 +126,6 @@ def test_a_text_that_cannot_be_read_is_one_message(checkout, change, places):
     path.write_bytes(change(path.read_text("utf-8")))
     with naming.refused("01-a.md: ", *places):
         load_notebook(path)
-
-
-def test_a_byte_order_mark_and_line_ends_of_windows_change_nothing(checkout):
-    path = checkout.notebook("01-a", recording("01-a", "seed_of_a"))
-    before = load_notebook(path)
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert load_notebook(path) == before
 
 
 def test_a_page_of_released_ratings_that_names_none_is_refused(checkout):
@@ -244,21 +186,9 @@ def test_a_text_that_a_program_saved_from_its_derived_notebook_is_refused(
         load_notebook(path)
 
 
-def test_an_unknown_need_is_refused(checkout):
-    checkout.notebook("01-a", needs=["00-none"])
-    with naming.refused("01-a.md: ", "'00-none'"):
-        find_notebooks(checkout.root)
-
-
 def test_a_checkout_without_notebooks_is_refused(checkout):
     with naming.refused(checkout.root / "notebooks"):
         find_notebooks(checkout.root)
-
-
-def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
-    for name in ("02-b", "01-a", "draft", "10-c"):
-        checkout.notebook(name)
-    assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
 
 
 def for_readers(prose):
@@ -284,25 +214,6 @@ def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout):
     done = checkout.call("run", "01")
     assert (done.returncode, copy.read_text("utf-8")) == (2, edited)
     naming.check(done.stderr, copy)
-
-
-def test_what_is_executed_is_equal_for_equal_text(checkout):
-    notebook = load_notebook(checkout.notebook("01-a", recording("01-a", "a")))
-    text = to_ipynb(notebook)
-    assert text == to_ipynb(notebook)
-    node = json.loads(text)
-    assert [cell["id"] for cell in node["cells"]] == ["cell-01", "cell-02", "cell-03"]
-    assert all(
-        cell["outputs"] == [] and cell["execution_count"] is None for cell in node["cells"][1:]
-    )
-    assert set(node["metadata"]) == {"kernelspec", "language_info"}
-
-
-def test_no_notebook_for_binder_is_left_over():
-    folder = ROOT / "notebooks"
-    assert {path.stem for path in folder.glob("*.ipynb")} == {
-        path.stem for path in folder.glob("[0-9]*.md")
-    }
 
 
 # Cells by hand

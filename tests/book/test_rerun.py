@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -17,16 +16,13 @@ from helpers import naming
 from helpers.checkout import SHARED_NAME, recording
 from sense7.book.build import build_edition, read_inputs
 from sense7.book.inputs import resolve_inputs
-from sense7.book.notebooks import find_notebooks
-from sense7.book.rerun import rerun, select_notebook
+from sense7.book.rerun import rerun
 from sense7.claims import State
 from sense7.sources import SOURCES, copy_for_edition, fetch, part_files, resolve
 from sense7.sources.converters import official_sheets
 from sense7.sources.registry import Source
 from sense7.workbook import read_sheets
 
-ROOT = Path(__file__).resolve().parents[2]
-RELIABILITY = ROOT / "notebooks" / "03-reliability.md"
 LOADING = "import sense7 as s7\n\nstudy = s7.load(data)\n"
 READING = 'import json\nfrom pathlib import Path\n\nbefore = json.loads(Path(results, "01-a.json").read_text())\n'
 
@@ -121,19 +117,6 @@ def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_valu
     out.write_text(out.read_text("utf-8") + " ", "utf-8")
     with naming.refused(f"{out}: "):
         rerun(book.root, "01-a", out=out)
-
-
-@pytest.mark.parametrize("name", ["copy.md", "copy"])
-def test_a_place_for_something_else_is_refused(name, book, tmp_path):
-    with naming.refused(tmp_path / name, ".ipynb"):
-        rerun(book.root, "01-a", out=tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    "text", ["3", "03", "03-reliability", "reliability", str(ROOT / "notebooks/03-reliability.md")]
-)
-def test_a_notebook_is_found_by_number_name_and_path(text):
-    assert select_notebook(text, find_notebooks(ROOT)).name == "03-reliability"
 
 
 # Downloads, and books of tables

@@ -188,13 +188,6 @@ def test_what_can_not_be_verified_is_refused_with_the_fix(copy, verified, comput
         verified()
 
 
-def test_refusals_end_with_exit_code_2_and_no_traceback(built):
-    done = built.sense7("verify", "nosuch")
-    assert done.returncode == 2
-    naming.check(done.stderr, "sense7: nosuch: ", SHARED_NAME, "sense7 build", "--name")
-    assert done.stdout == ""
-
-
 def test_other_code_and_other_versions_are_said(copy, verified, computed):
     edit_facts(copy, library="0" * 64, versions={"numpy": "0.1"})
     *versions, library = verified().notes

@@ -141,17 +141,6 @@ def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader):
     expect(page.locator('#sense7-explorer [data-turn="5"]')).to_be_focused()
 
 
-def test_copy_link_gives_the_address_of_what_is_seen(reader):
-    page = opened(reader.open(EXPLORER_PAGE))
-    reader.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_label("Poor turns").select_option("yes")
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_text("Link copied.")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == page.url
-    assert copied.endswith("#poor=yes")
-
-
 def test_two_conversations_are_chosen_from_the_list_and_stand_beside_each_other(reader):
     first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
     page = opened(reader.open(EXPLORER_PAGE))
@@ -222,15 +211,6 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
         assert f"{score - truth:+.2f}" in text.replace("\N{MINUS SIGN}", "-")
         parted = labels([score])[0] != labels([truth])[0]
         assert (row.get_attribute("class") == "parted") == parted
-
-
-def test_a_quoted_conversation_leads_to_the_whole_of_it(reader):
-    page = reader.open("notebooks/00-taxonomy.html")
-    link = page.locator('a[href*="explorer.html#conversation="]').first
-    name = link.text_content()
-    page.goto(link.evaluate("link => link.href"))
-    opened(page)
-    expect(page.locator("#sense7-explorer h2")).to_contain_text(name)
 
 
 def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):

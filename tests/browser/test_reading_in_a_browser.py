@@ -269,15 +269,6 @@ def test_numbers_are_sorted_as_numbers_and_what_is_missing_comes_last(shown, tex
         assert column(page) == expected
 
 
-def test_equal_cells_keep_their_order_and_only_one_column_is_sorted(shown):
-    page = shown(table_of(["b", "a"] * 6))
-    page.get_by_role("button", name="text").click()
-    page.get_by_role("button", name="value").click()
-    assert page.locator("th[aria-sort]").count() == 1
-    rows = page.locator("tbody th").all_inner_texts()
-    assert rows == [f"row {number}" for number in (*range(1, 12, 2), *range(0, 12, 2))]
-
-
 def test_it_works_by_keyboard_and_says_where_it_stands(shown):
     page = shown(table_of(["3", "1", "2"]))
     page.keyboard.press("Tab")
@@ -289,19 +280,6 @@ def test_it_works_by_keyboard_and_says_where_it_stands(shown):
     assert column(page)[:3] == ["3", "2", "1"]
     expect(page.get_by_role("button", name="value")).to_be_focused()
     assert Axe().run(page).response["violations"] == []
-
-
-def test_a_folded_table_opens_and_is_on_paper(shown):
-    page = shown(table_of(["1"], rows=3, fold=True))
-    expect(page.get_by_role("table")).to_be_hidden()
-    page.emulate_media(media="print")
-    assert page.locator("table").evaluate(
-        "node => node.checkVisibility({contentVisibilityAuto: true})"
-    )
-    assert page.locator("table").bounding_box()["height"] > 50
-    page.emulate_media(media="screen")
-    page.get_by_text("Table: A table").click()
-    expect(page.get_by_role("table")).to_be_visible()
 
 
 def test_long_tables_of_the_book_can_be_sorted(reader, html):
@@ -382,25 +360,3 @@ def test_a_combination_that_was_not_computed_says_why(reader):
     expect(said(other)).to_contain_text(content(other)["left_out"])
     naming.check(said(other).inner_text(), "not computed", "18 of 18")
     assert {path.get_attribute("d") for path in other.locator(".sense7-here path").all()} == {""}
-
-
-def test_a_click_on_the_curve_chooses(figure):
-    picture = figure.locator("svg:visible")
-    x0 = float(picture.locator(".sense7-here").get_attribute("data-geometry").split()[0])
-    box = picture.bounding_box()
-    view = [float(number) for number in picture.get_attribute("viewBox").split()]
-    picture.click(position={"x": (x0 - view[0]) * box["width"] / view[2], "y": box["height"] / 2})
-    smallest = next(row for row in content(figure)["rows"] if row[6] == 0)
-    expect(said(figure)).to_contain_text(f": {smallest[5]} ({smallest[7]}).")
-
-
-def test_paper_shows_the_choices_of_the_book(figure):
-    page = figure.page
-    before = said(figure).inner_text()
-    figure.get_by_label(CHOICE, exact=True).check()
-    page.emulate_media(media="print")
-    expect(said(figure)).to_have_text(before)
-    expect(figure.locator("fieldset.control")).to_be_hidden()
-    expect(figure.locator("svg:visible")).to_be_visible()
-    page.emulate_media(media="screen")
-    expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))

@@ -146,29 +146,6 @@ def test_what_was_planted_in_the_synthetic_workbook_is_held_against_what_was_fou
     assert any(entry["tuned"] for entry in held)
 
 
-def test_one_sentence_on_tuning_stands_above_the_table_and_none_in_its_rows(edition):
-    article = text(edition.page("book/ledger").find("article"))
-    assert article.count("no evidence for anything") == any(
-        row["tuned"] for row in edition.json("ledger.json")
-    )
-    assert [
-        row["id"]
-        for row in edition.json("ledger.json")
-        if "tuned" in f"{row['rule']} {row['check']}"
-    ] == []
-
-
-def test_what_is_expected_stands_on_simulated_data_alone(edition):
-    """On others there is neither a column for it nor a sentence that says that it is not known."""
-    with_column = []
-    for name in edition.notebooks:
-        (table,) = edition.page(name).select("table.sense7-values")
-        if "Expected in the simulation" in [text(head) for head in table.thead.find_all("th")]:
-            with_column.append(name)
-        assert "no value that is known" not in text(edition.page(name)), name
-    assert bool(with_column) == (edition.facts["kind"] == "synthetic")
-
-
 def test_recorded_values_have_what_other_tools_rely_on(edition):
     files = sorted((edition.folder / "results").glob("*.json"))
     assert [path.stem for path in files] == sorted(edition.executed)

@@ -104,11 +104,6 @@ def test_every_internal_link_leads_somewhere(edition):
     assert broken == []
 
 
-def test_a_page_is_left_for_the_front_page_only(edition):
-    (refresh,) = edition.page("index").find_all("meta", attrs={"http-equiv": "Refresh"})
-    assert refresh["content"] == "0; url=book/index.html"
-
-
 def repository_path(address, revision):
     """Path inside the repository that a launch or source link points at, if it is one at a revision."""
     parts = urlsplit(address)

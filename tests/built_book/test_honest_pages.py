@@ -7,8 +7,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from helpers import naming
 from helpers.pages import text
 from sense7.expected import is_calibrated
@@ -144,13 +142,6 @@ def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_hea
         assert sentence
 
 
-@pytest.mark.long
-def test_where_nothing_was_tuned_nothing_is_called_so(ieval):
-    for name in ieval.notebooks:
-        assert ieval.page(name).select(".sense7-tuned-note") == [], name
-        assert "calibrated)" not in text(ieval.page(name).find("article")), name
-
-
 # The simulated judge
 
 
@@ -177,20 +168,6 @@ def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synt
     ]
     assert "simulated-judge" in figure.svg["aria-label"]
     assert "simulated judge" in text(figure.figcaption)
-
-
-def test_the_rows_of_the_judge_in_the_ledger_are_tuned_and_called_simulated(synthetic):
-    rows = {row["id"]: row for row in synthetic.json("ledger.json")}
-    for claim in ("judge_spearman", "judge_accuracy"):
-        assert rows[claim]["tuned"]
-        assert rows[claim]["computed"]["method"].startswith("simulated judge: ")
-    shown = [
-        text(name)
-        for name in synthetic.page("book/ledger").select(".sense7-ledger-picture section li a")
-    ]
-    judged = [name for name in shown if name.startswith("Judge:")]
-    assert judged
-    assert all(name.endswith(" (simulated)") for name in judged)
 
 
 # Analyses to choose, which the notebooks computed

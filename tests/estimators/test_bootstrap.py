@@ -253,7 +253,7 @@ def test_an_estimate_that_the_scale_does_not_know_has_no_interval():
         lambda sums: np.where(sums[..., 1] == 6, -1.0, sums[..., 0]), totals(rows), rows["who"], LOG
     )
     assert np.isnan(limits[1:]).all()
-    assert reason
+    naming.check(reason, "undefined")
 
 
 # What it refuses

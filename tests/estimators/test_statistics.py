@@ -106,7 +106,7 @@ def test_an_alpha_of_one_is_not_called_certain():
         reasons.add(row["reason"])
         assert "interval" not in row["method"]
     (reason,) = reasons
-    assert reason
+    naming.check(reason, "same value")
 
 
 def test_an_unknown_interval_is_refused():

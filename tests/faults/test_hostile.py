@@ -11,7 +11,6 @@ import openpyxl
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from typer.testing import CliRunner
 
 from helpers import checkout as small
 from helpers import hostile, naming
@@ -22,8 +21,7 @@ from sense7.book.jobs import plan
 from sense7.book.rerun import rerun
 from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.judge.files import read_predictions, write_predictions
-from sense7.processes import KEYS, without_keys
-from sense7.record import Recorder
+from sense7.processes import KEYS
 from sense7.workbook import write_sheets
 
 PAYLOADS = hostile.texts("payload")
@@ -86,11 +84,6 @@ def test_no_text_of_a_csv_is_a_formula_and_each_can_be_had_back(payload):
     ]
 
 
-def test_the_rows_of_several_tables_are_made_safe_as_well():
-    table = pd.concat({"=1+1": pd.DataFrame({"n": [1]}, index=["@x"])}, names=["+a", "b"])
-    assert frame_as_csv(table).splitlines() == ['"\'+a","b","n"', '"\'=1+1","\'@x",1']
-
-
 # What is shown
 
 
@@ -142,38 +135,6 @@ def test_nothing_that_a_command_prints_steers_the_terminal(workbook, monkeypatch
         assert not STEERS.search(said.out + said.err), arguments
 
 
-def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
-    rows = [
-        {
-            "published": {"title": text, "contradiction": text, "grade": "A", "shown": text},
-            "computed": {
-                "estimate": text,
-                "low": None,
-                "high": None,
-                "unit": "name",
-                "reason": None,
-            },
-            "verdict": "not comparable",
-            "tuned": False,
-            "why": text,
-            "rule": {"state": text, "why": text},
-            "check": {"mark": text},
-        }
-        for text in PAYLOADS
-    ]
-    for row, text in zip(rows, PAYLOADS, strict=True):
-        row["id"] = text
-    facts = dict.fromkeys(("label", "verdicts", "verdicts_of_other_works"), PAYLOADS[50])
-    monkeypatch.setattr("sense7.book.ledger.read_ledger", lambda *_: (rows, facts))
-    for arguments in (["ledger", "x"], ["ledger", "x", "--json"], ["ledger", "x", "--strict"]):
-        said = CliRunner().invoke(cli.app, arguments)
-        assert said.exit_code == int("--strict" in arguments), (
-            said.output
-        )  # nothing was compared with the paper
-        assert not STEERS.search(said.output)
-        assert "zqpayload00q" in said.output
-
-
 KEY = "sk-hostile-0123456789abcdef"
 TELLING = "import json, os\n\nprint(json.dumps(dict(os.environ)), os.popen('env').read())\n\n"
 """A cell that shows its whole environment, and that of the programs it starts."""
@@ -195,14 +156,6 @@ def holding(folder, secret):
 
 
 # Paths
-
-
-def test_a_key_that_looks_like_a_path_is_a_key(tmp_path):
-    record = Recorder("01-a", tmp_path / "results")
-    record.value("../../evil", 1, n=1, unit="things", method="counted", computed_by="this notebook")
-    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == [
-        "results/01-a.json"
-    ]
 
 
 def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
@@ -235,12 +188,6 @@ def test_no_notebook_of_a_book_can_show_the_key(checkout, monkeypatch):
         execute.run(jobs, edition, checkout.root / "cache", workers=2)
         assert len(holding(edition, "seen-by-notebooks")) == 2
     assert holding(checkout.root, KEY) == []
-
-
-def test_only_keys_are_kept_back(monkeypatch):
-    for name in (*KEYS, "SENSE7_ROOT"):
-        monkeypatch.setenv(name, "x")
-    assert os.environ.keys() - without_keys().keys() == KEYS
 
 
 CRASH = """
@@ -278,11 +225,3 @@ def test_a_traceback_does_not_hold_the_key(checkout, tmp_path):
     assert "RuntimeError: Plan(" in done.stderr
     assert KEY not in done.stdout + done.stderr
     assert holding(tmp_path, KEY) == []
-
-
-def test_the_help_does_not_hold_the_key(monkeypatch):
-    for name in KEYS:
-        monkeypatch.setenv(name, KEY)
-    said = CliRunner().invoke(cli.app, ["judge", "run", "--help"])
-    assert said.exit_code == 0
-    assert KEY not in said.output

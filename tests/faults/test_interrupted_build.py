@@ -128,25 +128,6 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
     assert left == [], "a file was left in the user's home"
 
 
-def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
-    command = project.fresh("pages")
-    making = command.folder / "_build" / "pages" / "mine"
-    shutil.rmtree(making)
-    process = command.start(*BUILD)
-    # Until they are complete they have no mark.
-    interrupting.until(
-        lambda: making.is_dir() and project.new <= names_in_cache(command.folder), process
-    )
-    assert not (making / "frame").exists(), "the pages were made before they could be interrupted"
-    process.kill()
-    process.communicate()
-    interrupting.until(lambda: not command.running(), what="the pages are still being made")
-    assert not (making / "frame").exists(), "the pages were made to their end"
-    assert editions(command.folder)["mine"] == project.before
-    assert cached(command.folder) == project.finished
-    require_the_same(project, command, project.finished)
-
-
 def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(project):
     command = project.fresh("two")
     other = project.command(command.folder)

@@ -13,19 +13,15 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure as MatplotlibFigure
 
 from helpers import naming
 from sense7 import figures
-from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import style
 from sense7.figures.people import MOST
-from sense7.figures.source import Sources
 from sense7.figures.specification import (
     SpecificationCurve,
     specification_curve,
-    specification_table,
 )
 from sense7.figures.style import INK, figure_of, new_axes
 from sense7.findings.robustness import HEADLINES, specifications
@@ -194,19 +190,6 @@ def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
     assert first == DRAWN[kind]().html()
     assert "currentColor" in first
     assert not re.search(f'[":] ?{INK}', first)
-
-
-@pytest.mark.parametrize(
-    "kind", ["intervals", *(pytest.param(kind, marks=pytest.mark.long) for kind in [*DRAWN][1:])]
-)  # all are drawn by the same code
-def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
-    def refuse(drawing):
-        raise TypeError(
-            "cannot pickle 'itertools.count' object"
-        )  # Python 3.14, where an axis has names
-
-    monkeypatch.setattr(MatplotlibFigure, "__getstate__", refuse)
-    assert len(pictures(DRAWN[kind]())) == 2
 
 
 @pytest.mark.parametrize(
@@ -449,12 +432,6 @@ def test_the_first_specification_stands_there_without_a_script():
     )
 
 
-def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
-    _, page = curve_of(multiverse_of([0.3, 0.05], "continuity_loss"), None, "continuity_loss")
-    naming.check(page.output.get_text(), "1 of 2")
-    assert content_of(page)["left_out"] == HEADLINES["continuity_loss"].left_out
-
-
 def test_texts_of_a_workbook_are_inert():
     figure = specification_curve(
         multiverse_of([np.nan, 0.2], reason=HOSTILE_TEXT),
@@ -470,16 +447,6 @@ def test_texts_of_a_workbook_are_inert():
     assert HOSTILE_TEXT in page.figcaption.get_text()
 
 
-def test_the_data_come_down_in_the_order_of_the_drawing():
-    table = multiverse_of([0.3, 0.1, np.nan, 0.2])
-    _, page = curve_of(table)
-    link = page.select_one("a[download^=relational_applicability]")["href"]
-    data = pd.read_csv(io.BytesIO(base64.b64decode(link.partition(",")[2])), index_col=0)
-    assert data.index.tolist() == [2, 4, 1, 3]
-    assert data["estimate"].tolist()[:3] == [0.1, 0.2, 0.3]
-    assert data[CHOICES].loc[4].tolist() == table[CHOICES].loc[4].tolist()
-
-
 def test_the_ranges_are_of_the_specifications_that_could_be_computed():
     tables = {
         "alpha": multiverse_of([0.3, np.nan, 0.1], "alpha"),
@@ -490,24 +457,6 @@ def test_the_ranges_are_of_the_specifications_that_could_be_computed():
     assert "judge" not in figure.alt
     shown = figures.specification_ranges({"alpha": multiverse_of([np.nan], "alpha")}, {}, **COMMON)
     assert isinstance(shown, Sentence)
-
-
-def test_an_unknown_headline_is_refused():
-    with pytest.raises(UserError, match="poor_turn_d"):
-        specification_curve(multiverse_of([0.1]), name="curve", caption="n")
-
-
-def test_the_table_of_all_headlines_has_their_ranges_or_the_reason():
-    tables = {
-        "relational_applicability": multiverse_of([0.3, 0.1, 0.2]),
-        "judge_spearman": multiverse_of([np.nan], "judge_spearman"),
-    }
-    frame = specification_table(tables, {"relational_applicability": 0.25}).frame
-    row = frame.loc[HEADLINES["relational_applicability"].title]
-    *numbers, judged = row
-    assert numbers == ["30.0% [20.0%, 40.0%], n = 1,234", "10.0%", "30.0%"]
-    naming.check(judged, "2 of 3", "25.0%")
-    assert frame.loc[HEADLINES["judge_spearman"].title].tolist()[1:] == [""] * 3
 
 
 # Whose data a figure shows
@@ -570,16 +519,6 @@ def test_a_figure_of_several_sources_names_each_and_gives_each_its_color():
     assert figure.file_name == "x-simulated-and-real-and-published"
 
 
-@pytest.mark.parametrize("number", range(1, 9))
-def test_no_simulated_series_is_orange_and_no_real_one_blue(number):
-    names = [f"series {index}" for index in range(number)]
-    simulated = Sources.of(figures.SIMULATED).colors(names)
-    real = Sources.of(figures.RELEASED).colors(names)
-    assert not {"#D55E00", "#E69F00"} & set(simulated)
-    assert not {"#0072B2", "#56B4E9"} & set(real)
-    assert (simulated[0], real[0]) == ("#0072B2", "#D55E00")
-
-
 def test_a_published_value_is_gray_and_its_line_is_named():
     figure = figures.forest({"r": (table_of("ab"), {"published": 0.25})}, **COMMON)
     naming.check(figure.alt, "r, ", "published 25.0%", "a: 50.0%")
@@ -594,12 +533,3 @@ def test_a_row_that_a_series_lacks_has_no_mark_of_it():
     )
     assert "published: b: 25.0%." in figure.alt
     assert len(figure.data) == 3
-
-
-def test_why_a_row_is_empty_leaves_its_panel_room_on_a_phone():
-    reason = "no rated turn of this kind stands there in any conversation"
-    table = pd.concat([table_of("a"), missing("bcd", reason)])
-    _, phone = pictures(figures.forest({"Points lost": (table, ())}, **COMMON))
-    lines = [text.get_text() for text in phone.find_all("text")]
-    assert any(line.startswith("none: no rated") for line in lines)
-    assert max(map(len, lines)) <= 30

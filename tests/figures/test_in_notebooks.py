@@ -3,7 +3,6 @@
 import base64
 import io
 
-import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -46,10 +45,6 @@ def test_a_picture_is_small_and_has_room_for_all_that_is_drawn():
     assert {edge.getextrema() for edge in edges} == {(255, 255)}
 
 
-def test_equal_figures_have_equal_pictures():
-    assert picture_of(drawn()) == picture_of(drawn())
-
-
 def test_a_page_has_the_same_drawing_whether_or_not_a_notebook_showed_it():
     figure = drawn()
     outputs_of(figure)
@@ -70,14 +65,6 @@ def test_variants_stand_below_each_other_each_below_its_name():
         "Form: as rated",
         "Form: drawn",
     ]
-
-
-def test_a_table_of_verdicts_has_no_link_to_a_page_that_is_not_there():
-    cell = {"row": "a", "column": "b", "verdict": "not seen", "text": "t", "n": 3, "value": None}
-    matrix = tables.Matrix(pd.DataFrame([cell | {"link": "../book/ledger.html"}]), "Verdicts", "q")
-    (output,) = outputs_of(matrix)
-    assert "ledger.html" in matrix._repr_html_()
-    assert "href" not in output["data"]["text/html"]
 
 
 @pytest.mark.parametrize("in_a_build", [True, False])

@@ -1,7 +1,5 @@
 """What a data set holds: counts by hand, examples by their rule, people's choices, and the authors' ground truth."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,11 +94,6 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
     assert table.loc[dataset.ALL].tolist() == described[["count", "25%", "50%", "75%"]].tolist()
 
 
-def test_where_no_conversation_has_a_condition_all_of_them_stand_once():
-    table = dataset.quartiles_by_condition(quantity_of([1.0, 2.0], [dataset.NO_CONDITION] * 2))
-    assert table.index.tolist() == [dataset.ALL]
-
-
 # What was said before
 
 
@@ -119,16 +112,6 @@ def test_levels_add_up_to_the_conversations(parsed):
         "not answered",
     ]
     assert dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": ...}), "importance").empty
-
-
-def test_the_rarest_of_very_many_topics_are_put_together(parsed):
-    topics = ["often"] * 3 + [f"topic {number:02}" for number in range(57)]
-    table = dataset.topics_by_condition(parsed(conversations=60, tasks={"PreTaskChoice": topics}))
-    assert len(table) == dataset.MOST_TOPICS + 1
-    assert table.index[-1] == "(18 other topics)"
-    assert table.sum(axis=1).iloc[-1] == 18
-    assert table.loc["often"].sum() == 3
-    assert table.to_numpy().sum() == 60
 
 
 # Retries and errors
@@ -152,14 +135,6 @@ def test_a_retry_is_a_cell_that_says_so(parsed, cell, retries):
     study = parsed(messages={"Retry": [None, cell, None, None] * 4})
     rows = dataset.disturbance_shares(study, bootstrap_of(study))
     assert rows["estimate"].tolist() == [retries / 4, 0]
-
-
-@pytest.mark.parametrize("cell", [None, ...])
-def test_retries_that_were_never_recorded_are_not_reported_as_zero(parsed, cell):
-    study = parsed(messages={"Retry": cell})
-    rows = dataset.disturbance_shares(study, bootstrap_of(study))
-    assert rows["reason"].tolist()[0] == dataset.NO_RETRIES
-    assert rows["estimate"].isna().tolist() == [True, False]
 
 
 # Participants
@@ -212,17 +187,6 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     assert not any(
         str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4
     )
-
-
-def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
-    assert people_of(parsed, {"Age": None}).others.loc["Age"].tolist() == [0, 0]
-    bare = dataset.characteristics(parsed(participants={"Age": ..., "Gender": ...}))
-    naming.check(bare.reason, "PID")
-    gone = dataset.characteristics(parsed(participants=None))
-    assert gone.reason
-    assert gone.numbers.empty
-    assert gone.groups.empty
-    assert gone.others.empty
 
 
 def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets):
@@ -307,30 +271,8 @@ def test_a_dimension_never_asked_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Relational": ...}))
     shown = examples.dimensions_shown(examples.rated_examples(study), "Relational")
     (reason,) = set(shown["assistant's turn"])
-    assert reason
+    naming.check(reason, "never asked")
     assert set(shown["rating"]) == {"none"}
-
-
-def test_an_end_without_a_turn_says_so(minimal_sheets):
-    chosen = examples.rated_examples(parse_sheets(minimal_sheets()))
-    low = chosen[chosen["end"] == "low"]
-    (reason,) = set(low["reason"])
-    naming.check(reason, "very poor", "poor")
-    counts = examples.dimensions_with_examples(chosen)
-    assert counts.loc["both", "estimate"] == 0
-
-
-def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets):
-    chosen = examples.rated_examples(parse_sheets(minimal_sheets()))
-    high = chosen[chosen["end"] == "high"]
-    assert (high["reason"] == "").sum() == 1  # there is but one text in it
-    naming.check(high["reason"].iloc[-1], "very good")
-
-
-def test_a_blank_text_of_the_user_is_not_replaced_by_an_earlier_one(minimal_sheets):
-    texts = ["Hello.", "Good day.", None, "I see."] * 4
-    chosen = examples.rated_examples(parse_sheets(minimal_sheets(messages={"Content": texts})))
-    assert "I see." not in set(chosen["assistant"].dropna())
 
 
 def test_long_texts_are_cut_at_a_word_with_a_mark(chosen):
@@ -343,21 +285,6 @@ def test_long_texts_are_cut_at_a_word_with_a_mark(chosen):
     head = text.removesuffix(examples.CUT_MARK)
     assert len(head) <= 40
     assert " ".join(whole.split()).startswith(head + " ")
-
-
-def test_a_dimension_shows_both_ends_or_says_why_not(chosen):
-    affective = chosen[chosen["dimension"] == "Affective"].set_index("end")
-    high = affective.loc["high"]
-    shown = examples.dimensions_shown(chosen, "Affective", length=10_000)
-    assert (shown.index.name, list(shown.index)) == ("rated", list(affective.index))
-    assert shown.loc["high"].to_dict() == {
-        "rating": "very good",
-        "user, before": " ".join(high["user"].split()),
-        "assistant's turn": " ".join(high["assistant"].split()),
-        "conversation in full": high["conversation"],
-    }
-    none = examples.dimensions_shown(chosen.assign(reason="why not"), "Affective").loc["low"]
-    assert none.tolist() == ["none", "", "why not", ""]
 
 
 SEVEN = list(DIMENSION_NAMES)
@@ -459,13 +386,3 @@ def test_the_conversation_of_the_picture_is_short_complete_and_moves_most():
     short = overall[overall["size"] <= examples.MOST_TURNS]
     assert np.ptp(answers["overall"]) == (short["max"] - short["min"]).max()
     assert talk["who"].iloc[0] == "user"
-
-
-def test_without_a_text_or_a_rating_there_is_no_conversation_for_the_picture():
-    study = load("synthetic")
-    silent = study.messages.assign(content=None)
-    assert examples.short_conversation(replace(study, messages=silent)).empty
-    unrated = study.turns.copy()
-    for name in study.asked:
-        unrated[name] = np.nan
-    assert examples.short_conversation(replace(study, turns=unrated)).empty

@@ -18,24 +18,11 @@ from helpers.studies import bootstrap_of
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
 from sense7.findings.ground_truth import labels
-from sense7.findings.measures import OUTCOMES
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
-from sense7.findings.words import commented_turns
-from sense7.simulate import Parameters, simulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import Sheet
-
-
-def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):
-    study = parse_sheets(
-        minimal_sheets(messages={"EmpathyOverall": [None] * 4 + [None, "poor", None, "good"] * 3})
-    )
-    study.conversations.loc[1, OUTCOMES["experience"]] = np.nan
-    conversations = poor_turn.poor_turn_conversations(study, "experience")
-    assert list(conversations.index) == list(study.conversations["conversation"].iloc[2:])
-    assert conversations[["poor", "rated"]].to_numpy().tolist() == [[1, 2], [1, 2]]
 
 
 def test_the_grid_counts_by_definition():
@@ -76,18 +63,6 @@ def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
     assert verdict["held"]["estimate"] == answer
 
 
-def test_without_a_poor_turn_no_definition_holds_a_value(minimal_sheets):
-    study = parse_sheets(
-        minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "very good"] * 4})
-    )
-    measures = poor_turn.poor_turn_measures(study, bootstrap_of(study))
-    verdict = poor_turn.published_in_grid(measures["d"], 1.0)
-    assert verdict["counts"]["estimate"].isna().all()
-    assert verdict["held"]["estimate"] is None
-    assert verdict["held"]["reason"]
-    assert set(poor_turn.poor_turn_grid(study, measures, 1.0)["holds it"]) == {""}
-
-
 @pytest.mark.parametrize("ending", ["", "_not_poor"])
 def test_d_of_the_overall_ratings_is_that_of_scipys_t_test(ending):
     study = s7.load("synthetic")
@@ -109,7 +84,7 @@ def test_a_single_rated_turn_is_not_compared_with_itself(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}))
     effects = poor_turn.poor_turn_effects(study, bootstrap_of(study)).set_index("key")
     assert np.isnan(effects.loc["poor_turn_d_overall", "estimate"])
-    assert effects.loc["poor_turn_d_overall", "reason"]
+    naming.check(effects.loc["poor_turn_d_overall", "reason"], "two turns")
 
 
 # From turns to the whole
@@ -195,7 +170,7 @@ def test_a_few_differences_do_not_make_another_judgment():
     study = rated_once("last turn")
     study.conversations.loc[7, "post_Affective"] = 6 - study.conversations.loc[7, "post_Affective"]
     reason = poor_turn.poor_turn_effects(study, bootstrap_of(study))["reason"].iloc[0]
-    assert reason
+    assert reason == why_no_judgment_of_the_whole(study) != ""
 
 
 def test_the_end_is_the_last_rated_turn(minimal_sheets):
@@ -350,16 +325,6 @@ def test_a_rating_is_poor_by_its_label():
     )
 
 
-def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
-    study = parse_sheets(minimal_sheets(conversations=4, turns=2))
-    ratings = pd.Series([1.67, 3.5, 2.5, 2.75, 3.0, 4.5, 5.0, np.nan])
-    study = replace(study, turns=study.turns.assign(overall=ratings))
-    found = poor_turn.poor_turn_conversations(study)
-    assert found["poor"].tolist() == [1, 1, 0, 0]
-    levels = commented_turns(study)["level"]
-    assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]
-
-
 # Lost continuity and unmet expectations, with statsmodels on the study that is compared with R
 
 
@@ -425,25 +390,3 @@ def test_an_expectation_is_unmet_by_the_mean_of_the_dimensions_and_by_the_overal
         disrupted.expectation_conversations(without_dimensions), by_overall
     )
     assert not by_overall["mean"].equals(disrupted.expectation_conversations(study)["mean"])
-
-
-def test_one_participant_has_an_estimate_and_no_interval():
-    study = s7.load("synthetic")
-    number = study.conversations["participant"].value_counts()
-    person = study.subset(participants=number.index[:1])
-    frame = disrupted.expectation_conversations(person)
-    frame = frame.assign(unmet=np.arange(len(frame)) < 2)
-    row = disrupted.unmet_expectations(person, bootstrap_of(person), frame).iloc[0]
-    assert np.isfinite(row["estimate"])
-    assert np.isnan(row["low"])
-    naming.check(row["reason"], 1)
-
-
-def test_a_poor_rating_of_relational_is_a_weak_stand_in_for_a_planted_failure():
-    """What the page says of it: fewer than half of either have the other."""
-    numbers = simulate(Parameters(), 1, None, texts=False).study
-    relational = numbers.ratings[:, DIMENSION_NAMES.index("Relational")]
-    rated_poor = (relational > 0) & (relational <= measures.POOR)
-    both = (rated_poor & numbers.failure).sum()
-    assert 0 < both < 0.5 * rated_poor.sum()
-    assert both < 0.5 * numbers.failure.sum()

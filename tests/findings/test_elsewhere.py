@@ -5,14 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 from scipy.stats import spearmanr
 from statsmodels.formula.api import ols
 
 import sense7 as s7
-from helpers import naming
-from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import elsewhere, whose_empathy
 from sense7.findings.elsewhere import (
@@ -27,7 +24,6 @@ from sense7.findings.elsewhere import (
 )
 from sense7.sources import released
 from sense7.sources.released import EXPERTS, JUDGES, PERSON
-from sense7.tables import VERDICT_MARKS, Matrix
 
 RATED = ["understood", "appropriate", "attentive", "sensible", "polite"]
 
@@ -210,38 +206,6 @@ def test_each_verdict_rests_on_its_own_value(values):
             holds = values | {key: values[key] | {"low": far, "high": -far + 2}}
             table = elsewhere.matrix(holds).set_index(["finding", "data_set"])
             assert table.loc[(finding.name, data_set), "verdict"] == NOT_SEEN
-
-
-def test_a_value_that_was_not_recorded_is_named(values):
-    with naming.refused("felt_heard_alpha"):
-        elsewhere.matrix({key: value for key, value in values.items() if key != "felt_heard_alpha"})
-
-
-def test_published_words_are_those_of_the_claims(values):
-    claims = {
-        entry["id"]: entry for entry in yaml.safe_load(data_file("claims.yml").read_text("utf-8"))
-    }
-    cells = elsewhere.matrix_cells(elsewhere.matrix(values))
-    own = cells[cells["column"] == "SENSE-7, as published"].set_index("row")
-    assert len(own) == len(FINDINGS)
-    for finding in FINDINGS:
-        claim = claims[finding.claim]
-        cell = own.loc[finding.title]
-        assert cell["text"].startswith(f"{claim['title']} ({claim['source']}")
-        assert (cell["value"] is None and claim["value"] is None) or cell["value"] == claim["value"]
-        assert cell["link"] == f"../book/ledger.html#claim-{finding.claim.replace('_', '-')}"
-        assert ("follow-up" in cell["text"]) == (claim.get("of", "SENSE-7") != "SENSE-7")
-
-
-def test_the_matrix_shows_every_verdict_with_its_interval_and_n(values):
-    table = elsewhere.matrix(values)
-    text = repr(Matrix(elsewhere.matrix_cells(table), "Findings", "finding"))
-    assert f"iEval: {SEEN}, 0.917 [" in text
-    for row in table[table["key"] != ""].itertuples():
-        assert f"{elsewhere.DATA_SETS[row.data_set]}: {row.verdict}, " in text
-        assert f"{row.measure}, n = {row.n:,.0f}" in text
-    assert text.count(NOT_ASKED) == (table["verdict"] == NOT_ASKED).sum()
-    assert {SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED, NO_INTERVAL} == set(VERDICT_MARKS)
 
 
 # Felt heard
@@ -433,16 +397,4 @@ def test_the_correction_for_range_is_thorndikes(people, tables):
     )
     assert tables.loc["whose_difference_spread", "estimate"] == pytest.approx(
         tables.loc["whose_observers_agree", "estimate"] - wider, abs=1e-9
-    )
-
-
-def test_facts_count_what_the_page_says(people):
-    tables = whose_empathy.tables(people, bootstrap_of(people, 400, 3))
-    found = {row["key"]: row["estimate"] for row in whose_empathy.facts(people, tables)}
-    assert found["whose_models"] == "GPT-4o, Claude 3.7 Sonnet, Gemini 2.5 Pro"
-    assert found["whose_people"] == found["whose_answers_by_people"] == 50
-    assert found["whose_answers_labeled_ai"] == (people.answers["label"] == "ai").sum() == 24
-    assert found["whose_verdict"] == whose_empathy.SEEN
-    assert found["whose_verdict_spread"] == whose_empathy.verdict(
-        *tables["spread"].iloc[-1][["low", "high"]]
     )

@@ -102,17 +102,6 @@ def test_whether_the_shares_fit_is_a_flag_with_its_reason():
     assert importance.fits_total(SHARES, 192)["reason"] == ""
 
 
-def test_the_table_says_the_nearest_count_of_each_total_and_whether_it_fits():
-    table = importance.rounding_table(SHARES, {"participants": PARTICIPANTS, "smallest": 192})
-    assert table.columns.tolist() == [
-        "published",
-        "participants, 109: nearest count",
-        "smallest, 192: nearest count",
-    ]
-    assert table.loc["affective"].tolist() == ["19.8%", "22 (20.18%): no", "38 (19.79%): fits"]
-    assert table.loc["response"].tolist() == ["19.3%", "21 (19.27%): fits", "37 (19.27%): fits"]
-
-
 def test_the_claims_tolerances_follow_from_the_rounding_check():
     """Half a unit of the last digit, and 1.96 standard errors of a part of the smallest total that is possible."""
     total = importance.smallest_total(SHARES)["estimate"]

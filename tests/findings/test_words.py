@@ -22,7 +22,6 @@ from sense7.findings import words
 from sense7.segmentation import words_in
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
 
 CODES = list(words.CODEBOOK)
 
@@ -158,7 +157,7 @@ def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_
     table = words.distinctive_terms(study_of(rows), bootstrap_of(study_of(rows)))
     assert table["low"].isna().all()
     (reason,) = set(table["reason"])
-    assert reason
+    naming.check(reason, "one kind")
     rows = [
         (f"P{number}", level, "even more words for both") for number in range(8) for level in (1, 5)
     ]
@@ -190,25 +189,6 @@ def test_quotations_follow_their_rule_and_are_shown_as_text():
         words.quotations(study_of([("P0", 1, "<script>$a$")])), "comments"
     )._repr_html_()
     assert "<script>" not in html
-
-
-@pytest.mark.parametrize("name", ["ieval", "lend_an_ear", "no comment"])
-def test_data_without_comments_say_so(workbooks, minimal_sheets, name):
-    study = (
-        read_workbook(workbooks[name])
-        if name != "no comment"
-        else parse_sheets(minimal_sheets(messages={"Comment": ...}))
-    )
-    assert set(words.comment_shares(study, bootstrap_of(study))["reason"]) == {words.NO_COMMENTS}
-    terms = words.distinctive_terms(study, bootstrap_of(study))
-    assert terms.empty
-    assert words.leading_terms(terms)["estimate"].isna().all()
-    assert words.quotations(study).empty
-    sheet = words.coding_sheet(study)
-    assert list(sheet.columns) == [words.IDENTIFIER, "comment", *CODES]
-    assert set(words.coder_agreement(study, sheet, sheet, bootstrap_of(study))["reason"]) == {
-        words.NO_COMMENTS
-    }
 
 
 # Double coding

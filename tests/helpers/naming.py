@@ -10,7 +10,8 @@ from sense7.errors import UserError
 
 
 def check(text: object, *places: object) -> None:
-    """Require that a text names each place; a number has to stand there whole."""
+    """Require that there is a text and that it names each place; a number has to stand there whole."""
+    assert str(text).strip()
     missing = [place for place in places if not _names(str(text), place)]
     assert not missing, f"{missing} not named in: {text}"
 

@@ -1,9 +1,7 @@
 """Data sets that are published in parts: fetched part by part, each verified, and converted to a workbook."""
 
-import errno
 import hashlib
 import json
-import os
 import re
 from dataclasses import replace
 
@@ -168,19 +166,6 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(
     assert capsys.readouterr().err == ""  # nothing changed upstream, so nothing is said of that
 
 
-def test_other_pins_make_a_fetched_workbook_outdated(server, monkeypatch):
-    fetch("theirs")
-    asked_for(server)
-    other = b"5"
-    parts = SOURCES["theirs"].parts | {"data/ratings.txt": hashlib.sha256(other).hexdigest()}
-    monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], parts=parts))
-    server.answers["/commit/data/ratings.txt"] = other
-    assert not fetched_digest("theirs")
-    fetch("theirs")
-    assert asked_for(server) == ["data/ratings.txt"]
-    assert load("theirs").turns["Affective"].tolist() == [5.0]
-
-
 # Faults: each is one message, and nothing of it is kept
 
 
@@ -220,20 +205,6 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     asked_for(server)
     assert fetch("theirs") == path  # nothing the authors' own copy could add
     assert asked_for(server) == []
-
-
-def test_places_that_hold_no_parts(server, folder):
-    fetch("theirs")
-    before = resolve("theirs")
-    fetch("theirs", mirror=folder)
-    assert resolve("theirs") == before
-    (folder / "notes.txt").unlink()
-    with naming.refused(folder / "notes.txt"):
-        fetch("theirs", mirror=folder)
-    with naming.refused(folder / "chats.txt", os.strerror(errno.ENOTDIR)):
-        fetch("theirs", mirror=folder / "chats.txt", again=True)
-    with naming.refused("https://[::1/copies"):
-        fetch("theirs", mirror="https://[::1/copies", again=True)
 
 
 # What is known of it

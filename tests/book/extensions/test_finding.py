@@ -105,20 +105,6 @@ def test_the_first_word_of_the_answer_is_the_rule_s_alone(page, claim, recorded,
         assert answer.get_text()
 
 
-def test_the_two_marks_have_classes_of_their_own(page, claim, recorded):
-    row = claim("an_alpha", rule=DECIDED)
-    html, _ = page(
-        BOX.replace("alpha\n", "an_alpha\n", 1).replace("`alpha`:", "`an_alpha`:"),
-        DIRECTIVES,
-        [row],
-        [recorded()],
-    )
-    rule, check = html.select_one(".sense7-badge"), html.select_one(".sense7-check")
-    assert rule["class"] == ["sense7-badge", "sense7-rule-not-met"]
-    assert check["class"] == ["sense7-check", "sense7-check-passed"]
-    assert rule.find_parent("a")["href"] == "../book/ledger.html#claim-an-alpha"
-
-
 def test_what_cannot_be_decided_says_why_and_other_data_have_no_check(page, claim, recorded):
     html, _ = page(BOX, DIRECTIVES, [claim(check=None)], [recorded()], kind="own")
     (claim_mark,) = html.select(".sense7-finding .sense7-marks")
@@ -134,16 +120,6 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
     naming.check(text(html.select_one(".sense7-tuned-note")), 1)
     (summary,) = html.select(".sense7-finding > details > summary")
     naming.check(text(summary), 1)
-
-
-def test_a_value_that_the_truth_of_the_data_calls_tuned_is_noted_without_a_claim_that_does(
-    page, claim, recorded
-):
-    values = [recorded(), recorded("alpha_turn_feldt")]
-    html, warnings = page(BOX, DIRECTIVES, [claim()], values)
-    assert warnings == ""
-    (note,) = html.select(".sense7-tuned-note")
-    assert text(note).startswith("1 simulated value here was calibrated")
 
 
 def test_the_first_claim_is_shown_at_once_and_the_others_are_folded(page, claim, recorded):
@@ -226,33 +202,6 @@ def test_names_from_outside_are_text(page, claim):
     (row,) = html.select(".sense7-ledger-picture section li")
     assert row.find(["script", "b"]) is None
     assert row["title"] == "Title of <alpha>"
-
-
-def test_the_axis_of_a_claim_in_words_has_the_excluded_value_in_its_middle(claim):
-    row = claim(
-        value=None, compare={"beyond": 0.5}, computed={"estimate": 0.8, "low": 0.4, "high": 1.2}
-    )
-    reference, estimate, low, high = positions(row)
-    assert reference == 50
-    assert low < 50 < estimate < high < 100
-
-
-def test_a_claim_of_an_effect_is_not_drawn_as_a_multiple_of_a_published_figure_in_another_unit(
-    claim,
-):
-    row = claim(
-        value=5, compare={"sign": "positive"}, computed={"estimate": 0.1, "low": 0.05, "high": 0.15}
-    )
-    reference, estimate, low, high = positions(row)
-    assert reference == 50
-    assert 50 < low < estimate < high < 100
-
-
-def test_what_has_no_axis_is_not_drawn(claim):
-    assert positions(claim(computed=None)) is None
-    assert positions(claim(computed={"estimate": "a name"})) is None
-    assert positions(claim(kind="check")) is None
-    assert positions(claim(value=None, compare={"counts": 5})) is None
 
 
 @given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from([0.9, 109.0, None]))

@@ -83,32 +83,6 @@ def test_cards_of_a_unit_share_an_axis_that_holds_zero_and_every_interval(interv
         assert low <= estimate <= high
 
 
-@pytest.mark.parametrize(
-    ("unit", "title"),
-    [
-        ("share of the variance", "share of the variance"),
-        ("level, difference", "difference (levels)"),
-    ],
-)
-def test_an_axis_says_what_it_shows(page, claim, unit, title):
-    value = {
-        "key": "a",
-        "estimate": 0.2,
-        "low": 0.1,
-        "high": 0.3,
-        "n": 9,
-        "unit": unit,
-        "method": "m",
-    }
-    html, _ = page(CARD, ["front"], [claim(**IN_WORDS, computed=value)])
-    assert html.select_one(".sense7-axis-title").get_text() == title
-
-
-def test_a_value_without_an_interval_has_no_axis():
-    value = {"estimate": None, "low": None, "high": None, "unit": "share"}
-    assert axis(value, [value]) is None
-
-
 def test_a_rated_conversation_is_a_table_whose_texts_are_texts(page, tmp_path):
     example = {
         "name": "a&b=c",
@@ -125,9 +99,3 @@ def test_a_rated_conversation_is_a_table_whose_texts_are_texts(page, tmp_path):
     assert "<script>" in table.caption.get_text()
     assert [cell.get_text() for cell in table.select("tbody td")] == ["2", "-"]
     assert html.select_one("figcaption a")["href"] == "explorer.html#conversation=a%26b%3Dc"
-
-
-def test_without_an_example_nothing_stands_there(page):
-    html, warnings = page("# Page\n\n```{rated-conversation}\n```\n", ["front"])
-    assert warnings == ""
-    assert html.select(".sense7-conversation") == []

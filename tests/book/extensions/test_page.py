@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -10,11 +9,6 @@ from docutils import nodes
 
 import sense7
 from helpers import naming
-from sense7.book.extensions.page import (
-    find_picture,
-    fold_sections,
-    gather_code,
-)
 
 SOURCE = "# Page\n\nText.\n"
 
@@ -45,18 +39,7 @@ def test_the_command_that_runs_the_page_again(page, recorded):
     )
 
 
-def test_the_command_quotes_the_name_of_a_file(page, recorded):
-    html, warnings = page(
-        SOURCE, ["page"], values=[recorded()], kind="own", file="it's <b>; rm -rf.xlsx"
-    )
-    assert warnings == ""
-    said = html.select_one(".sense7-rerun").get_text().strip()
-    assert shlex.split(said)[-1] == "data=it's <b>; rm -rf.xlsx"
-
-
 # Cells
-
-TABLE = "<table></table>"
 
 
 def cell(html):
@@ -71,30 +54,6 @@ def section(title, *outputs):
     return nodes.section(
         "", nodes.title("", title), nodes.paragraph("", "Prose."), *map(cell, outputs)
     )
-
-
-def code(text, *classes):
-    source = nodes.container("", nodes.literal_block(text, text), nb_element="cell_code_source")
-    return nodes.container("", source, nb_element="cell_code", classes=list(classes))
-
-
-def test_code_by_hand_stands_open_and_other_code_in_a_fold():
-    tree = nodes.section("", nodes.title("", "A"), code("1"), code("2", "tag_by-hand"))
-    gather_code(None, tree)
-    assert [one.astext() for one in tree.findall(nodes.literal_block)] == ["2", "1"]
-    fold = next(tree.findall(nodes.raw))
-    assert fold.astext().startswith("<details")
-    assert tree.index(fold) == 3
-
-
-def test_more_analyses_are_one_fold():
-    more = nodes.section(
-        "", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"]
-    )
-    tree = nodes.section("", nodes.title("", "A"), more)
-    fold_sections(None, tree)
-    assert more[1].astext().startswith('<details class="sense7-more">')
-    assert more[-1].astext() == "</details>"
 
 
 # The reference of the library
@@ -138,12 +97,6 @@ def test_all_that_notebooks_import_and_s7_gives_is_listed_in_at_most_9000_words(
     assert functions - {"count_of"} <= {signature.partition("(")[0] for signature in entries}
 
 
-def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docstrings(page):
-    _, entries = listed(page, "# Page\n\n```{functions} loading findings.*\n```\n")
-    assert {"load(data)", "importance_shares(study, bootstrap)"} <= entries.keys()
-    assert not re.search(r":(func|class|mod):|`", str(entries))
-
-
 # Figures of other notebooks
 
 FIGURE = (
@@ -160,31 +113,6 @@ def notebook(*cells):
             for source, shown in cells
         ]
     }
-
-
-def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
-    other, sentence = (
-        FIGURE.replace('data-name="alpha"', 'data-name="beta"'),
-        "<p><em>Nothing was rated.</em></p>",
-    )
-    node = notebook(
-        ('draw(name="beta")', other), ('draw(name="alpha")', [FIGURE[:30], FIGURE[30:]])
-    )
-    assert (find_picture(node, "alpha"), find_picture(node, "beta")) == (FIGURE, other)
-    assert find_picture(notebook(('draw(name="alpha")', sentence)), "alpha") == sentence
-    assert find_picture(node, "alph") is None
-    assert find_picture({"cells": [{"source": '`name="alpha"` in prose'}]}, "alpha") is None
-
-
-def test_a_cell_that_only_mentions_a_figure_does_not_stand_in_its_place():
-    table, sentence = "<table></table>", "<p><em>No judge.</em></p>"
-    mentioning = ('tables |= {"alpha": judge_table("alpha")}', table)
-    assert (
-        find_picture(notebook(mentioning, ('curve(name="alpha")', sentence)), "alpha") == sentence
-    )
-    not_drawn = find_picture(notebook(mentioning, ('curve(name="alpha")', "")), "alpha")
-    assert not_drawn
-    assert find_picture(notebook(mentioning), "alpha") is None
 
 
 @pytest.mark.parametrize(

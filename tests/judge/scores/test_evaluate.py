@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from helpers import naming
 from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
-from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
+from sense7.cli.judge_words import evaluation, notes_of_evaluation
 from sense7.errors import UserError
 from sense7.estimators import bootstrap as bootstrap_module
 from sense7.judge.files import prediction_path, read_predictions, write_predictions
@@ -66,12 +66,6 @@ def test_of_a_folder_files_with_that_word_are_passed_over_but_not_those_named(tm
     assert evaluate([tmp_path, left_out]).skipped == []
 
 
-def test_the_word_counts_anywhere_in_the_path(tmp_path):
-    csv(tmp_path / "results" / "session" / "a.csv", "IS_EMPATHY,ground-truth\n1,1\n")
-    with naming.refused(tmp_path / "results" / "session", "(1)"):
-        evaluate(tmp_path / "results" / "session")
-
-
 def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
     first, second = (
         csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab"
@@ -79,18 +73,6 @@ def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert names_of(evaluate([first, first.parent, "a/m-iter1.csv"])) == ["m-iter1"]
     assert names_of(evaluate([first, second])) == [str(first), str(second)]
-
-
-@pytest.mark.parametrize("paths", [[], "empty"])
-def test_no_file_is_one_message(tmp_path, paths):
-    (tmp_path / "empty").mkdir()
-    with naming.refused(tmp_path / paths if paths else ""):
-        evaluate(tmp_path / paths if paths else paths)
-
-
-def test_there_is_no_other_policy(tmp_path):
-    with naming.refused("'lenient'", "strict", "authors"):
-        evaluate(session(tmp_path, runs=1), policy="lenient")
 
 
 @pytest.mark.parametrize(
@@ -196,16 +178,6 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     assert len(notes_of_evaluation(authors)) == len(notes_of_evaluation(strict)) + 1
 
 
-def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
-    session(tmp_path, runs=1)
-    csv(tmp_path / "plain.csv", "IS_EMPATHY,ground-truth\n1,1\n4,3\n")
-    found = evaluate(tmp_path, draws=50)
-    assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
-    assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
-    assert found.facts.conversations == 40
-    assert found.facts.lacking == {"model-prompt-iter1": 0, "plain": 40}
-
-
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     frame = run_of(1)
     write_predictions(tmp_path / "a.xlsx", frame)
@@ -243,16 +215,6 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert content["over_files"]["spread"]["accuracy"]["low"] is None
     assert np.sum(content["over_files"]["confusion"]) == 3 * 38
     assert content["over_files"]["calibration"].keys() == set("12345")
-
-
-def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
-    csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
-    found = evaluate(tmp_path)
-    assert evaluation(found)[0].rows[1] == ["a", "0", "", "", "", "", "", ""]
-    reason = found.over_files["mean"].loc["accuracy", "reason"]
-    assert reason
-    assert reason in as_text(evaluation(found), notes_of_evaluation(found))
-    assert json.loads(found.to_json())["files"][0]["rows"] == 0
 
 
 def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):

@@ -1,9 +1,6 @@
 """Judges of a data set: predictions matched with its conversations, a simulated judge known as one, the multiverse."""
 
 import json
-import uuid
-from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,31 +9,26 @@ import pytest
 from scipy.stats import spearmanr
 
 from helpers import naming
-from helpers.studies import FRAMES, bootstrap_of
+from helpers.studies import bootstrap_of
 from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.asking.few_shot import chosen_examples
-from sense7.judge.chats import chats
 from sense7.judge.files import COLUMNS, prediction_path, write_predictions
 from sense7.judge.scores import judges as available_judges
 from sense7.judge.scores import performance
-from sense7.judge.scores.baselines import baseline_predictions
-from sense7.judge.scores.ceiling import content_share_bound, judge_results
+from sense7.judge.scores.ceiling import judge_results
 from sense7.judge.scores.judges import (
     ABOUT_SIMULATED,
     ABSENT,
-    Judges,
     read_runs,
     simulated_files,
     simulated_folder,
-    simulated_note,
     simulated_parameters,
     write_simulated,
 )
 from sense7.judge.scores.metrics import run_metrics
-from sense7.judge.scores.performance import answer_lengths, facts, judge_multiverse
+from sense7.judge.scores.performance import facts, judge_multiverse
 from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
@@ -192,21 +184,6 @@ def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
     assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
 
 
-def test_level_and_length_without_words_or_scores_say_why(few, frame):
-    known = frame.assign(score=4.0, status="ok", ground_truth=3.5)
-
-    def tables_of(predictions):
-        judges = Judges({"a": {"a": predictions}}, {})
-        return performance.level_and_length(performance.shown_judge(judges, "a", bootstrap_of(few)))
-
-    found = tables_of(known)
-    assert found.loc["level_bias", "estimate"] == 0.5
-    assert found.loc["length_spearman", "reason"]
-    found = tables_of(known.assign(score=np.nan))
-    (reason,) = set(found["reason"])
-    assert reason
-
-
 # A simulated judge: its files
 
 
@@ -267,11 +244,6 @@ def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given
     assert (content(folder), (folder.parent / file).read_text("utf-8")) == (before, "mine")
 
 
-def test_without_a_judge_there_is_nothing_to_write(tmp_path):
-    with naming.refused(error=ValueError):
-        write_simulated(simulate(SMALL, 3, None), tmp_path / "a")
-
-
 # Recognized wherever they are
 
 
@@ -294,14 +266,6 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     )
     with naming.refused("gpt-4o-empathy_judge-iter1.xlsx", "sense7 judge run", "--help"):
         read_runs(real, folder)
-
-
-def test_as_csv_it_is_recognized_too(folder, few):
-    for path in list(folder.iterdir()):
-        pd.read_excel(path, engine="calamine").to_csv(path.with_suffix(".csv"), index=False)
-        path.unlink()
-    renamed(folder, "other")
-    assert list(read_runs(few, folder)) == ["simulated judge: other"]
 
 
 def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_so(
@@ -339,11 +303,6 @@ def test_the_parameters_are_those_of_a_whole_simulated_judge(folder, small, few)
     }
     for other in (marks[:2], [*marks[:2], None], (), [{"seed": "3"}] * 3, [*marks[:2], another]):
         assert simulated_parameters(other) is None
-
-
-def test_the_sentence_on_simulated_judges_names_each():
-    naming.check(simulated_note(["model-a"]), "model-a", ABOUT_SIMULATED)
-    naming.check(simulated_note(["model-b", "model-a"]), "model-a", "model-b", ABOUT_SIMULATED)
 
 
 # The multiverse of a judge's correlation
@@ -398,68 +357,3 @@ def test_every_specification_equals_scipys_and_the_first_is_that_of_the_page(stu
     page = performance.metrics_over_runs(shown).loc["spearman"]
     for name in ("estimate", "low", "high", "n"):
         assert table.loc[1, name] == pytest.approx(page[name], abs=1e-12)
-
-
-def test_constant_scores_have_no_correlation_and_few_participants_no_interval(study, judges):
-    run = next(iter(judges[JUDGE].values()))
-    constant = {"one": {"one": run.assign(score=3.0, status="ok")}}
-    found = judge_multiverse(study, constant, "one", bootstrap_of(study, 40))
-    assert found["estimate"].isna().any()
-    assert (found.loc[found["estimate"].isna(), "reason"] != "").all()
-    three = study.subset(participants=study.conversations["participant"].unique()[:3])
-    own = run[run["conversation"].isin(three.conversations["conversation"])].reset_index(drop=True)
-    found = judge_multiverse(three, {"one": {"one": own}}, "one", bootstrap_of(three, 40))
-    assert found["estimate"].notna().all()
-    assert found["low"].isna().all()
-    assert (found["reason"] != "").all()
-
-
-# Other ids for the same people and conversations; of findings: tests/findings/test_contract.py
-
-IDS = ("participant", "conversation")
-RESULTS = {
-    "baselines": lambda study: pd.concat(
-        {name: one.predictions for name, one in baseline_predictions(study).items()}
-    ),
-    "bound": lambda study: content_share_bound(study, bootstrap_of(study, 40)),
-    "words": lambda study: answer_lengths(study)[["words"]],
-    "chats": lambda study: chats(study).to_frame(),
-    "examples": lambda study: chosen_examples(study, 5),
-}
-
-
-@cache
-def two_studies():
-    """A study of some of the synthetic participants, the same with other ids in another order, and new id -> old id."""
-    whole = load("synthetic")
-    study = whole.subset(participants=whole.conversations["participant"].unique()[:24])
-    generator, new = np.random.default_rng(3), {}
-    for old in sorted(pd.unique(study.conversations[list(IDS)].to_numpy().ravel()), reverse=True):
-        new[old] = str(uuid.UUID(bytes=generator.bytes(16), version=4))
-    frames = {
-        name: frame.assign(
-            **{column: frame[column].map(new).astype(object) for column in IDS if column in frame}
-        )
-        for name, frame in vars(study).items()
-        if isinstance(frame, pd.DataFrame) and name in FRAMES
-    }
-    other = replace(study, **frames)
-    for name in IDS:
-        orders = [
-            pd.factorize(one.conversations[name], sort=True)[0].tolist() for one in (study, other)
-        ]
-        assert orders[0] != orders[1]
-    return study, other, {other: old for old, other in new.items()}
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_no_result_depends_on_how_ids_sort(name):
-    first, second, back = two_studies()
-    expected, found = (RESULTS[name](study) for study in (first, second))
-    found = found.rename(index=back).map(
-        lambda cell: back.get(cell, cell) if isinstance(cell, str) else cell
-    )
-    assert len(found)
-    pd.testing.assert_frame_equal(
-        found, expected, check_exact=True, check_dtype=False, check_index_type=False
-    )

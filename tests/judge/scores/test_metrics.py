@@ -1,7 +1,5 @@
 """Metrics of a judge: the authors' to the letter, and every interval exact."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,14 +8,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, recall_score
 
 from helpers import naming
-from sense7.estimators import ranks as ranks_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import COLUMNS
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, counted_scores
 from sense7.judge.reply import STATUSES
 from sense7.judge.scores.metrics import (
-    METRICS,
     OverRuns,
     Run,
     calibration,
@@ -101,16 +96,6 @@ def test_metrics_that_r_has_not_and_where_a_label_is_missing_are_those_of_scikit
     assert (counts.index.name, counts.columns.name) == ("ground truth", "prediction")
 
 
-def test_the_order_of_rows_does_not_matter():
-    frame = run_of()
-    shuffled = frame.sample(frac=1, random_state=2)  # with its index as it was
-    bootstrap = bootstrap_of(frame)
-    found = run_metrics(frame, bootstrap)
-    pd.testing.assert_frame_equal(found, run_metrics(shuffled, bootstrap))
-    assert found.index.tolist() == ["coverage", *METRICS]
-    assert found.columns.tolist() == list(COLUMNS)
-
-
 # Intervals
 
 
@@ -130,16 +115,6 @@ def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people,
         )
 
 
-def test_rho_does_not_depend_on_how_much_fits_into_memory_at_once(monkeypatch):
-    frame = run_of(rows=100)
-    bootstrap = bootstrap_of(frame, draws=ranks_module._LONG_ROW + 50)
-    whole = run_metrics(frame, bootstrap)
-    monkeypatch.setattr(
-        ranks_module, "_MOST_NUMBERS", 1
-    )  # one draw at a time, whose sums are NumPy's
-    pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), whole)
-
-
 # Coverage, policies and bounds
 
 
@@ -156,7 +131,7 @@ def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
     frame = run_of(missing=0).assign(score=NAN, status="api_error")
     strict, authors = (run_metrics(frame, policy=policy) for policy in ("strict", "authors"))
     assert strict.loc["accuracy", "n"] == 0
-    assert strict.loc["accuracy", "reason"]
+    naming.check(strict.loc["accuracy", "reason"], "score")
     assert authors.loc["accuracy", "estimate"] > 0.1
     assert strict.loc["coverage", "estimate"] == authors.loc["coverage", "estimate"] == 0
 
@@ -237,20 +212,6 @@ def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
         assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so():
-    fine = run_of(missing=0)
-    constant = fine.assign(score=3.0)
-    found = OverRuns({"a": fine, "b": constant}, bootstrap_of(fine)).mean
-    assert np.isnan(found.loc["spearman", "estimate"])
-    naming.check(found.loc["spearman", "reason"], "1 of 2 runs")
-    assert np.isfinite(found.loc["accuracy", ["estimate", "low"]].astype(float)).all()
-
-
-def test_no_run_is_an_error():
-    with naming.refused("predictions"):
-        OverRuns([])
-
-
 def test_answers_about_one_conversation_are_matched_by_its_id():
     first = scored([3.0] * 4, [4.0, 2.0, 3.0, NAN]).assign(conversation=list("ABCD"))
     second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
@@ -310,14 +271,6 @@ def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
         assert found.loc[level, ["low", "high"]].tolist() == pytest.approx(
             np.quantile(means, [0.025, 0.975]).tolist()
         )
-
-
-def test_a_level_that_is_never_predicted_says_so():
-    frame = run_of(missing=0).assign(score=4.0)
-    found = calibration(OverRuns([frame], bootstrap_of(frame)))
-    naming.check(found.loc[2, "reason"], 2)
-    assert found.loc[[1, 2, 3, 5], "estimate"].isna().all()
-    assert found.loc[4, "estimate"] == pytest.approx(frame["ground_truth"].mean())
 
 
 # Degenerate data
@@ -381,14 +334,6 @@ def test_without_participants_there_are_figures_and_no_intervals(participant, nu
     assert missing_bounds(frame, bootstrap)["reason"].unique() == [reason]
 
 
-def test_a_perfect_judge_is_not_called_certain():
-    frame = run_of(missing=0)
-    found = run_metrics(frame.assign(score=frame["ground_truth"]), bootstrap_of(frame))
-    assert found.loc[["accuracy", "spearman"], "estimate"].tolist() == pytest.approx([1, 1])
-    assert found.loc["accuracy", "reason"]
-    assert np.isnan(found.loc["spearman", "low"])
-
-
 def youden_by_hand(truth, score):
     """Recall of each level minus its share among the others, by loops over conversations."""
     found = []
@@ -435,13 +380,6 @@ def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_fi
     naming.check(method, "99%", 60)
 
 
-def test_a_judge_that_always_says_the_same_recognizes_nothing():
-    frame = run_of(missing=0).assign(score=4.0)
-    found = recognition(OverRuns([frame], bootstrap_of(frame)))
-    np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
-    assert found.loc[1, "reason"]
-
-
 def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
     frame = run_of(rows=200, people=20, missing=0)
     lowest = frame["ground_truth"] < 1.5
@@ -469,28 +407,6 @@ def test_a_judge_that_always_says_the_same_has_the_mean_recall_of_chance(level):
     frame = run_of(missing=0).assign(score=float(level))
     table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
     assert table.loc["mean_recall_above_chance", "estimate"] == pytest.approx(0, abs=1e-12)
-
-
-def test_a_level_that_too_few_people_gave_is_no_help_to_a_judge_that_always_says_it():
-    frame = run_of(rows=200, people=20, missing=0).assign(score=1.0)
-    lowest = frame["ground_truth"] < 1.5
-    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
-    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
-    assert table.loc["mean_recall", "estimate"] == 0
-    assert table.loc["mean_recall_above_chance", "estimate"] == -0.25
-
-
-@pytest.mark.long
-def test_a_judge_without_skill_seldom_has_a_mean_recall_above_chance():
-    """The interval errs upward in at most 2.5% of the studies; 200 studies, three standard errors."""
-    wrong = 0
-    for seed in range(200):
-        generator = np.random.default_rng(seed)
-        frame = run_of(seed, rows=150, people=40, missing=0)
-        frame["score"] = generator.permutation(frame["score"].to_numpy())
-        table = mean_recall(OverRuns([frame], bootstrap_of(frame, draws=300)))
-        wrong += int(table.loc["mean_recall_above_chance", "low"] > 0)
-    assert wrong / 200 <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 200)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,9 @@ from scipy import stats
 
 from helpers.studies import bootstrap_of
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.figures import ceiling_curves
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
-from sense7.judge.scores.judges import ABSENT
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
@@ -124,26 +122,6 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(study):
     assert found["some"] == pytest.approx(np.mean(expected))
 
 
-@pytest.mark.parametrize("numbers", [[0.3, 0.1, 0.5], [np.nan] * 3])
-def test_the_words_per_turn_are_those_of_the_baselines(study, numbers):
-    index = pd.MultiIndex.from_tuples([("spearman", "words per turn")])
-    row = estimate_row(*numbers, n=9, unit="correlation", method="mean", reason="few")
-    table = estimate_table({"x": row}, "which").set_axis(index)
-    found = noise_ceiling.judge_results(study, {}, baselines=table).loc["baseline: words per turn"]
-    np.testing.assert_array_equal(found[["estimate", "low", "high"]].astype(float), numbers)
-
-
-def test_keys_hold_no_name_of_a_judge_and_without_one_its_need_says_why(study):
-    own = dict.fromkeys(("a/b <c>", "x, by y", "baseline: words per turn"), (0.3, np.nan, np.nan))
-    judges = pd.concat([noise_ceiling.judge_results(study, {}), correlations(**own)])
-    assert noise_ceiling.shares_needed(judges)["key"].tolist() == [
-        f"ceiling_needed_{who}" for who in ("published", "judge_1", "judge_2", "words_per_turn")
-    ]
-    needed = noise_ceiling.shares_needed(noise_ceiling.judge_results(study, {})).iloc[-1]
-    assert needed["key"] == "ceiling_needed_judge_1"
-    assert needed["reason"] == ABSENT
-
-
 # The upper bound
 
 
@@ -251,12 +229,3 @@ def test_what_can_not_be_computed_says_why(minimal_sheets, case):
     assert table["reason"].iloc[0].startswith(reason)
     assert (table.loc[table["low"].isna(), "reason"] != "").all()
     assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
-
-
-def test_without_a_bound_the_caption_says_why():
-    bound = pd.Series({"estimate": np.nan, "low": np.nan, "high": np.nan, "reason": "only one"})
-    curve = noise_ceiling.ceiling_curve()
-    figure = ceiling_curves(curve, {}, name="ceiling", caption="n = 5.", bound=bound)
-    assert "n = 5." in figure.caption
-    assert bound["reason"] in figure.caption
-    assert "nan" not in figure.alt.casefold()
