@@ -1,5 +1,6 @@
 """What a user has is never replaced unasked: by no verb, and also if it came while the verb was at work."""
 
+import json
 import os
 from pathlib import Path
 
@@ -27,7 +28,7 @@ WRITERS = {
     "template": ("template a.xlsx", "a.xlsx"),
     "import": ("import b.json --out a.jsonl", "a.jsonl"),
     "import: a workbook": ("import b.json --out a.xlsx", "a.xlsx"),
-    "instrument": ("instrument study.yml --out a.html", "a.html"),
+    "instrument": ("instrument study.yml --conversations chats.jsonl --out a.html", "a.html"),
     "gather": ("gather downloads --out a.xlsx", "a.xlsx"),
     "site": ("site out synthetic", "out/"),
     "run": ("run 00 --out a.ipynb", "a.ipynb"),
@@ -72,6 +73,8 @@ def contents(folder):
 def test_what_is_there_stays_and_is_named(words, place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yml").write_text("title: Mine\n")
+    messages = [{"role": role, "content": "a"} for role in ("user", "assistant")]
+    (tmp_path / "chats.jsonl").write_text(json.dumps({"messages": messages}))
     mine = Path(place) / "mine.txt" if place.endswith("/") else Path(place)
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("mine")
