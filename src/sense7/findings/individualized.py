@@ -334,8 +334,8 @@ def context_sums(
 
 def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[str, np.ndarray]:
     """Fall of the mean square within participants by each context, and by all ("all"); zero where it does not vary."""
-    width = round(np.sqrt(sums.shape[-1] - 2))
-    cross_products = sums[..., :-2].reshape(*sums.shape[:-1], width, width)
+    outcome = sum(len(places) for places in columns.values())  # the column behind all contexts'
+    products = sums[..., :-2].reshape(*sums.shape[:-1], outcome + 1, outcome + 1)
     conversations = sums[..., -2]
     participants = sums[..., -1]
     freedom = np.round(conversations - participants)
@@ -345,8 +345,8 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
         used = []
         for name in names:
             used += columns[name]
-        used.append(width - 1)
-        _, residual, rank = least_squares(cross_products[..., used, :][..., used])
+        used.append(outcome)
+        _, residual, rank = least_squares(products[..., used, :][..., used])
         residual_freedom = freedom - rank
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(residual_freedom > 0, residual / residual_freedom, np.nan)
