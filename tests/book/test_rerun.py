@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -18,11 +19,13 @@ from sense7.book.build import build_edition, read_inputs
 from sense7.book.inputs import resolve_inputs
 from sense7.book.rerun import rerun
 from sense7.claims import State
+from sense7.record import format_value
 from sense7.sources import SOURCES, copy_for_edition, fetch, part_files, resolve
 from sense7.sources.converters import official_sheets
 from sense7.sources.registry import Source
 from sense7.workbook import read_sheets
 
+ROOT = Path(__file__).resolve().parents[2]
 LOADING = "import sense7 as s7\n\nstudy = s7.load(data)\n"
 READING = 'import json\nfrom pathlib import Path\n\nbefore = json.loads(Path(results, "01-a.json").read_text())\n'
 
@@ -46,6 +49,21 @@ def sources_of(path):
     return [
         cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
     ]
+
+
+def test_the_sentences_of_a_copy_have_its_numbers_and_say_whose_data_they_are(tmp_path):
+    done = rerun(ROOT, "03", {"draws": 100}, out=tmp_path / "mine.ipynb")
+    (alpha,) = [
+        value
+        for value in json.loads((done.results / "03-reliability.json").read_text("utf-8"))
+        if value["key"] == "alpha_turn"
+    ]
+    cells = nbformat.read(done.notebook, as_version=4).cells
+    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    assert "ynthetic" in done.label
+    assert done.label in prose[0]
+    assert f"is {format_value(alpha)} per turn (n = {alpha['n']:,} turns)" in prose[0]
+    assert "{value}" not in "".join(prose)
 
 
 def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_values_lie_beside_it(

@@ -1,6 +1,7 @@
 """One notebook, run again with other parameters: a copy beside the user's files, and its values."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,9 @@ from sense7.files import (
     unused_path,
     write_whole,
 )
+from sense7.record import format_value, read_values
 from sense7.sources import resolve
+from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import did_you_mean
 
 
@@ -88,13 +91,13 @@ def rerun(
     for page, accepted in ordered:
         fitting = {name: value for name, value in settings.items() if name in page.defaults}
         jobs.append(Job(page, {**accepted, **fitting}))
-    try:
-        _execute(jobs, out, results)
-    except OSError as error:
-        raise UserError(not_written(error.filename or out, error)) from None
     label = ""
     if "data" in chosen.defaults:
         label = (provenance or resolve(data)[1]).label
+    try:
+        _execute(jobs, out, results, label)
+    except OSError as error:
+        raise UserError(not_written(error.filename or out, error)) from None
     return Rerun(chosen.name, label, out, results)
 
 
@@ -127,7 +130,7 @@ def _with_needed(chosen: TextNotebook, notebooks: Sequence[TextNotebook]) -> lis
     return list(needed.values())
 
 
-def _execute(jobs: Sequence[Job], out: Path, results: Path) -> None:
+def _execute(jobs: Sequence[Job], out: Path, results: Path, label: str) -> None:
     """Execute notebooks, and move the copy of the last, and the values of all, to their places."""
     kernels = Kernels({}, out)
     failed = unused_path(out.with_name(f"{out.stem}.failed.ipynb"))
@@ -138,11 +141,19 @@ def _execute(jobs: Sequence[Job], out: Path, results: Path) -> None:
             scratch = folder / f"{job.notebook.name}.left"
             scratch.mkdir()
             executed = kernels.executed_copy(job, folder, scratch, failed)
-        # Outputs of any kernel in the place of those of a page.
+        # Outputs of any kernel in the place of those of a page, and numbers in the place of their names.
+        recorded = read_values(values)
         node = json.loads(executed)
         for cell in node["cells"]:
             if cell["cell_type"] == "code":
                 cell["outputs"] = plain_outputs(cell["outputs"])
+            else:
+                cell["source"] = with_numbers("".join(cell["source"]), recorded)
+        if label:
+            title, _, text = node["cells"][0]["source"].partition("\n")
+            node["cells"][0]["source"] = (
+                f"{title}\n\n> Data of the numbers below: {label}\n\n{text.strip()}"
+            )
         executed = ipynb_text(node)
         written = {path.name: digest_of_file(path) for path in values.iterdir() if path.is_file()}
         written[f"../{out.name}"] = digest_of(executed.encode())
@@ -152,6 +163,29 @@ def _execute(jobs: Sequence[Job], out: Path, results: Path) -> None:
             # So that the copy counts as written also if the process is killed before the values.
             note_as_written(results, written)
         write_whole(out, executed, replace=out.exists())
+
+
+def with_numbers(text: str, values: Mapping[str, Mapping]) -> str:
+    """Put recorded numbers in the place of their names in a sentence; another page's number is said to be absent.
+
+    Examples
+    --------
+    >>> with_numbers("Alpha is {value}`a`.", {})
+    'Alpha is (not computed in this run: a).'
+    """
+
+    def words(match: re.Match) -> str:
+        key, part = match["text"], ""
+        if key not in values:
+            key, _, part = key.rpartition(".")
+        if key not in values or part not in ("", "estimate", "n", "points"):
+            return f"(not computed in this run: {match['text']})"
+        number = format_value(values[key], part)
+        if (values[key]["method"] or "").startswith(SIMULATED_WORDS) and part != "n":
+            number += f" ({SIMULATED_WORDS})"
+        return number
+
+    return re.sub(r"\{value\}`(?P<text>[^`]+)`", words, text)
 
 
 def _require_unedited(out: Path, results: Path) -> None:
