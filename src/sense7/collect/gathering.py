@@ -101,12 +101,13 @@ class Download:
         return self.ratings_asked - len(ratings) + ratings.count("comment")
 
 
+# Questions of the page, in the form of those of a study file.
 _TEXT = {"kind": "text"}
 _RATING = {"kind": "choice", "choices": (*LEVELS, "unknown")}  # the official word for not rated
 
 
 def _levels(scale: str) -> dict:
-    """A question that is answered on a scale of the page, as those of a study file are."""
+    """Return a question with the levels of a scale."""
     return {"kind": "choice", "choices": range(1, SCALES[scale].size + 1)}
 
 

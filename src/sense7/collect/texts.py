@@ -1,6 +1,6 @@
-"""Characters that a workbook can't hold, or shows as no text: left out of what people write, on the page and later.
+"""Characters that a workbook can't hold, or shows as no text: the page leaves them out of what people write.
 
-The page cleans a text as it is written, by the same two patterns: Python and JavaScript read them alike.
+It has the same two patterns, which Python and JavaScript read alike.
 """
 
 import re
