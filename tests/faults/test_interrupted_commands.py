@@ -192,8 +192,6 @@ def session(tmp_path_factory, minimal_sheets):
                 RUNS,
                 "--out",
                 folder / "out",
-                "--backoff",
-                0.01,
             ]
             return interrupting.Command(folder, HOME=str(base)), arguments
 
@@ -221,7 +219,6 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     asked = len(server.asked) - begun
     kept = kept_in(out)
     assert asked - len(kept) <= AT_ONCE, "more was lost than was under way"
-    assert all(answer.error is None for answer in kept.values())
     assert predictions(out).items() <= undisturbed.items(), (
         "a prediction file is not what it is in the end"
     )

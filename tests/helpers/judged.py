@@ -1,13 +1,15 @@
 """Predictions of a judge, what a judge's session is asked about, and what it has kept, for tests."""
 
+import contextlib
+import sqlite3
+
 import numpy as np
 import pandas as pd
 
-from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.ask import Endpoint as Address
 from sense7.judge.asking.requests import Prompt
 from sense7.judge.asking.session import carry_out, plan_session
-from sense7.judge.endpoint import Endpoint as Address
-from sense7.judge.files import read_predictions
+from sense7.judge.files import JOURNAL, read_predictions
 
 BRIEF = Prompt("brief", "Rate this: {chat}")
 
@@ -40,20 +42,15 @@ def number_of(asked):
 
 
 def plan_for(study, server, folder, **options):
-    known = {
-        "model": "judge",
-        "prompt": BRIEF,
-        "concurrency": 4,
-        "backoff": 0.01,
-        "retries": 2,
-        "timeout": 60.0,
-    }
-    address = Address.of(getattr(server, "address", server))
+    known = {"model": "judge", "prompt": BRIEF, "concurrency": 4, "retries": 2, "timeout": 60.0}
+    address = server
+    if not isinstance(server, Address):
+        address = Address.of(getattr(server, "address", server))
     return plan_session(study, endpoint=address, folder=folder, **known | options)
 
 
 def ask(study, server, folder, *, say=lambda line: None, **options):
-    return carry_out(plan_for(study, server, folder, say=say, **options), say=say)
+    return carry_out(plan_for(study, server, folder, **options), say=say)
 
 
 def frame_of(outcome, run=1):
@@ -61,12 +58,9 @@ def frame_of(outcome, run=1):
 
 
 def kept_in(folder):
-    """Answers and failures in the journal of a folder: (conversation, run) -> answer."""
-    with Journal.reading(folder) as journal:
-        if journal is None:
-            return {}
-        return {
-            (name, run): answer
-            for run in range(1, journal.content.get("runs", 0) + 1)
-            for name, answer in journal.answers(run).items()
-        }
+    """Answers in the journal of a folder: (conversation, run, attempt) -> response."""
+    if not (folder / JOURNAL).exists():
+        return {}
+    with contextlib.closing(sqlite3.connect(folder / JOURNAL)) as database:
+        rows = database.execute("SELECT conversation, run, attempt, content FROM replies")
+        return {row[:3]: row[3] for row in rows}

@@ -12,17 +12,12 @@ from sense7.workbook.sheets import parse_sheets
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
-    """Nobody's key is sent to anybody, no proxy is asked, and no certificate but the tests' is known."""
-    for name in (
-        "SENSE7_JUDGE_KEY",
-        "OPENAI_API_KEY",
-        "OPENAI_ORG_ID",
-        "OPENAI_PROJECT_ID",
-        "SSL_CERT_FILE",
-    ):
+    """Nobody's key is sent to anybody, and no proxy is asked."""
+    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
-    for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"):
+    for name in ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
 
 
 @pytest.fixture(scope="module")

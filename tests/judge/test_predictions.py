@@ -109,6 +109,7 @@ def test_the_authors_columns_come_first_in_their_order_and_everything_comes_back
             "run": 3.0,
             "input_tokens": 1200.0,
             "output_tokens": 40.0,
+            "attempts": 2.0,
             "altered": "",
         },
     )[list(FRAME_COLUMNS)]

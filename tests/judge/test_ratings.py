@@ -16,7 +16,6 @@ from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
@@ -57,7 +56,7 @@ def test_a_turn_is_asked_about_with_what_was_said_up_to_it_and_nothing_after(stu
         ]
 
 
-def test_one_call_asks_for_all_ratings_with_a_schema(server, study_of, tmp_path):
+def test_only_several_ratings_are_asked_for_with_a_schema(server, study_of, tmp_path):
     server.script = endpoint.rates
     ask(study_of(2, 2), server, tmp_path / "out")
     assert len(server.asked) == 4, "two conversations of two turns"
@@ -66,6 +65,9 @@ def test_one_call_asks_for_all_ratings_with_a_schema(server, study_of, tmp_path)
         assert all(f"- {name}: " in asked.prompt for name in RATING_NAMES)
         assert "{{" not in asked.prompt
         assert "Rate the last message" in asked.prompt
+    server.reset(lambda asked: Answered(text='{"Interest": 4}'))
+    assert ask(study_of(1), server, tmp_path / "one", rating="Interest").statuses == Counter(ok=1)
+    assert "response_format" not in server.asked[0].body
 
 
 @pytest.mark.parametrize("unit", ["conversation", "turn"])
@@ -84,8 +86,6 @@ def test_every_unit_and_rating_has_its_own_question_file_and_truth(
     if standard:
         assert openpyxl.load_workbook(outcome.paths[0]).sheetnames == ["results"]
         assert "response_format" not in server.asked[0].body
-        with Journal.reading(tmp_path / "out") as journal:
-            assert journal.content["asked"].keys().isdisjoint({"unit", "rating"})
     elif unit == "turn":
         truth = study.turns.set_index(["conversation", "turn"])[
             "overall" if rating == "all" else rating
@@ -149,17 +149,6 @@ def test_unfit_options_are_refused_before_anything_is_written(
         ask(study_of(2, 2), server, tmp_path / "out", **options)
     assert server.asked == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
-    server, study_of, tmp_path
-):
-    server.script = endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))
-    outcome = ask(study_of(2, 2), server, tmp_path / "out")
-    naming.check(outcome.stopped, "response_format (HTTP 400", "--omit response_format")
-    assert ask(
-        study_of(2, 2), server, tmp_path / "out", omit=["response_format"]
-    ).statuses == Counter(ok=4)
 
 
 # How it is read
@@ -252,7 +241,7 @@ def test_failures_keep_their_status_and_nothing_is_scored_by_default(server, stu
 def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study_of, tmp_path):
     none = Answered(text=json.dumps({"Interest": NOT_APPLICABLE}))
     server.script = lambda asked: none
-    outcome = ask(study_of(3, 2), server, tmp_path / "out", rating="Interest", give_up_after=2)
+    outcome = ask(study_of(3, 2), server, tmp_path / "out", rating="Interest")
     assert (outcome.stopped, outcome.without_score) == ("", [])
     assert outcome.statuses == Counter(not_applicable=6)
     frame = read_predictions(outcome.paths[0]).frame

@@ -18,8 +18,7 @@ from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
-    from sense7.judge.asking.answers import Written
-    from sense7.judge.asking.session import Tally
+    from sense7.judge.asking.session import Tally, Written
     from sense7.judge.scores.report import Report
 
 judge = typer.Typer(
@@ -47,6 +46,13 @@ class Asking:
     omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = (
         None
     )
+    unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation"
+    rating: Annotated[
+        str, option("overall, a dimension such as Affective, or all of these in one call.")
+    ] = "overall"
+    no_schema: Annotated[bool, option("Do not send the schema of --rating all.", "--no-schema")] = (
+        False
+    )
 
     def opened(self) -> dict:
         """The study and the rest of what :func:`sense7.judge.asking.session.questions_for` takes."""
@@ -60,6 +66,7 @@ class Asking:
             options["prompt"] = Prompt.read(self.prompt)
         options["param"] = parse_parameters(self.param or ())
         options["omit"] = self.omit or ()
+        options["with_schema"] = not options.pop("no_schema")
         return options
 
 
@@ -113,20 +120,11 @@ class Sending:
     runs: Runs = 1
     concurrency: Annotated[int, option("Requests at once.", min=1, max=1000)] = 10
     policy: Policy = "strict"
-    unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation"
-    rating: Annotated[
-        str, option("overall, a dimension such as Affective, or all of these in one call.")
-    ] = "overall"
-    timeout: Annotated[
-        float, option("Seconds that a call may take, further attempts included.", min=0.001)
-    ] = 120.0
-    retries: Annotated[int, option("Further attempts of a call that failed.", min=0)] = 5
-    backoff: Annotated[
-        float, option("Seconds before the first of them; doubled each time.", min=0)
-    ] = 1.0
-    give_up_after: Annotated[
-        int, option("Stop after N replies in a row that cannot be used.", min=1)
-    ] = 10
+    timeout: Annotated[float, option("Seconds in which a reply has to come.", min=0.001)] = 120.0
+    retries: Annotated[
+        int, option("How often a call is sent again after HTTP 429, 503 or no connection.", min=0)
+    ] = 5
+    again: Annotated[bool, option("Ask again where a reply could not be used.", "--again")] = False
 
 
 @judge.command()
@@ -137,6 +135,12 @@ def run(
     sending: Sending,
     base_url: Annotated[
         str | None, option("Endpoint, as http://localhost:11434/v1; OpenAI's if not given.")
+    ] = None,
+    header: Annotated[
+        Many,
+        option(
+            "A further header; {key} is replaced by the key.", metavar="'NAME: VALUE'", many=True
+        ),
     ] = None,
     price_in: Annotated[float | None, option("Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, option("Price of a million output tokens.")] = None,
@@ -150,28 +154,26 @@ def run(
     The key is read from SENSE7_JUDGE_KEY, else OPENAI_API_KEY; an endpoint on this machine needs none. Interrupted in
     any way, the same command goes on where it was: no answer is lost, and none is asked for twice.
 
-    Exit code 1: calls are without an answer, no reply of a run could be used, or --give-up-after stopped it; the last
-    lines say which, and show a reply.
+    Exit code 1: calls are without an answer, no reply of a run could be used, or ten in a row could not; the last lines
+    say which, and show a reply.
     """
+    from sense7.judge.asking.ask import Endpoint
     from sense7.judge.asking.cost import Price
     from sense7.judge.asking.requests import describe_parameters
     from sense7.judge.asking.session import carry_out, plan_session
-    from sense7.judge.endpoint import Endpoint
 
-    endpoint = Endpoint.of(base_url, to_ask=not dry_run)
+    endpoint = Endpoint.of(base_url, header or (), to_ask=not dry_run)
 
     def say(line: str) -> None:
         print(plain_lines(line), file=sys.stderr, flush=True)
 
     prices = Price.of(price_in, price_out)
     plan = plan_session(
-        **asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=prices, say=say
+        **asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=prices
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
     lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
-    unusable = count_of(plan.give_up_after, "reply", "replies in a row")
-    lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return
@@ -191,15 +193,11 @@ def run(
             say(tally.line())
 
     outcome = carry_out(plan, progress=show, say=say)
-    problems = outcome.without_score
-    if outcome.stopped:
-        problems = [outcome.stopped]
-    unanswered = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
-    if unanswered:
-        again = "the same command asks"
-        if outcome.final:
-            again = "corrected in this way, the command asks"
-        problems.append(f"{unanswered:,} without an answer; {again} for these again")
+    problems = [outcome.stopped] if outcome.stopped else outcome.without_score
+    if outcome.unanswered:
+        problems.append(
+            f"{outcome.unanswered:,} without an answer; the same command asks for these again"
+        )
     _end(outcome, problems)
 
 

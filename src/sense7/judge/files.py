@@ -81,6 +81,7 @@ COLUMNS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "altered": "altered",
+    "attempts": "attempts",
 }
 """Column of a file -> column of the frame. The first eleven are the authors'; they do not say how Chat and
 OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read."""
@@ -90,8 +91,8 @@ READ_COLUMNS = ("authors_score", "doubtful")
 """What a frame holds besides: the reading by the authors' rule and whether a reading is doubtful; files hold the text
 (Output) that both are read from."""
 
-NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_tokens")
-COUNTED = ("run", "input_tokens", "output_tokens")
+COUNTED = ("run", "input_tokens", "output_tokens", "attempts")
+NUMBERS = ("score", "seconds", "ground_truth", *COUNTED)
 _NAMES = ("conversation", "participant", "status")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
@@ -266,6 +267,8 @@ def write_predictions(
                 altered[row] += remarks
                 counts.update(remarks)
     cells = {title: columns.get(name, blank) for title, name in COLUMNS.items()}
+    if "attempts" not in columns:  # a session's alone
+        del cells["attempts"]
     cells["policy"] = [policy] * len(frame)
     cells["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*cells.values(), strict=True)]

@@ -185,7 +185,7 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path)
         for one in server.asked
     )
     assert free == given | {"temperature": 0.0, "frequency_penalty": 0.0}
-    with naming.refused(tmp_path / "free", 'request: {"seed": null}', '{"seed": 1}'):
+    with naming.refused(tmp_path / "free", "request: "):
         ask(study_of(1), server, tmp_path / "free", **options | {"param": given | {"seed": 1}})
 
 
@@ -197,11 +197,10 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path)
         (["effort=low"], ["--param 'effort=\"low\"'"]),
         (["seed=NaN"], ["--param seed"]),
         (["seed=[1"], ["--param seed"]),
-        (["model=1"], ["--param model", "--model"]),
+        (["model=1"], ["--param model"]),
         (["max_tokens=true"], ["--param max_tokens", "1"]),
-        (["seed=1", "seed=2"], ["--param seed:"]),
     ],
-    ids=["no value", "no name", "text", "NaN", "cut", "model", "no number", "twice"],
+    ids=["no value", "no name", "text", "NaN", "cut", "model", "no number"],
 )
 def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places):
     with naming.refused(*places, "--param"):
@@ -220,9 +219,9 @@ def test_a_parameter_that_is_nested_without_end_is_refused():
         ({"policy": "kind"}, ["'kind'", "strict", "authors"]),
         ({"model": " "}, []),
         ({"shots": 5}, ["~~EXAMPLES~~"]),
-        ({"param": {"seed": 1}, "omit": ["seed"]}, ["seed:", "--omit", "--param"]),
+        ({"param": {"top_p": 1}, "omit": ["top_p"]}, ["--omit top_p:", "--param"]),
         ({"omit": ["temprature"]}, ["--omit temprature:", "frequency_penalty"]),
-        ({"omit": ["max_tokens"]}, ["--omit max_tokens:"]),
+        ({"omit": ["max_tokens"]}, ["--omit max_tokens:", "--param max_completion_tokens=3000"]),
         ({"folder": "my_results"}, ["my_results"]),
     ],
     ids=["policy", "model", "shots", "both", "misspelt", "limit", "folder"],

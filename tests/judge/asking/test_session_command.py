@@ -1,9 +1,6 @@
-"""`sense7 judge run` as a command: what it says, exit codes, what a kill costs, and how answers reach their page."""
+"""`sense7 judge run` as a command: what it says, exit codes, and how answers reach their page."""
 
 import json
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +8,6 @@ from typer.testing import CliRunner
 
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
-from helpers.judged import kept_in
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.jobs import plan
@@ -22,7 +18,6 @@ from sense7.judge.files import read_predictions
 need_the_judge()
 
 Answered, GOOD = endpoint.Answer, endpoint.GOOD
-SENSE7 = Path(sys.executable).with_name("sense7")
 KEY = "sk-loopback-0123456789abcdef"
 
 
@@ -39,7 +34,7 @@ def command(server, workbook, tmp_path):
             "--base-url",
             server.address,
         ]
-        return ["run", *given, "--out", tmp_path / out, "--retries", 1, "--backoff", 0.01]
+        return ["run", *given, "--out", tmp_path / out, "--retries", 1]
 
     return build
 
@@ -55,41 +50,6 @@ def invoked(*arguments, code=0):
         raise done.exception
     assert done.exit_code == code, done.output
     return done
-
-
-@pytest.mark.parametrize(
-    "at_once",
-    [50, pytest.param(10, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)],
-)
-def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(
-    at_once, server, command, tmp_path
-):
-    answered, killed, arguments = (
-        40,
-        threading.Event(),
-        [*command(60), "--runs", 20, "--concurrency", at_once],
-    )
-
-    def script(asked):
-        if (
-            asked.number == at_once + answered
-        ):  # so each answer so far made room for one more request
-            process.kill()
-            killed.set()
-        return GOOD if asked.number <= answered else Answered(wait=600)
-
-    server.script = script
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
-    process = subprocess.Popen([SENSE7, "judge", *map(str, arguments)], text=True, **pipes)
-    _, err = process.communicate(timeout=300)
-    assert killed.is_set(), err
-    kept, asked = kept_in(tmp_path / "out"), len(server.asked)
-    assert len(kept) == len(server.answered) == answered
-    server.script = lambda asked: GOOD
-    invoked(*arguments, "--yes")
-    assert len(server.asked) - asked == 60 * 20 - answered
-    assert set(server.times_answered().values()) == {20}
-    assert kept.items() <= kept_in(tmp_path / "out").items()
 
 
 def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
@@ -125,31 +85,36 @@ def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(
     (last_line,) = last_lines
     naming.check(last_line, "run 1", 3, "parse_failure", "[key] [bold]no score")
     assert len(server.asked) == 3
-    said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
-    naming.check(
-        lines_of(said.stderr, "stops ", "sense7:"), "--give-up-after", "2 of 3", "parse_failure"
-    )
 
 
-def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
+def test_what_was_refused_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
     server.script = endpoint.refuses("max_tokens")
     said = invoked(*command(5), code=1).stderr
-    naming.check(lines_of(said, "sense7:"), "--param max_completion_tokens=3000", "1 of 5")
+    naming.check(lines_of(said, "sense7:"), "max_tokens", "--param", "--omit", "1 of 5")
     said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
     naming.check(lines_of(said, "parameters"), "max_tokens", "max_completion_tokens=3000")
-    server.script = lambda asked: Answered(status=500, body=b"broken")
-    options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
-    assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr
+    server.script = lambda asked: (
+        GOOD if asked.number == 7 else Answered(status=500, body=b"broken")
+    )
+    options = ("--concurrency", 1, "--policy", "authors")
+    said = invoked(*command(20, "none"), *options, code=1).stderr
+    naming.check(said, "not_asked 9", "19 without an answer", "HTTP 500: broken")
     evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
     _, _, notes = evaluated.stdout.rstrip().rpartition("\n\n")
-    naming.check(notes, "judge-empathy-iter1", "9 not_asked", "3 api_error", "9 conversations")
+    naming.check(notes, "judge-empathy-iter1", "9 not_asked", "10 api_error", "9 conversations")
     evaluated = invoked(
         "evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json"
     )
-    assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 3
+    assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 11
 
 
-need_the_judge()
+def test_a_reply_that_could_not_be_used_is_asked_for_again_by_an_option(server, command):
+    server.script = lambda asked: GOOD if asked.number > 2 else Answered(text="No.")
+    assert "parse_failure 2" in invoked(*command(4)).stderr
+    assert "parse_failure 2" in invoked(*command(4)).stderr
+    assert "ok 4" in invoked(*command(4), "--again").stderr.splitlines()[-1]
+    assert len(server.asked) == 6
+
 
 ROOT = Path(__file__).resolve().parents[3]
 

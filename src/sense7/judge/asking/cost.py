@@ -1,10 +1,10 @@
 """What a session will take: calls, tokens, and money where prices are given."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sense7.errors import UserError
-from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import TOKEN_LIMITS, Questions
 from sense7.terminal import count_of
 
@@ -95,20 +95,17 @@ class CostEstimate:
 
 
 def estimate(
-    questions: Questions, runs: int, journal: Journal | None, prices: Price | None
+    questions: Questions, runs: int, pending: Sequence[tuple[str, int]], prices: Price | None
 ) -> CostEstimate:
-    """Estimate what is still to be asked."""
-    tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
-    answers, answered_tokens = 0, 0
-    if journal:
-        answers, answered_tokens = journal.counts(CHARACTERS_A_TOKEN)
+    """Estimate what is still to be asked: the calls that are pending."""
+    tokens = {name: estimated_tokens(unit.characters) for name, unit in questions.units.items()}
     parameters = questions.parameters
     return CostEstimate(
         conversations=len(tokens),
         runs=runs,
-        calls=runs * len(tokens) - answers,
-        kept=answers,
-        input_tokens=runs * sum(tokens) - answered_tokens,
+        calls=len(pending),
+        kept=runs * len(tokens) - len(pending),
+        input_tokens=sum(tokens[name] for name, _ in pending),
         prices=prices,
         reply_limit=max(parameters[name] for name in TOKEN_LIMITS if name in parameters),
     )

@@ -42,13 +42,8 @@ TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the limit of a reply's tokens: a request has one of them."""
 
 _HERE = Path(__file__).parent
-_FIXED = {
-    "model": "Give --model",
-    "messages": "Give --prompt",
-    "stream": "Replies are read whole: leave it out",
-    "n": "One reply is read: give --runs to ask several times",
-}
-"""Names that are no free parameters -> what to do instead."""
+_FIXED = ("model", "messages", "stream", "n")
+"""Names that are no free parameters."""
 
 
 # The prompt
@@ -127,19 +122,14 @@ def parse_parameters(texts: Sequence[str]) -> dict:
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip()
-        if not name or not equals:
+        if not name or not equals or name in _FIXED:
             raise UserError(
-                f"--param {text}: give a name, an equals sign and JSON: --param seed=1."
+                f"--param {text}: give a parameter's name, an equals sign and JSON: --param seed=1. The model, "
+                "the prompt and the number of runs have options of their own."
             )
-        if name in _FIXED:
-            raise UserError(f"--param {name}: is no free parameter. {_FIXED[name]}.")
-        if name in parameters:
-            raise UserError(f"--param {name}: is given twice. Give it once.")
         try:
             parameters[name] = json.loads(value)
-            json.dumps(
-                parameters[name], allow_nan=False
-            )  # NaN and Infinity are Python's, not JSON's
+            json.dumps(parameters[name], allow_nan=False)  # NaN is Python's, not JSON's
         except (ValueError, RecursionError):
             raise UserError(
                 f"--param {text}: what stands after the equals sign is no JSON. A number is written as it is, a text "
@@ -152,46 +142,30 @@ def parse_parameters(texts: Sequence[str]) -> dict:
 
 def request_parameters(omit: Collection[str], param: Mapping, needed: Mapping) -> dict:
     """Return the parameters of every request: the authors', and what the user gives in their place."""
-    available = {**REQUEST, **needed}
-    limits = set(TOKEN_LIMITS)
+    available = REQUEST.keys() - set(TOKEN_LIMITS)
+    for name in omit:
+        if name not in available or name in param:
+            raise UserError(
+                f"--omit {name}: is no parameter that can be left out, or is given by --param, too. Choose of "
+                f"{', '.join(sorted(available))}. Another limit of tokens takes the place of max_tokens: "
+                f"--param max_completion_tokens={REQUEST['max_tokens']}."
+            )
+    parameters = {**REQUEST, **needed, **param}
     omitted = set(omit)
-    contradicted = sorted(omitted & param.keys())
-    if contradicted:
-        raise UserError(
-            f"{contradicted[0]}: is left out by --omit and given by --param. Give one of them."
-        )
-    unknown = sorted(omitted - available.keys())
-    if unknown:
-        choices = ", ".join(sorted(available.keys() - limits))
-        raise UserError(
-            f"--omit {unknown[0]}: is no parameter of the requests. Choose of {choices}."
-        )
-    if param.keys() & limits:
-        omitted |= limits
-    parameters = {name: value for name, value in available.items() if name not in omitted}
-    parameters.update(param)
-    if not parameters.keys() & limits:
-        raise UserError(
-            f"--omit {next(iter(omitted & limits))}: a reply needs a limit of tokens. Give the other name "
-            f"in its place: --param max_completion_tokens={REQUEST['max_tokens']}, or --param max_tokens=.."
-        )
-    return parameters
+    if "max_completion_tokens" in param:
+        omitted.add("max_tokens")
+    return {name: value for name, value in parameters.items() if name not in omitted}
 
 
 def describe_parameters(parameters: Mapping) -> list[str]:
     """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
-    omitted = [name for name in REQUEST if name not in parameters]
-    changed = []
+    changed = [f"without {name}" for name in REQUEST if name not in parameters]
     for name, value in parameters.items():
         if REQUEST.get(name) != value:
             changed.append(f"{name}={json.dumps(value)}")
-    differences = []
-    for word, parts in {"without": omitted, "with": changed}.items():
-        if parts:
-            differences.append(f"{word} {', '.join(parts)}")
-    if not differences:
+    if not changed:
         return []
-    return [f"parameters     the authors', {' and '.join(differences)}"]
+    return [f"parameters     the authors', but {', '.join(changed)}"]
 
 
 # The requests

@@ -2,28 +2,26 @@
 
 An answer is on the disk before the worker that brought it sends its next request, so that a kill costs at most the
 calls under way. Answers that come together wait for the disk once. The first call of a folder is sent alone: an
-endpoint that refuses a parameter, or can't be reached at all, says so before more is sent.
+endpoint that refuses it, or can't be reached at all, says so before more is sent.
 """
 
 import asyncio
 import contextlib
 import importlib.util
 import json
+import random
 import time
-import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
 
-import sense7
 from sense7.errors import UserError
-from sense7.files import digest_of, one_line, require_as_written
-from sense7.judge.asking.answers import Answer, Written, describe_reply, now
-from sense7.judge.asking.client import Client, Unanswered
+from sense7.files import digest_of, require_as_written
+from sense7.judge.asking.ask import Answer, Client, Endpoint, Unanswered, describe_reply
 from sense7.judge.asking.cost import CostEstimate, Price, estimate, few_tokens
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import (
@@ -35,24 +33,26 @@ from sense7.judge.asking.requests import (
     request_body,
     request_parameters,
 )
-from sense7.judge.endpoint import Endpoint, proxy_of
-from sense7.judge.files import check_policy, require_seen_by_authors
-from sense7.judge.ratings import ratings_of, schema
-from sense7.judge.reply import USABLE
+from sense7.judge.files import (
+    check_policy,
+    models_that_answered,
+    require_seen_by_authors,
+    write_predictions,
+)
+from sense7.judge.ratings import ratings_of, ratings_sheet, schema
+from sense7.judge.reply import NOT_ASKED, USABLE
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of, silent
 
-__all__ = ["Plan", "Tally", "carry_out", "plan_session", "questions_for"]
+__all__ = ["Plan", "Tally", "Written", "carry_out", "plan_session", "questions_for"]
 
+BACKOFF = 1.0
 LONGEST_BACKOFF = 60.0
-"""Seconds between two attempts, unless the endpoint asks for more."""
+"""Seconds before the second attempt, doubled each time, and the most; unless the endpoint says how long to wait."""
 
-WORTH_SAYING = 3.0
-"""Seconds of a wait before a further attempt from which it is said when it begins."""
-
-LAST_REPLIES = 10.0
-"""Seconds in which requests under way may still be answered when no more are sent: they are paid for."""
+MOST_FAILURES = 10
+"""Replies in a row that can't be used, after which no more are sent."""
 
 
 # What is to be asked
@@ -67,14 +67,12 @@ class Plan:
     folder: Path
     runs: int
     policy: str
-    estimate: CostEstimate
+    again: bool
+    concurrency: int
+    timeout: float
+    retries: int
     question: dict = field(repr=False)
-    about: dict = field(repr=False)
-    concurrency: int = 10
-    timeout: float = 120.0
-    retries: int = 5
-    backoff: float = 1.0
-    give_up_after: int = 10
+    estimate: CostEstimate
 
 
 def plan_session(
@@ -85,17 +83,16 @@ def plan_session(
     runs: int = 1,
     prices: Price | None = None,
     policy: str = "strict",
-    say: Callable[[str], None] = silent,
+    again: bool = False,
+    concurrency: int = 10,
+    timeout: float = 120.0,
+    retries: int = 5,
     **options,
 ) -> Plan:
-    """Plan of a session, after every check before anything is sent; ``options``: of questions_for, and of Plan."""
+    """Plan of a session, after every check before anything is sent; ``options``: of :func:`questions_for`."""
     folder = Path(folder)
     check_policy(policy)
     require_seen_by_authors(folder)
-    proxy_of(endpoint)
-    names = {parameter.name for parameter in fields(Plan)}
-    sending = {name: options.pop(name) for name in names & options.keys()}
-    options.setdefault("prompt", None)
     questions = questions_for(study, **options)
     if questions.ratings and policy != "strict":
         raise UserError(
@@ -111,32 +108,33 @@ def plan_session(
         "shots": questions.shots,
         "requests": questions.sha256,
     }
-    is_begun = False
-    with Journal.reading(folder, say) as journal:
-        if journal:
-            journal.check(question, questions, runs)
-            is_begun = bool(journal.content)
-        estimated = estimate(questions, runs, journal, prices)
-    about = {
-        "data": study.name,
-        "base_url": endpoint.address,
-        "sense7": sense7.__version__,
-        "begun": now(),
-    }
-    plan = Plan(questions, endpoint, folder, runs, policy, estimated, question, about, **sending)
+    with Journal.open(folder, question) as journal:
+        is_begun = journal is not None
+        pending = pending_calls(questions, runs, journal, again=again)
     paths = [questions.path(folder, run) for run in range(1, runs + 1)]
     existing = [path for path in paths if path.exists()]
     if existing and not is_begun:
         raise UserError(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
         )
-    # So it is in a session of a version that did not note what it wrote, too.
     require_as_written(
         existing,
         fix="Move it away and give the same command again: it is written again from the journal, "
         "where every answer is, and nothing is asked twice.",
     )
-    return plan
+    return Plan(
+        questions,
+        endpoint,
+        folder,
+        runs,
+        policy,
+        again,
+        concurrency,
+        timeout,
+        retries,
+        question,
+        estimate(questions, runs, pending, prices),
+    )
 
 
 def questions_for(
@@ -150,13 +148,14 @@ def questions_for(
     param: Mapping = MappingProxyType({}),
     unit: str = "conversation",
     rating: str = "overall",
+    with_schema: bool = True,
 ) -> Questions:
-    """Put every conversation, and so many examples chosen for it, into the prompt; the bundled one if none is given."""
+    """Put every conversation, and the examples chosen for it, into a prompt or the bundled one."""
     prompt = prompt or Prompt.bundled(unit, rating)
     names = ratings_of(rating)
     is_standard = (unit, rating) == ("conversation", "overall")
     needed = {}
-    if not is_standard:
+    if len(names) > 1 and with_schema:
         needed = {"response_format": schema(names)}
     parameters = request_parameters(omit, param, needed)
     if not model.strip():
@@ -187,13 +186,28 @@ def questions_for(
     frame = frame.assign(prompt=prompts)
     # Of all that a request says.
     frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)
-    frame["request_sha256"] = [digest for _, digest in requests]
     requests_sha256 = digest_of(json.dumps(requests).encode())
     if limit:
         frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
     if is_standard:
         names = ()
     return Questions(model, prompt, shots, frame, requests_sha256, parameters, names)
+
+
+def pending_calls(
+    questions: Questions, runs: int, journal: Journal | None, *, again: bool
+) -> list[tuple[str, int]]:
+    """Conversations and runs without an answer; to ask ``again``, without a usable one."""
+    if journal is None:
+        return [(name, run) for run in range(1, runs + 1) for name in questions.units]
+    pending = journal.pending(questions.units, runs)
+    if again:
+        for run in range(1, runs + 1):
+            for name, answer in journal.answers(run).items():
+                is_usable = answer.reply(questions.ratings).status in USABLE
+                if name in questions.units and not is_usable:
+                    pending.append((name, run))
+    return pending
 
 
 # Sending
@@ -215,23 +229,15 @@ class Tally:
         """Calls that are over."""
         return self.statuses.total()
 
-    @property
-    def cost(self) -> float | None:
-        """Cost so far; None if prices are not known."""
-        if self.prices is None:
-            return None
-        return self.prices.cost(self.input_tokens, self.output_tokens)
-
     def line(self) -> str:
         """Say it in one line."""
         rate = self.done / max(time.monotonic() - self.begun, 1e-9)
         counts = [f"{status} {count:,}" for status, count in sorted(self.statuses.items())]
-        parts = [f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second"]
-        if counts:
-            parts.append(", ".join(counts))
+        parts = [f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second", *counts]
         parts.append(f"{self.input_tokens:,} + {self.output_tokens:,} tokens")
-        if self.cost is not None:
-            parts.append(f"cost {self.cost:,.2f}")
+        if self.prices is not None:
+            cost = self.prices.cost(self.input_tokens, self.output_tokens)
+            parts.append(f"cost {cost:,.2f}")
         return "; ".join(parts)
 
 
@@ -249,169 +255,174 @@ class _Session:
         self.journal = journal
         self.progress = progress
         self.say = say
-        self.pending = journal.pending(plan.runs)
+        self.pending = pending_calls(plan.questions, plan.runs, journal, again=plan.again)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
-        self.client = Client(plan.endpoint, plan.timeout)
         self.has_answered = journal.has_answer
-        self.sent = 0
-        self.unusable = 0
+        self.attempts = {}
+        if plan.again:
+            for run in range(1, plan.runs + 1):
+                for name, answer in journal.answers(run).items():
+                    self.attempts[name, run] = answer.attempts
+        self.failed: dict[tuple[str, int], Answer] = {}
+        self.failures = 0
         self.stopped = ""
-        self.final = False
-        self.disk = asyncio.Lock()
         self.ending = asyncio.Event()
-        self.room = asyncio.Event()
-        self.workers: list[asyncio.Task] = []
-        self.under_way = 0
-        self.at_once = plan.concurrency  # an overrun endpoint halves it
-        self.answers_since = 0
-        self.halved_at = float("-inf")
-        self.said_until = float("-inf")
+        self.disk = asyncio.Lock()
+        self.said_until = 0.0
 
     async def send_all(self) -> None:
         """Send the first call alone, then as many at once as may be."""
         calls = iter(self.pending)
+        async with Client(self.plan.endpoint, self.plan.timeout) as client:
 
-        async def work() -> None:
-            for conversation, run in calls:
-                if self.stopped:
-                    return
-                await self.call(conversation, run)
+            async def work() -> None:
+                for conversation, run in calls:
+                    if self.stopped:
+                        return
+                    await self.call(client, conversation, run)
 
-        async with self.client:
             if not self.has_answered:
-                await self.call(*next(calls))
+                await self.call(client, *next(calls))
             async with asyncio.TaskGroup() as group:
-                self.workers = [group.create_task(work()) for _ in range(self.plan.concurrency)]
+                for _ in range(self.plan.concurrency):
+                    group.create_task(work())
 
-    @contextlib.asynccontextmanager
-    async def request(self) -> AsyncIterator[float]:
-        """Wait for a turn, and keep it as long as a request takes; give when it began."""
-        while self.under_way >= self.at_once:
-            self.room.clear()
-            await self.room.wait()
-        begun = time.monotonic()
-        self.under_way += 1
-        try:
-            yield begun
-            self.raise_limit()
-        except Unanswered as failed:
-            if failed.overrun and begun >= self.halved_at and self.at_once > 1:
-                self.halved_at = time.monotonic()
-                self.answers_since = 0
-                self.at_once //= 2
-                requests = count_of(self.at_once, "request")
-                self.say(
-                    f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come"
-                )
-            raise
-        finally:
-            self.under_way -= 1
-            self.room.set()
+    async def call(self, client: Client, conversation: str, run: int) -> None:
+        """Make a call, in as many requests as it needs and may have; keep its answer."""
+        body = self.plan.questions.body(conversation)
+        attempt = self.attempts.get((conversation, run), 0) + 1
+        for repetition in range(self.plan.retries + 1):
+            begun = time.monotonic()
+            try:
+                content = await client.ask(body)
+            except Unanswered as failed:
+                answer = Answer(conversation, run, error=str(failed))
+                is_last = repetition == self.plan.retries or not failed.again
+                # A server that is down from the beginning is said at once.
+                if is_last or self.stopped or (failed.is_down and not self.has_answered):
+                    break
+                await self.wait(failed, repetition)
+            else:
+                seconds = round(time.monotonic() - begun, 4)
+                answer = Answer(conversation, run, content, seconds, attempt)
+                problem = answer.columns.get("error")
+                if (
+                    problem and not self.has_answered
+                ):  # a page of another server, rather than a reply
+                    answer = Answer(conversation, run, error=problem)
+                    break
+                self.journal.waiting.append(answer)
+                async with self.disk:  # many calls share one wait for it
+                    if self.journal.waiting:
+                        await asyncio.to_thread(self.journal.write)
+                break
+        self.count(answer)
 
-    def raise_limit(self) -> None:
-        """Allow one request more at once, up to those of the plan, after as many answers as there may be requests."""
-        if self.at_once == self.plan.concurrency:
-            return
-        self.answers_since += 1
-        if self.answers_since >= self.at_once:
-            self.at_once += 1
-            self.answers_since = 0
-            if self.at_once == self.plan.concurrency:
-                self.say(f"{count_of(self.at_once, 'request')} at once again")
-
-    async def wait(self, attempt: int, failed: Unanswered, call: str) -> None:
-        """Wait before a further attempt, as long as the endpoint asks, or longer each time; no longer if all ends."""
-        # Calls that were refused together come apart, each by its share.
-        share = zlib.crc32(f"{call} {attempt}".encode("utf-8", "replace")) / 2**32
-        if failed.wait is None:
-            backoff = self.plan.backoff * 2.0 ** min(attempt - 1, 30)
-            seconds = min(LONGEST_BACKOFF, backoff) * (0.5 + 0.5 * share)
-        else:
-            seconds = failed.wait + min(1.0, self.plan.backoff) * share
-        until = time.monotonic() + seconds
-        # Requests at once often wait together: that is said once.
-        if seconds >= WORTH_SAYING and until > self.said_until + WORTH_SAYING:
-            self.said_until = until
+    async def wait(self, failed: Unanswered, repetition: int) -> None:
+        """Wait before a call is sent again: as long as the endpoint asks, or longer each time."""
+        seconds = failed.wait
+        if seconds is None:
+            seconds = min(LONGEST_BACKOFF, BACKOFF * 2.0**repetition)
+        # Calls that were refused together come apart.
+        seconds += random.uniform(0, min(1.0, seconds))  # noqa: S311
+        # They often wait together: that is said once.
+        if time.monotonic() + seconds > self.said_until + 1:
+            self.said_until = time.monotonic() + seconds
             self.say(f"waiting {seconds:,.0f} seconds before the next attempt: {failed}")
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.ending.wait(), seconds)
 
-    async def call(self, conversation: str, run: int) -> None:
-        """Make a call, in as many attempts as it needs and may have; keep what it comes to."""
-        outcome = {"attempts": 0, "error": "no answer"}
-        try:
-            await self.attempt(conversation, run, outcome)
-        except asyncio.CancelledError:
-            if self.stopped and outcome["attempts"]:  # else the user interrupted
-                self.keep(conversation, run, outcome)
-            raise
-        except Exception as error:  # of any kind: this call failed, and the session goes on
-            outcome["error"] = self.client.short(one_line(error))
-        if not outcome["attempts"]:  # stopped before it was sent
-            return
-        self.keep(conversation, run, outcome)
-        async with self.disk:  # many calls share one wait for it
-            if self.journal.waiting:
-                await asyncio.to_thread(self.journal.sync)
-
-    async def attempt(self, conversation: str, run: int, outcome: dict) -> None:
-        """Attempt a call until it is answered or may not be repeated; ``outcome`` has what it came to so far."""
-        plan = self.plan
-        body = plan.questions.body(conversation)
-        spent = begun = 0.0
-        while not self.stopped:
-            try:
-                async with self.request() as begun:
-                    if self.stopped:
-                        return
-                    outcome["attempts"] += 1
-                    if outcome["attempts"] == 1:
-                        self.sent += 1
-                    answer = await self.client.ask(body, max(0.0, plan.timeout - spent))
-                    outcome.update(error=None, prompt_cut=False)
-                    outcome.update(answer)
-            except Unanswered as failed:
-                spent += time.monotonic() - begun
-                outcome.update(error=str(failed), prompt_cut=failed.too_long)
-                if failed.final or (failed.strange and not self.has_answered):
-                    if not self.stopped:
-                        self.final = True
-                    self.stop(failed.stop or str(failed))
-                if self.stopped or not failed.again or outcome["attempts"] > plan.retries:
-                    return
-                await self.wait(outcome["attempts"], failed, f"{conversation} {run}")
-            else:
-                self.has_answered = True
-                outcome["seconds"] = round(time.monotonic() - begun, 4)
-                return
-
-    def stop(self, why: str) -> None:
-        """Send no more: calls that wait end at once, requests under way when their reply comes, or a little later."""
-        if self.stopped:
-            return
-
-        def cancel() -> None:
-            for worker in self.workers:
-                worker.cancel()
-
-        self.stopped = why
-        self.ending.set()
-        asyncio.get_running_loop().call_later(LAST_REPLIES, cancel)
-
-    def keep(self, conversation: str, run: int, outcome: dict) -> None:
-        """Give an answer to the journal, count it, and send no more if too many in a row could not be used."""
-        ratings = list(self.plan.questions.ratings) or None
-        answer = Answer(conversation, run, time=now(), asked=ratings, **outcome)
-        self.journal.add(answer)
-        reply = answer.reply
+    def count(self, answer: Answer) -> None:
+        """Count what a call came to, and send no more if the first failed, or too many in a row could not be used."""
+        reply = answer.reply(self.plan.questions.ratings)
+        if answer.error is not None:
+            self.failed[answer.conversation, answer.run] = answer
         self.tally.statuses[reply.status] += 1
-        self.tally.input_tokens += answer.input_tokens or 0
-        self.tally.output_tokens += answer.output_tokens or 0
+        self.tally.input_tokens += answer.columns.get("input_tokens") or 0
+        self.tally.output_tokens += answer.columns.get("output_tokens") or 0
         self.progress(self.tally)
-        self.unusable = 0 if reply.status in USABLE else self.unusable + 1
-        if self.unusable >= self.plan.give_up_after:
-            number = count_of(self.unusable, "reply in a row", "replies in a row")
-            self.stop(f"{number} could not be used; the last: {describe_reply(reply)}")
+        self.failures = 0 if reply.status in USABLE else self.failures + 1
+        why = ""
+        if not self.has_answered and reply.status == "api_error":
+            why = f"the first call was not answered: {reply.reason}"
+        elif self.failures >= MOST_FAILURES:
+            why = f"{self.failures} replies in a row could not be used; the last: {describe_reply(reply)}"
+        self.has_answered = self.has_answered or reply.status != "api_error"
+        if why and not self.stopped:
+            self.stopped = why
+            self.ending.set()
+
+
+# What came of it
+
+_COLUMNS = (
+    *("conversation", "participant", "chat", "prompt", "ground_truth"),
+    *("score", "authors_score", "doubtful", "status", "reason", "reasoning", "output"),
+    *("returned_model", "system_fingerprint", "response_id", "finish_reason"),
+    *("seconds", "input_tokens", "output_tokens", "attempts", "model", "run", "prompt_sha256"),
+)
+"""What a frame of predictions has of an answer and its reply."""
+
+
+@dataclass
+class Written:
+    """The prediction files of a session, and what its replies came to."""
+
+    paths: list[Path] = field(default_factory=list)
+    statuses: Counter = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+    doubtful: int = 0
+    without_score: list[str] = field(default_factory=list)
+    unanswered: int = 0
+    stopped: str = ""
+
+    def add(self, plan: Plan, run: int, answers: Mapping[str, Answer]) -> None:
+        """Write the file of a run, and count what its replies came to."""
+        questions = plan.questions
+        units = questions.frame
+        rows = []
+        levels = []
+        last = ""
+        for name in units["conversation"]:
+            if name not in answers:
+                why = f"not asked: {self.stopped}" if self.stopped else "not asked"
+                rows.append({"status": NOT_ASKED, "reason": why})
+                levels.append({})
+                continue
+            answer = answers[name]
+            reply = answer.reply(questions.ratings)
+            rows.append({**vars(reply), **answer.columns, "seconds": answer.seconds})
+            rows[-1]["attempts"] = answer.attempts
+            levels.append(reply.levels)
+            if reply.status not in USABLE:
+                last = describe_reply(reply)
+        dropped = ["text", "levels", "refusal", "error"]
+        frame = pd.DataFrame(rows, units.index).drop(columns=dropped, errors="ignore")
+        for name in ("conversation", "participant", "chat", "prompt", "ground_truth"):
+            frame[name] = units[name]
+        frame = frame.assign(
+            model=questions.model, run=run, prompt_sha256=questions.prompt.sha256
+        ).reindex(columns=_COLUMNS)
+        frame["doubtful"] = frame["doubtful"].eq(True)
+        further = []
+        if questions.ratings:
+            further.append(ratings_sheet(units, questions.ratings, levels))
+        path = questions.path(plan.folder, run)
+        self.paths.append(path)
+        self.remarks += write_predictions(
+            path, frame, policy=plan.policy, further=further, own=True
+        )
+        self.remarks += [f"run {run:,}: {note}" for note in models_that_answered(frame)]
+        self.statuses.update(frame["status"])
+        self.unanswered += sum(
+            name not in answers or answers[name].error is not None for name in units["conversation"]
+        )
+        self.doubtful += int(frame["doubtful"].sum())
+        if answers and not set(USABLE) & set(frame["status"]):
+            number = count_of(len(answers), "reply", "replies")
+            self.without_score.append(
+                f"run {run:,}: none of {number} could be used; the last: {last}"
+            )
 
 
 def carry_out(
@@ -421,19 +432,12 @@ def carry_out(
     say: Callable[[str], None] = silent,
 ) -> Written:
     """Send what is not answered yet, and write one prediction file for each run."""
-    if importlib.util.find_spec("aiohttp") is None:
+    if importlib.util.find_spec("openai") is None:
         raise UserError(
-            "Asking a judge needs aiohttp, which is not installed. In a checkout: make setup. "
+            "Asking a judge needs openai, which is not installed. In a checkout: make setup. "
             "Elsewhere: pip install 'sense7-companion[judge]'."
         )
-    with Journal.open(plan.folder, say) as journal:
-        if journal.unlocked:
-            say(f"warning: {journal.unlocked}")
-        # Again, now that no other session is at work here.
-        journal.check(plan.question, plan.questions, plan.runs)
-        for run in range(1, plan.runs + 1):
-            journal.answers(run)  # an answer that can't be read is refused before more are paid
-        journal.begin(plan.question, plan.about, plan.questions, plan.runs)
+    with Journal.open(plan.folder, plan.question, to_write=True, say=say) as journal:
         session = _Session(plan, journal, progress, say)
         try:
             if session.pending:
@@ -441,23 +445,21 @@ def carry_out(
         except ExceptionGroup as failed:  # of the workers: answers can't be kept
             raise failed.exceptions[0] from None
         finally:
-            journal.sync()
-        stopped = ""
-        lacking = "not asked"
+            journal.write()
+        outcome = Written()
         if session.stopped:
             calls = count_of(len(session.pending), "call")
-            stopped = f"stopped after {session.sent:,} of {calls}: {session.stopped}"
-            lacking = f"not asked: {stopped}"
-        outcome = Written(stopped=stopped, final=session.final)
+            outcome.stopped = f"stopped after {session.tally.done:,} of {calls}: {session.stopped}"
         counts = []
         for run in range(1, plan.runs + 1):
-            answered = journal.answers(run)
-            answers = outcome.add(
-                plan.questions, plan.folder, run, answered, lacking=lacking, policy=plan.policy
-            )
-            for answer in answers:
-                if answer.error is None and answer.input_tokens:
-                    characters = plan.questions.units[answer.conversation].characters
-                    counts.append((characters, answer.input_tokens))
+            answers = journal.answers(run)
+            for (name, number), answer in session.failed.items():
+                if number == run:
+                    answers.setdefault(name, answer)
+            outcome.add(plan, run, answers)
+            for name, unit in plan.questions.units.items():
+                tokens = name in answers and answers[name].columns.get("input_tokens")
+                if tokens:
+                    counts.append((unit.characters, tokens))
         outcome.remarks += few_tokens(counts)
     return outcome
