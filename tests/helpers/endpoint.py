@@ -44,8 +44,6 @@ class Answer:
     """Seconds before the first byte."""
     dropped: bool = False
     """Whether the connection ends in the midst of the body."""
-    prompt_tokens: int | None = None
-    """What is counted of the prompt, if not all of it."""
 
 
 GOOD = Answer()
@@ -234,7 +232,7 @@ class Endpoint:
             for words in (answer.text, answer.refusal)
         ]
         message = {"role": "assistant", "content": said[0], "refusal": said[1]}
-        counted = answer.prompt_tokens or max(PROMPT_TOKENS, len(asked.prompt) // 4)
+        counted = max(PROMPT_TOKENS, len(asked.prompt) // 4)
         completion = {
             "id": f"chatcmpl-{asked.number}",
             "object": "chat.completion",

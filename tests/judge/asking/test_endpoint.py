@@ -217,15 +217,6 @@ def test_what_replies_come_to_and_how_often_they_are_asked_for(
     assert sorted(map(number_of, server.asked)) == list(range(1 + len(REPLIES), len(answers)))
 
 
-def test_a_low_count_of_tokens_is_one_warning_and_no_failure(server, study_of, tmp_path):
-    study = study_of(3, words=" Word." * 2000)
-    server.script = lambda asked: Answered(prompt_tokens=1000 if number_of(asked) == 1 else None)
-    outcome = ask(study, server, tmp_path)
-    (remark,) = [remark for remark in outcome.remarks if "context" in remark]
-    naming.check(remark, "1 of 3", "1,000")
-    assert outcome.statuses == Counter(ok=3)
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("1", 1), ("1.5", 1.5), ("0", 0), ("-3", 0), ("soon", None), ("", None), ("30s", None)],

@@ -54,7 +54,7 @@ def invoked(*arguments, code=0):
 
 def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
     said = invoked(*command(4), "--runs", 10, "--dry-run", "--price-in", 2.5, "--price-out", 10)
-    naming.check(said.stdout, "40 (4 conversations, runs: 10)", "1.25", "--give-up-after")
+    naming.check(said.stdout, "40 (4 conversations, runs: 10)", "1.25")
     assert (server.asked, (tmp_path / "out").exists()) == ([], False)
 
 

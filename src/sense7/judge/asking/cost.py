@@ -8,7 +8,7 @@ from sense7.errors import UserError
 from sense7.judge.asking.requests import TOKEN_LIMITS, Questions
 from sense7.terminal import count_of
 
-__all__ = ["CostEstimate", "Price", "estimate", "few_tokens"]
+__all__ = ["CostEstimate", "Price", "estimate"]
 
 CHARACTERS_A_TOKEN = 4
 """Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""
@@ -18,9 +18,6 @@ MOST_COST = 10.0
 
 MOST_CALLS = 1000
 """Calls to a distant endpoint above which a session asks first, if prices are not known."""
-
-FAR_BELOW = 2
-"""Factor by which a count of tokens that is far below our estimate is less than it."""
 
 
 @dataclass(frozen=True)
@@ -114,19 +111,3 @@ def estimate(
 def estimated_tokens(characters: int) -> int:
     """Estimate the tokens of a text."""
     return math.ceil(characters / CHARACTERS_A_TOKEN)
-
-
-def few_tokens(counts: list[tuple[int, int]]) -> list[str]:
-    """One warning of counts of tokens far below our estimates; of each reply its request's characters and the count."""
-    low = []
-    for characters, tokens in counts:
-        if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters:
-            low.append(f"{tokens:,} of about {estimated_tokens(characters):,}")
-    if not low:
-        return []
-    return [
-        f"in {len(low):,} of {count_of(len(counts), 'reply', 'replies')} the endpoint counted far fewer tokens than "
-        f"the prompt has (the first: {low[0]}). It may leave out what it had in a cache; or its context is too short, "
-        "and it read a part of the prompt only. Scores are kept. To be sure, look up how long a context the server "
-        "gives the model"
-    ]

@@ -22,7 +22,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.files import digest_of, require_as_written
 from sense7.judge.asking.ask import Answer, Client, Endpoint, Unanswered, describe_reply
-from sense7.judge.asking.cost import CostEstimate, Price, estimate, few_tokens
+from sense7.judge.asking.cost import CostEstimate, Price, estimate
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import (
     EXAMPLES,
@@ -34,6 +34,8 @@ from sense7.judge.asking.requests import (
     request_parameters,
 )
 from sense7.judge.files import (
+    FRAME_COLUMNS,
+    READ_COLUMNS,
     check_policy,
     models_that_answered,
     require_seen_by_authors,
@@ -133,7 +135,7 @@ def plan_session(
         timeout,
         retries,
         question,
-        estimate(questions, runs, pending, prices),
+        estimate(questions, runs, list(pending), prices),
     )
 
 
@@ -196,17 +198,18 @@ def questions_for(
 
 def pending_calls(
     questions: Questions, runs: int, journal: Journal | None, *, again: bool
-) -> list[tuple[str, int]]:
-    """Conversations and runs without an answer; to ask ``again``, without a usable one."""
+) -> dict[tuple[str, int], int]:
+    """Calls without an answer, or to ask ``again`` without a usable one -> which attempt it is."""
     if journal is None:
-        return [(name, run) for run in range(1, runs + 1) for name in questions.units]
-    pending = journal.pending(questions.units, runs)
+        every = [(name, run) for run in range(1, runs + 1) for name in questions.units]
+        return dict.fromkeys(every, 1)
+    pending = dict.fromkeys(journal.pending(questions.units, runs), 1)
     if again:
         for run in range(1, runs + 1):
             for name, answer in journal.answers(run).items():
                 is_usable = answer.reply(questions.ratings).status in USABLE
                 if name in questions.units and not is_usable:
-                    pending.append((name, run))
+                    pending[name, run] = answer.attempts + 1
     return pending
 
 
@@ -258,11 +261,6 @@ class _Session:
         self.pending = pending_calls(plan.questions, plan.runs, journal, again=plan.again)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
         self.has_answered = journal.has_answer
-        self.attempts = {}
-        if plan.again:
-            for run in range(1, plan.runs + 1):
-                for name, answer in journal.answers(run).items():
-                    self.attempts[name, run] = answer.attempts
         self.failed: dict[tuple[str, int], Answer] = {}
         self.failures = 0
         self.stopped = ""
@@ -290,7 +288,6 @@ class _Session:
     async def call(self, client: Client, conversation: str, run: int) -> None:
         """Make a call, in as many requests as it needs and may have; keep its answer."""
         body = self.plan.questions.body(conversation)
-        attempt = self.attempts.get((conversation, run), 0) + 1
         for repetition in range(self.plan.retries + 1):
             begun = time.monotonic()
             try:
@@ -304,7 +301,9 @@ class _Session:
                 await self.wait(failed, repetition)
             else:
                 seconds = round(time.monotonic() - begun, 4)
-                answer = Answer(conversation, run, content, seconds, attempt)
+                answer = Answer(
+                    conversation, run, content, seconds, self.pending[conversation, run]
+                )
                 problem = answer.columns.get("error")
                 if (
                     problem and not self.has_answered
@@ -355,14 +354,6 @@ class _Session:
 
 # What came of it
 
-_COLUMNS = (
-    *("conversation", "participant", "chat", "prompt", "ground_truth"),
-    *("score", "authors_score", "doubtful", "status", "reason", "reasoning", "output"),
-    *("returned_model", "system_fingerprint", "response_id", "finish_reason"),
-    *("seconds", "input_tokens", "output_tokens", "attempts", "model", "run", "prompt_sha256"),
-)
-"""What a frame of predictions has of an answer and its reply."""
-
 
 @dataclass
 class Written:
@@ -381,32 +372,29 @@ class Written:
         questions = plan.questions
         units = questions.frame
         rows = []
-        levels = []
-        last = ""
+        unusable = ""
         for name in units["conversation"]:
-            if name not in answers:
+            answer = answers.get(name)
+            if answer is None or answer.error is not None:
+                self.unanswered += 1
+            if answer is None:
                 why = f"not asked: {self.stopped}" if self.stopped else "not asked"
-                rows.append({"status": NOT_ASKED, "reason": why})
-                levels.append({})
+                rows.append({"status": NOT_ASKED, "reason": why, "doubtful": False, "levels": {}})
                 continue
-            answer = answers[name]
             reply = answer.reply(questions.ratings)
-            rows.append({**vars(reply), **answer.columns, "seconds": answer.seconds})
-            rows[-1]["attempts"] = answer.attempts
-            levels.append(reply.levels)
+            sent = {"seconds": answer.seconds, "attempts": answer.attempts}
+            rows.append({**vars(reply), **answer.columns, **sent})
             if reply.status not in USABLE:
-                last = describe_reply(reply)
-        dropped = ["text", "levels", "refusal", "error"]
-        frame = pd.DataFrame(rows, units.index).drop(columns=dropped, errors="ignore")
+                unusable = describe_reply(reply)
+        frame = pd.DataFrame(rows, units.index).assign(
+            model=questions.model, run=run, prompt_sha256=questions.prompt.sha256
+        )
         for name in ("conversation", "participant", "chat", "prompt", "ground_truth"):
             frame[name] = units[name]
-        frame = frame.assign(
-            model=questions.model, run=run, prompt_sha256=questions.prompt.sha256
-        ).reindex(columns=_COLUMNS)
-        frame["doubtful"] = frame["doubtful"].eq(True)
         further = []
         if questions.ratings:
-            further.append(ratings_sheet(units, questions.ratings, levels))
+            further.append(ratings_sheet(units, questions.ratings, frame["levels"].tolist()))
+        frame = frame.reindex(columns=[*FRAME_COLUMNS, *READ_COLUMNS])
         path = questions.path(plan.folder, run)
         self.paths.append(path)
         self.remarks += write_predictions(
@@ -414,14 +402,11 @@ class Written:
         )
         self.remarks += [f"run {run:,}: {note}" for note in models_that_answered(frame)]
         self.statuses.update(frame["status"])
-        self.unanswered += sum(
-            name not in answers or answers[name].error is not None for name in units["conversation"]
-        )
         self.doubtful += int(frame["doubtful"].sum())
-        if answers and not set(USABLE) & set(frame["status"]):
+        if answers and not frame["status"].isin(USABLE).any():
             number = count_of(len(answers), "reply", "replies")
             self.without_score.append(
-                f"run {run:,}: none of {number} could be used; the last: {last}"
+                f"run {run:,}: none of {number} could be used; the last: {unusable}"
             )
 
 
@@ -450,16 +435,10 @@ def carry_out(
         if session.stopped:
             calls = count_of(len(session.pending), "call")
             outcome.stopped = f"stopped after {session.tally.done:,} of {calls}: {session.stopped}"
-        counts = []
         for run in range(1, plan.runs + 1):
             answers = journal.answers(run)
             for (name, number), answer in session.failed.items():
                 if number == run:
                     answers.setdefault(name, answer)
             outcome.add(plan, run, answers)
-            for name, unit in plan.questions.units.items():
-                tokens = name in answers and answers[name].columns.get("input_tokens")
-                if tokens:
-                    counts.append((unit.characters, tokens))
-        outcome.remarks += few_tokens(counts)
     return outcome
