@@ -70,9 +70,9 @@ class Download:
     def items(self) -> dict[tuple, object]:
         """Every single answer, by conversation, part and key."""
         items = {}
-        for place, answers in self.answers.items():
+        for (conversation, part), answers in self.answers.items():
             for key, value in answers.items():
-                items[*place, key] = value
+                items[conversation, part, key] = value
         return items
 
     @property
@@ -158,8 +158,9 @@ def read_download(path: Path) -> Download:
         problem = f"its participant is not {person}, and people rate their own"
         _require(is_own or study.conversations != "own", position, problem)
         conversations[name] = conversation
-        for part, given in _parts_of(record, conversation, study, position).items():
-            answers[name, part] = given
+        parts = _parts_of(record, conversation, study, position)
+        for part, answers_of_part in parts.items():
+            answers[name, part] = answers_of_part
     return Download(path, study, person, tuple(order), times, conversations, answers)
 
 

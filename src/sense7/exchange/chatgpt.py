@@ -87,10 +87,10 @@ def _read_message(message: Mapping, where: str, left_out: list[str]) -> list[Utt
         )
     require_known(content, schema["content"], f"{where}.content")
     parts = expect(content.get("parts") or [], list, f"{where}.content.parts")
-    shown = _shown_texts(metadata, f"{where}.metadata")
+    texts = _shown_texts(metadata, f"{where}.metadata")
     for number, part in enumerate(parts):
         if isinstance(part, str):
-            parts[number] = _MARKED.sub(lambda mark: shown.get(mark[0], mark[0]), part)
+            parts[number] = _MARKED.sub(lambda mark: texts.get(mark[0], mark[0]), part)
     pieces = ["attachment"] * len(expect(metadata.get("attachments") or [], list, where))
     text = read_content(parts, f"{where}.content.parts", pieces)
     left_out += pieces
@@ -103,13 +103,13 @@ def _read_message(message: Mapping, where: str, left_out: list[str]) -> list[Utt
 
 def _shown_texts(metadata: Mapping, where: str) -> dict[str, str]:
     """Marked text -> what the page showed in its place, by the references of a message."""
-    shown = {}
+    texts = {}
     references = expect(metadata.get("content_references") or [], list, where)
     for reference in references:
         if not isinstance(reference, dict) or not isinstance(reference.get("matched_text"), str):
             continue
         if isinstance(reference.get("alt"), str):
-            shown[reference["matched_text"]] = reference["alt"]
+            texts[reference["matched_text"]] = reference["alt"]
         elif reference.get("type") == "hidden":
-            shown[reference["matched_text"]] = ""
-    return shown
+            texts[reference["matched_text"]] = ""
+    return texts

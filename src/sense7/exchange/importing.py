@@ -39,11 +39,12 @@ class ImportSummary:
         ['a.txt: plain text', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: image (1)']
         """
         counts = [f"{name} ({number:,})" for name, number in sorted(self.left_out.items())]
+        left_out = ", ".join(counts) or "nothing"
         conversations = count_of(self.conversations, "conversation")
         messages = count_of(self.messages, "message")
         lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
         lines.append(f"{conversations}, {messages}, {self.turns:,} of them by the assistant")
-        lines.append(f"left out: {', '.join(counts) or 'nothing'}")
+        lines.append(f"left out: {left_out}")
         if self.without_model:
             conversations = count_of(self.without_model, "conversation")
             lines.append(
@@ -71,7 +72,8 @@ class _Histories:
 
     def add(self, chat: Chat, where: str) -> None:
         """Refuse a conversation that goes on from another of the file, or is the beginning of another."""
-        history, questions, other = 0, 0, None
+        history, questions = 0, 0
+        other = None
         for number, message in enumerate(chat.messages, 1):
             history = hash((history, message.role, message.text))
             questions += message.role == USER

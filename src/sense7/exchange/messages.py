@@ -66,8 +66,8 @@ def _read_message(message: Mapping, where: str, left_out: list[str]) -> list[Utt
         left_out.append(side)
         return []
     schema = SCHEMA["message"]
-    known = {*schema["facts"], *schema["times"], *schema["text"], *schema["left_out"]}
-    require_known(message, known, where)
+    keys = {*schema["facts"], *schema["times"], *schema["text"], *schema["left_out"]}
+    require_known(message, keys, where)
     texts = [key for key in schema["text"] if message.get(key) not in (None, "", [])]
     if len(texts) > 1:
         raise UserError(
