@@ -387,7 +387,6 @@ def test_what_is_missing_is_the_reason(minimal_sheets, name):
         given = arguments(parse_sheets(minimal_sheets(**changes)), draws=20)
         rows = rows_of(function(**{one: given[one] for one in asked}))
         reasons = {row["reason"] for row in rows.values()} - {""}
-        assert reasons
         naming.check("\n".join(sorted(reasons)), named)
 
 

@@ -122,18 +122,18 @@ def test_scores_that_only_count_words_have_nothing_left_given_the_length():
 
 
 @pytest.mark.parametrize(
-    ("frame", "row"),
+    ("frame", "row", "named"),
     [
-        (run_of(1, people=40), "within_participants"),
-        (run_of(1, people=1), "between_participants"),
-        (run_of(1).assign(score=np.nan), "within_participants"),
-        (run_of(1).assign(score=np.nan), "given_words"),
-        (run_of(1).assign(score=3.0), "given_words"),
+        (run_of(1, people=40), "within_participants", "two conversations"),
+        (run_of(1, people=1), "between_participants", "two participants"),
+        (run_of(1).assign(score=np.nan), "within_participants", "two conversations"),
+        (run_of(1).assign(score=np.nan), "given_words", "lengths"),
+        (run_of(1).assign(score=3.0), "given_words", "lengths"),
     ],
     ids=["one each", "one person", "no scores", "no scores and lengths", "one score"],
 )
-def test_what_cannot_be_computed_says_why(frame, row):
+def test_what_cannot_be_computed_says_why(frame, row, named):
     bootstrap = ParticipantBootstrap(frame["participant"], DRAWS)
     found = what_it_rests_on(OverRuns([frame], bootstrap), lengths_of(run_of(1))).loc[row]
     assert np.isnan(found["estimate"])
-    assert found["reason"]
+    naming.check(found["reason"], named)

@@ -196,7 +196,7 @@ def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
     assert (found.spread["n"] == 4).all()
     assert found.spread[["low", "high"]].isna().all(axis=None)
     (reason,) = set(OverRuns(runs[:1]).spread["reason"])
-    assert reason
+    naming.check(reason, "one run")
 
 
 def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
@@ -236,19 +236,19 @@ def test_the_interval_of_stability_resamples_participants():
 
 
 @pytest.mark.parametrize(
-    "frames",
+    ("frames", "named"),
     [
-        [run_of()],
-        [run_of(), run_of().assign(score=NAN)],
-        [run_of(), run_of().assign(conversation=None)],
+        ([run_of()], "one run"),
+        ([run_of(), run_of().assign(score=NAN)], "two runs"),
+        ([run_of(), run_of().assign(conversation=None)], "two runs"),
     ],
     ids=["one run", "no scores", "no conversations"],
 )
-def test_without_two_answers_there_is_no_stability(frames):
+def test_without_two_answers_there_is_no_stability(frames, named):
     found = stability(OverRuns(frames))
     assert found["estimate"].isna().all()
     (reason,) = set(found["reason"])
-    assert reason
+    naming.check(reason, named)
 
 
 # Confusion and calibration
@@ -287,7 +287,7 @@ def test_without_rows_every_metric_says_why_it_is_missing():
         assert found["estimate"].isna().all()
         assert (found["reason"] != "").all()
     (reason,) = set(missing_bounds(empty, bootstrap)["reason"])
-    assert reason
+    naming.check(reason, "ground truth")
 
 
 @pytest.mark.parametrize(
@@ -410,17 +410,17 @@ def test_a_judge_that_always_says_the_same_has_the_mean_recall_of_chance(level):
 
 
 @pytest.mark.parametrize(
-    "frame",
+    ("frame", "named"),
     [
-        run_of(rows=0),
-        run_of(missing=0).drop(columns="participant"),
-        run_of(missing=0).assign(ground_truth=4.0),
+        (run_of(rows=0), "score"),
+        (run_of(missing=0).drop(columns="participant"), "participants"),
+        (run_of(missing=0).assign(ground_truth=4.0), 5),
     ],
     ids=["no rows", "no participants", "one level"],
 )
-def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame):
+def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame, named):
     bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
     table = mean_recall(OverRuns([frame], bootstrap))
     assert table["estimate"].isna().all()
     (reason,) = set(table["reason"])
-    assert reason
+    naming.check(reason, named)
