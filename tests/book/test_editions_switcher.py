@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from helpers import naming
 from helpers.checkout import SHARED_NAME
+from helpers.pages import PATIENCE
 from sense7.book.editions import FORMAT, list_editions, write_manifest, write_site
 from sense7.cli import app
 
@@ -169,6 +170,7 @@ def test_every_page_loads_what_leads_to_the_others_and_refers_to_nothing_outside
 def visit(browser):
     """Open a page from disk; gives it with what the console said."""
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
 
     def open_page(path, anchor=""):
         page = context.new_page()

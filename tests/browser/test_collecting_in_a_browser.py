@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from helpers import naming
+from helpers.pages import PATIENCE
 from sense7.collect.gathering import gather, read_download
 from sense7.collect.page import wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
@@ -52,6 +53,7 @@ class Person:
     def __init__(self, browser, page_file):
         self.file, self.complaints, self.asked = page_file, [], []
         self.context = browser.new_context(accept_downloads=True, reduced_motion="reduce")
+        self.context.set_default_timeout(PATIENCE)
         self.page = self._new_page()
 
     def _new_page(self):

@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from helpers import naming
+from helpers.pages import PATIENCE
 from sense7.tables import Table
 
 RELIABILITY = "Seven measures, or one impression?"
@@ -187,6 +188,7 @@ def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path):
 
 def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html):
     page = browser.new_context(java_script_enabled=False).new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{html.as_uri()}/{PAGE}")
     caption = page.locator("figure.sense7-figure figcaption").first
     expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
