@@ -94,12 +94,12 @@ def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(cha
     chain.checkout.notebook("06-f", "1", sources=["elsewhere"])
     judged = [chain.checkout.root / "judge.csv"]
     judged[0].write_text("1", "utf-8")
-    monkeypatch.setattr(jobs_module.paper, "fetched_digest", lambda name: "1")
+    monkeypatch.setattr(jobs_module, "fetched_digest", lambda name: "1")
     before = chain.plan(judged=judged)
     judged[0].write_text("2", "utf-8")
     assert changed(before, chain.plan(judged=judged)) == ["05-e"]
     before = chain.plan(judged=judged)
-    monkeypatch.setattr(jobs_module.paper, "fetched_digest", lambda name: "2")
+    monkeypatch.setattr(jobs_module, "fetched_digest", lambda name: "2")
     assert changed(before, chain.plan(judged=judged)) == ["06-f"]
 
 
