@@ -102,6 +102,22 @@ def test_what_comes_while_a_file_is_written_stays(make, tmp_path):
     assert path.is_symlink() or not path.is_file() or path.read_text() == ""
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_one_and_its_file_is_replaced(there, tmp_path):
+    (tmp_path / "other disk").mkdir()
+    file = tmp_path / "other disk" / "b.txt"
+    if there:
+        file.write_text("old")
+    link = tmp_path / "a.txt"
+    link.symlink_to(Path("other disk", "b.txt"))
+    with naming.refused(link, "--force"):
+        write_whole(link, "new")
+    write_whole(link, "new", replace=True)
+    assert link.readlink() == Path("other disk", "b.txt")
+    assert file.read_text() == link.read_text() == "new"
+    assert sorted(tmp_path.rglob("*.txt")) == [link, file]
+
+
 def test_a_folder_that_comes_meanwhile_stays(tmp_path):
     folder = tmp_path / "parts"
 

@@ -62,7 +62,8 @@ def reading(path: Path) -> Iterator[BinaryIO]:
 def replacing(path: Path, *, replace: bool = False, own: bool = False) -> Iterator[Path]:
     """Give a place beside ``path`` to write to; the file is moved to ``path`` once it is whole.
 
-    Its folder is made if need be. If the block is left by an error, ``path`` is as it was.
+    Its folder is made if need be. If the block is left by an error, ``path`` is as it was. A link stays one: the file
+    that it leads to is replaced.
 
     Parameters
     ----------
@@ -88,7 +89,8 @@ def replacing(path: Path, *, replace: bool = False, own: bool = False) -> Iterat
     >>> [file.name for file in path.parent.iterdir()]
     ['a.txt']
     """
-    with scratch_folder(path.parent) as scratch:
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    with scratch_folder(target.parent) as scratch:
         temporary = scratch / path.name
         yield temporary
         if own:
@@ -96,7 +98,7 @@ def replacing(path: Path, *, replace: bool = False, own: bool = False) -> Iterat
             note_as_written(path.parent, {path.name: digest_of_file(temporary)})
         if replace or (own and os.path.lexists(path)):
             require_free(path, replace=True)
-            temporary.replace(path)
+            temporary.replace(target)
             return
         try:
             os.link(temporary, path)  # refuses what is there, where moving would replace it
