@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from sense7.published_ids import read_published_ids, with_published_ids
 from sense7.sources import Provenance, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
@@ -45,7 +46,8 @@ def load(
     -------
     Study
         With its provenance. A workbook that says of itself that it is synthetic, or made of the data of others,
-        is that, under any name and with any record beside it.
+        is that, under any name and with any record beside it. Ids are those of the file; in an edition's copy of
+        one's own workbook those of its pages (P1, C1), by the table beside it.
 
     Raises
     ------
@@ -64,7 +66,9 @@ def load(
         rated=rated,
         options=options,
     )
-    return _with_provenance(study, provenance)
+    study = _with_provenance(study, provenance)
+    published = read_published_ids(path)
+    return with_published_ids(study, published) if published else study
 
 
 def parse(

@@ -65,6 +65,9 @@ class Study:
         How that is known.
     provenance : object or None
         Where the file came from, where that is known (see :mod:`sense7.sources`).
+    published_ids : mapping
+        Column (participant, conversation) -> original id -> the id that the pages of an edition give; empty where the
+        frames have the original ids.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Study:
     prompted_condition: str | None = None
     prompted_reason: str = ""
     provenance: object | None = None
+    published_ids: Mapping = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         """Name, what it is, and how much it holds."""

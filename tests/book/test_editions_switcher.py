@@ -38,7 +38,7 @@ def make_edition(
     shutil.copyfile(
         ROOT / "book" / "static" / "editions.js", folder / "html" / "_static" / "editions.js"
     )
-    facts = {"format": FORMAT, "label": label, "kind": kind}
+    facts = {"format": FORMAT, "label": label, "kind": kind, "texts": "12 messages"}
     (folder / "edition.json").write_text(json.dumps(facts), "utf-8")
     return folder
 
@@ -138,7 +138,7 @@ def test_whose_conversations_a_site_publishes_is_said_of_a_workbook_of_ones_own(
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[-1] == str(tmp_path / "site" / "index.html")
     (note,) = done.stderr.splitlines()
-    naming.check(note, "mine:")
+    naming.check(note, "mine:", "12 messages")
 
 
 # A build

@@ -46,6 +46,12 @@ from sense7.files import (
     replacing_folder,
     scratch_folder,
 )
+from sense7.published_ids import (
+    number_ids,
+    texts_of,
+    with_published_ids,
+    write_published_ids,
+)
 from sense7.record import MANIFEST, write_json
 from sense7.sources import Provenance, copy_for_edition
 from sense7.terminal import count_of, plain_lines, silent
@@ -180,6 +186,8 @@ def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[Opened, li
     if opened.judges:
         for file, note in opened.judges.notes.items():
             say(f"{file}: {note}")
+    if study.provenance.kind == "own" and not study.published_ids:
+        opened = opened._replace(study=with_published_ids(study, number_ids(study)))
     return opened, claims
 
 
@@ -237,7 +245,8 @@ def _compute(
 
     study = opened.study
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
-    copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
+    copy = copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
+    write_published_ids(copy, study)
     noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
     write_json(edition / "results" / "reader" / "warnings.json", noticed)
     copy_files(inputs.predictions, edition / "predictions")
@@ -317,6 +326,7 @@ def facts_of(inputs: Inputs, study, provenance: Provenance) -> dict:
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
         "warnings": warnings_by_kind(study.warnings),
+        "texts": texts_of(study),
         "reader_warnings": count_of(len(study.warnings), "warning"),
         "parameters": ", ".join(settings) or "as each notebook has them",
         "made": asdict(HowMade.of(inputs.project.sources, inputs.jobs, inputs.parameters)),

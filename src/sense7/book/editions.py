@@ -25,7 +25,7 @@ from sense7.files import (
 )
 from sense7.record import MANIFEST
 from sense7.sources import SOURCES
-from sense7.terminal import did_you_mean
+from sense7.terminal import did_you_mean, silent
 
 DATA_SETS = ("synthetic", *SOURCES)
 """Names of data sets; no edition of other data has one of them."""
@@ -33,7 +33,7 @@ DATA_SETS = ("synthetic", *SOURCES)
 DATA_PAGE = "notebooks/01-dataset"
 """The page that lists what the reader of data warned about."""
 
-FORMAT = 2
+FORMAT = 3
 """Version of what an edition holds: it is raised whenever its files have other fields or places."""
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
@@ -175,11 +175,14 @@ def _entry(folder: Path) -> dict | None:
     return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 
-def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
+def write_site(
+    editions: Path, names: Sequence[str], out: Path, say: Callable[[str], object] = silent
+) -> Path:
     """Put editions together to a folder that any web server can publish as it is.
 
     Its root leads to the front page of the official edition, if it is among them, else of the first. Of each edition it
-    has what the manifest lists, and nothing else that lies beside the pages.
+    has what the manifest lists, and nothing else that lies beside the pages. Of one's own workbooks ``say`` is told
+    before which texts of people the site will hold.
     """
     require_empty(out)
     for name in names:
@@ -192,7 +195,12 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
                 f"{editions / name}: no finished edition. Build it first: {build_command(name)}"
             )
         require_whole(editions / name)
-        read_facts(editions / name)
+        facts = read_facts(editions / name)
+        if facts["kind"] == "own":
+            say(
+                f"{name}: the site will hold, word for word, {facts['texts']} of your own workbook, and answers that "
+                "could not be read. Publish it only if those who wrote them agreed to that."
+            )
     from jinja2 import Environment, PackageLoader  # Sphinx's
 
     names = list(dict.fromkeys(names))

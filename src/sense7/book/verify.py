@@ -35,6 +35,7 @@ from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
 from sense7.files import one_line, reason
+from sense7.published_ids import write_published_ids
 from sense7.record import MANIFEST
 from sense7.sources import copy_for_edition, resolve
 from sense7.terminal import silent
@@ -119,7 +120,8 @@ def verify_edition(
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
             origin = replace(origin, kind=provenance.kind, file=file)
-            copy_for_edition(path, origin, again / "data")
+            copy = copy_for_edition(path, origin, again / "data")
+            write_published_ids(copy, study)
             copy_files(judged, again / "predictions")
             cache = Path(scratch) / "cache"
             failed = project.place / "_build" / "failed"  # which outlives this folder

@@ -239,19 +239,12 @@ def site(
     editions: Annotated[list[str], argument("Names of finished editions.", "EDITION...")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
-    from sense7.book.editions import edition_folder, read_facts, write_site
+    from sense7.book.editions import edition_folder, write_site
     from sense7.checkout import find_project
 
     working_folder = find_project().place
-    front_page = write_site(edition_folder(working_folder, "synthetic").parent, editions, out)
-    for name in dict.fromkeys(editions):
-        if read_facts(edition_folder(working_folder, name)).get("kind") == "own":
-            note = (
-                f"note: {name}: its pages hold the conversations of your own workbook, word for word. "
-                "Publish them only if those who wrote them agreed to that."
-            )
-            print(plain(note), file=sys.stderr)
-    print(front_page)
+    folder = edition_folder(working_folder, "synthetic").parent
+    print(write_site(folder, editions, out, say=complain))
 
 
 def notebooks(quiet: Quiet = False) -> None:

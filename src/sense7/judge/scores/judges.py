@@ -254,7 +254,7 @@ def aligned(study: Study, file: Predictions) -> pd.DataFrame:
         )
     conversations = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, conversations["conversation"])
-    predicted = file.by_task
+    predicted = file.by_task.rename(index=study.published_ids.get("conversation", {}))
     foreign = predicted.index.difference(truth.index)
     if len(foreign):
         raise UserError(
