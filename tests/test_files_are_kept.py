@@ -15,6 +15,7 @@ from sense7.files import (
     note_as_written,
     replacing,
     replacing_folder,
+    write_whole,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
