@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, settings
 
 from helpers.golden import REFERENCE, reference
 from helpers.pages import chromium
-from helpers.studies import lend_an_ear_sheets
+from helpers.studies import lend_an_ear_sheets, write_study
 from sense7 import cli
 from sense7.processes import ONE_THREAD
 from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook import Sheet
 
 # The same examples in every run, however slow the machine, so that a test never fails by chance; to look for new ones:
 # python -m pytest --hypothesis-profile=searching
@@ -139,7 +139,7 @@ class Workbooks(dict):
         sheets = {"ieval": released.ieval_sheets, "lend_an_ear": lend_an_ear_sheets}
         sheets = [predictions_of(judge)] if judge in released.JUDGES else sheets[name]()
         self[name] = self._folders.mktemp("workbooks") / f"{name}.xlsx"
-        write_sheets(sheets, self[name])
+        write_study(sheets, self[name])
         return self[name]
 
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from helpers import naming
+from helpers.studies import write_study
 from sense7 import claims
 from sense7.book.pages import banner
 from sense7.errors import UserError
@@ -26,7 +27,7 @@ from sense7.sources import SOURCES, Provenance
 from sense7.sources.provenance import write_record
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook import Sheet
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 CLAIMS = DATA / "claims.yml"
@@ -415,7 +416,7 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
     record, expected, minimal_sheets, tmp_path
 ):
     path = tmp_path / "official.xlsx"
-    write_sheets(minimal_sheets(), path)
+    write_study(minimal_sheets(), path)
     fetched = {
         "kind": "official",
         "name": "official",
@@ -435,7 +436,7 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
     shown = banner(facts | {"sha256": known.sha256, "fetched": known.fetched})
     assert ("Official SENSE-7 workbook" in shown) is known.verified is (expected == "reproduced")
     # What a workbook says of itself outweighs its record.
-    write_sheets(
+    write_study(
         minimal_sheets(further=[Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])]), path
     )
     write_record(path, replace(Provenance.of(path), **fetched))

@@ -112,7 +112,6 @@ REFUSED = {
     "build --jobs 0": ["--jobs", "0"],
     "build synthetic -p draws": ["draws", "NAME=VALUE"],
     "build synthetic -p data=x.xlsx": ["data"],
-    "build synthetic -p prompted_condition=nobody": ["'nobody'"],
     "build synthetic -p draws=5 -p seed=yes -p color=1 -p confidence=.nan": [
         "draws = 5",
         "seed = True",

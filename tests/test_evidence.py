@@ -14,12 +14,12 @@ from scipy import stats
 from scipy.stats import binomtest
 
 from helpers import naming
+from helpers.studies import parse_sheets
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
 from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP
 from sense7.findings import coverage as stored_coverage
 from sense7.simulate import DEFAULT_JUDGE, Parameters, simulate
-from sense7.workbook import parse_sheets
 
 ROOT = bench.ROOT
 EXPECTED, POWER, COVERAGE = (

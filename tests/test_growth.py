@@ -7,13 +7,13 @@ import time
 import pytest
 
 from helpers.endpoint import need_the_judge
-from sense7.characters import with_plain_signs
+from helpers.studies import parse_sheets
 from sense7.csv_text import guarded
 from sense7.errors import UserError
 from sense7.exchange.transcript import read_transcript
 from sense7.judge.ratings import read_levels
 from sense7.judge.reply import read_reply
-from sense7.workbook import parse_sheets
+from sense7.workbook.answers import split_number
 
 LONGER = 8
 """How many times as long the longer text is; work by its square would take 64 times as long."""
@@ -73,7 +73,7 @@ def reply(text):
 
 READERS = {
     "reply of a judge": reply,
-    "scale's words": with_plain_signs,
+    "answer": split_number,
     "transcript": transcript,
     "cell of a CSV": guarded,
 }

@@ -11,10 +11,12 @@ import pytest
 
 import sense7 as s7
 from helpers import naming
+from helpers.studies import READING, parse_sheets, write_study
 from sense7.checkout import data_file
 from sense7.findings import ratings
 from sense7.loading import load
-from sense7.workbook import parse_sheets, read_sheets, write_sheets
+from sense7.workbook import read_sheets
+from sense7.workbook.reading import write_reading
 
 
 @pytest.fixture
@@ -102,6 +104,7 @@ def test_a_name_cannot_steer_the_terminal(minimal_sheets):
 
 @pytest.fixture
 def mine(tmp_path):
+    write_reading(tmp_path / "mine.xlsx", READING)
     return Path(shutil.copyfile(data_file("synthetic.xlsx"), tmp_path / "mine.xlsx"))
 
 
@@ -119,7 +122,7 @@ def test_a_file_that_changed_meanwhile_is_read_again(mine):
     messages.rows[:] = [
         row for row in messages.rows if row[messages.header.index("TaskId")] != gone
     ]
-    write_sheets(list(sheets.values()), mine)
+    write_study(list(sheets.values()), mine)
     assert len(load(mine).conversations) == known - 1
 
 

@@ -13,7 +13,7 @@ import yaml
 from evidence import truth
 from evidence.coverage.run import FIRST, FURTHER, SECOND, STATISTICS
 
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import find_checkout
 from sense7.estimators.alpha import alpha_row
 from sense7.findings import (
@@ -29,7 +29,6 @@ from sense7.findings import (
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, draw, simulate
 from sense7.simulate.judge import KINDS, draw_judge
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets
 
 ROOT = find_checkout()
 STORED = json.loads((ROOT / "data" / "truth.json").read_text("utf-8"))

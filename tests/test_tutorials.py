@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 from collect import conftest as collecting
 from helpers import endpoint
 from helpers.endpoint import need_the_judge
+from helpers.studies import write_study
 from sense7 import cli
 from sense7.collect.study import StudyFile
 from sense7.loading import load
-from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -128,7 +128,7 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 def test_the_way_to_a_workbook_of_ones_own(empty_folder):
-    assert go_through(PAGES["own-workbook"], Reader()) == 12
+    assert go_through(PAGES["own-workbook"], Reader()) == 13
     assert (empty_folder / "mine.xlsx").exists()
 
 
@@ -150,7 +150,7 @@ def test_the_keys_of_a_study_file_are_all_explained():
 
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     need_the_judge()
-    write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
+    write_study(minimal_sheets(), empty_folder / "mine.xlsx")
     write_shown_files(PAGES["own-judge"], "brief.txt")
     with endpoint.Endpoint() as server:
         assert go_through(PAGES["own-judge"], Reader(server.address)) == 6

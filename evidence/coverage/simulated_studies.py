@@ -37,7 +37,6 @@ from sense7.claims import Claim, apply_rule, load_claims
 from sense7.judge.scores.judges import write_simulated
 from sense7.record import read_values, write_json
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
-from sense7.workbook import parse_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "make simulated-studies"
@@ -176,7 +175,7 @@ def run_notebooks(
         simulation = simulate(
             Parameters.from_mapping(world.changes), SEED + number, judge, texts=texts
         )
-        study = parse_sheets(simulation.sheets, name="synthetic")
+        study = simulation.parsed("synthetic")
         given = {"data": "synthetic", "results": str(results), "draws": draws}
         if asks_judge:
             write_simulated(simulation, Path(temporary) / "judge")

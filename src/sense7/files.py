@@ -422,10 +422,11 @@ def read_json(path: Path):
     return json.loads(path.read_text("utf-8"))
 
 
-def parse_yaml(text: str):
+def parse_yaml(text: str, *, scalars_are_texts: bool = False):
     """Read plain values from YAML: nothing is run, and the result is no larger than the text makes it look.
 
     An alias is refused, since a few lines of them stand for more than any memory holds; and a key that stands twice.
+    With ``scalars_are_texts``, no, on, ~, 1 and 2026-01-02 are the texts that they look like.
 
     Raises
     ------
@@ -451,6 +452,11 @@ def parse_yaml(text: str):
                     f"line {alias.start_mark.line + 1}: an alias, *{alias.anchor}. Write the value out"
                 )
             return super().compose_node(parent, index)
+
+        def resolve(self, kind, value, implicit):
+            if scalars_are_texts and kind is yaml.ScalarNode:
+                return "tag:yaml.org,2002:str"
+            return super().resolve(kind, value, implicit)
 
         def compose_mapping_node(self, anchor):
             node = super().compose_mapping_node(anchor)

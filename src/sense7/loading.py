@@ -1,6 +1,5 @@
 """From the name of a data set to a study: the one door that notebooks use."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,36 +8,19 @@ from sense7.sources import Provenance, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook.options import ReadingOptions
 from sense7.workbook.sheets import ParsedWorkbook, parse_workbook, read_workbook
 
 
-def load(
-    data: str | Path,
-    *,
-    prompted_condition: str | None = None,
-    strict: bool = False,
-    scale: str | Path | Mapping | Iterable[str] | None = None,
-    words: str | Path | Mapping | None = None,
-    allow_unreadable: bool = False,
-    missing: str | float | Mapping | Iterable | None = None,
-    rated: bool = True,
-) -> Study:
+def load(data: str | Path, *, strict: bool = False, rated: bool = True) -> Study:
     """Load a data set by its name or from a file, and note where it came from.
 
     Parameters
     ----------
     data : str or path
         ``synthetic``; ``official``, ``ieval`` or ``lend-an-ear``, once fetched; or the path of a workbook.
-    prompted_condition : str, optional
-        The condition with the empathy prompt; guessed from the names if not given.
+        ``FILE.reading.yml`` beside it declares what its cells mean.
     strict : bool
         Whether any warning of the reader is an error.
-    scale, words, allow_unreadable, missing : optional
-        Scales and words other than the official ones, whether columns are used of which more than 5 % can't be
-        read, and numbers or words that stand for a missing answer (``-99``, ``"Age=999"``); see
-        :meth:`sense7.workbook.ReadingOptions.of`. If none is given, what ``FILE.reading.yml`` beside the workbook
-        says.
     rated : bool
         Whether a workbook without any rating is refused. A judge can be asked about one.
 
@@ -55,34 +37,16 @@ def load(
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    options = reading_options(
-        path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing
-    )
-    study = read_workbook(
-        path,
-        strict=strict,
-        prompted_condition=prompted_condition or None,
-        name=provenance.name,
-        rated=rated,
-        options=options,
-    )
+    study = read_workbook(path, strict=strict, name=provenance.name, rated=rated)
     study = _with_provenance(study, provenance)
     published = read_published_ids(path)
     return with_published_ids(study, published) if published else study
 
 
-def parse(
-    data: str | Path, *, prompted_condition: str | None = None, strict: bool = False, **options
-) -> ParsedWorkbook:
+def parse(data: str | Path, *, strict: bool = False) -> ParsedWorkbook:
     """Find a data set and read it as :func:`load` does, without making data frames of it."""
     path, provenance = resolve(data)
-    parsed = parse_workbook(
-        path,
-        strict=strict,
-        prompted_condition=prompted_condition or None,
-        name=provenance.name,
-        options=reading_options(path, **options),
-    )
+    parsed = parse_workbook(path, strict=strict, name=provenance.name)
     return _with_provenance(parsed, provenance)
 
 
@@ -96,11 +60,6 @@ def _with_provenance(
         # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
         provenance = replace(provenance, kind="third-party")
     return replace(read, provenance=provenance)
-
-
-def reading_options(path: Path, **options) -> ReadingOptions:
-    """Options that a user gave for a workbook, or else those that lie beside it."""
-    return ReadingOptions.of(**options) or ReadingOptions.beside(path)
 
 
 def synthetic_marks(study: Study | ParsedWorkbook) -> dict | None:

@@ -18,9 +18,13 @@ RATED = "rated"
 NOT_RATED = "not rated"
 ABSENT = "absent"
 UNREADABLE = "unreadable"
-STATES = (RATED, NOT_RATED, ABSENT, UNREADABLE)
-"""States of a rating cell: a level; an answer that declines to rate (unknown); blank; an answer that can't be read,
-which says neither that the person rated nor that they declined, and so stands in no denominator."""
+DECLINED = "declined"
+STATES = (RATED, NOT_RATED, ABSENT, UNREADABLE, DECLINED)
+"""States of a rating cell: a level; an answer that the rating does not apply (unknown); blank; an answer that can't be
+read; an answer that declines to say."""
+
+UNSAID = (UNREADABLE, DECLINED)
+"""States that do not say whether a rating applies: they stand in no denominator."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +51,8 @@ class Study:
         One row per assistant turn, in file order: conversation, participant, condition, turn
         (1, 2, ..), position (of its message), seconds, row; ``overall`` and the seven dimensions
         (1..5, NaN if there is no level; whole numbers, unless the answers were on another scale and rescaled);
-        ``<rating>_state`` for each (one of ``STATES``).
+        ``<rating>_state`` for each (one of ``STATES``). Further columns of sheet Messages follow under their names,
+        with levels where the reading file declares them; nothing analyses them.
     participants : DataFrame or None
         Sheet with one row per participant: participant, then its columns as they are named.
     columns : DataFrame
@@ -63,6 +68,8 @@ class Study:
         The condition with the empathy prompt.
     prompted_reason : str
         How that is known.
+    reading : str
+        The reading file by which the workbook was read; empty if there was none.
     provenance : object or None
         Where the file came from, where that is known (see :mod:`sense7.sources`).
     published_ids : mapping
@@ -81,6 +88,7 @@ class Study:
     diagnostics: list = field(default_factory=list, repr=False)
     prompted_condition: str | None = None
     prompted_reason: str = ""
+    reading: str = ""
     provenance: object | None = None
     published_ids: Mapping = field(default_factory=dict, repr=False)
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from jsonschema import validate
 
 import sense7
+from helpers.studies import READING, write_study
 from sense7 import load
 from sense7.explorer import explorer_files, script_json
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
 from sense7.judge.scores.judges import Judges, read_runs, simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
-from sense7.workbook import write_sheets
 
 SCHEMA = json.loads(files(sense7).joinpath("explorer_schema.json").read_text("utf-8"))
 
@@ -65,9 +65,9 @@ def judged(synthetic):
 
 @pytest.fixture
 def study_of(minimal_sheets, tmp_path):
-    def study(*, allow_unreadable=False, **changes):
-        write_sheets(minimal_sheets(**changes), tmp_path / "own.xlsx")
-        return load(str(tmp_path / "own.xlsx"), allow_unreadable=allow_unreadable)
+    def study(*, reading=READING, **changes):
+        write_study(minimal_sheets(**changes), tmp_path / "own.xlsx", reading)
+        return load(str(tmp_path / "own.xlsx"))
 
     return study
 
@@ -153,7 +153,7 @@ def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_
     turns = ["good", "unknown", None, "poor", "good", "oops", "good", "good"]
     cells = [cell for turn in turns for cell in (None, turn)]
     messages = {"Affective": cells, "Relational": None, "EmpathyOverall": None}
-    study = study_of(messages=messages, allow_unreadable=True)
+    study = study_of(messages=messages, reading=f"{READING}unreadable: 0.2\n")
     index, by_conversation = data_of(explorer_files(study))
     asked = {rating["title"]: rating["asked"] for rating in index["ratings"]}
     assert asked["Affective Understanding"]

@@ -10,7 +10,7 @@ import pytest
 
 from helpers import naming
 from helpers.checkout import recording
-from helpers.studies import FRAMES
+from helpers.studies import FRAMES, write_study
 from sense7 import simulate
 from sense7.book import notebooks
 from sense7.book.derived import write_derived
@@ -24,7 +24,6 @@ from sense7.book.notebooks import (
     unfit_parameters,
 )
 from sense7.errors import UserError
-from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +34,7 @@ def unfit(**given):
         "draws": 10_000,
         "confidence": 0.95,
         "data": "synthetic",
-        "prompted_condition": "",
+        "judge": "",
     }
     return unfit_parameters(defaults, given)
 
@@ -60,7 +59,7 @@ def unfit(**given):
         {"confidence": "0.95"},
         {"data": ""},
         {"data": 5},
-        {"prompted_condition": ["a"]},
+        {"judge": ["a"]},
         {"nothing": 1},
     ],
     ids=str,
@@ -330,7 +329,7 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(
 ):
     parameters = simulate.Parameters(participants=participants, conversations=conversations)
     simulated = simulate.simulate(parameters, seed=seed, judge=None)
-    write_sheets(simulated.sheets, tmp_path / "small.xlsx")
+    write_study(simulated.sheets, tmp_path / "small.xlsx")
     given = {
         "data": str(tmp_path / "small.xlsx"),
         "predictions": "",

@@ -62,13 +62,13 @@ def predictions(tmp_path_factory):
     """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
     if importlib.util.find_spec("openai") is None:
         return None
+    from helpers.studies import write_study
     from sense7.judge.asking.ask import Endpoint
     from sense7.judge.asking.requests import Prompt
     from sense7.judge.asking.session import carry_out, plan_session
-    from sense7.workbook import write_sheets
 
     folder = tmp_path_factory.mktemp("judged")
-    write_sheets(hostile.sheets(), folder / "asked.xlsx")
+    write_study(hostile.sheets(), folder / "asked.xlsx")
     file = folder / f"{hostile.text('prompt', 10)[:9]} <img src=x onerror=1>.txt"
     file.write_text(
         "\n".join([*hostile.texts("template"), "{chat}"]), encoding="utf-8", newline="\n"

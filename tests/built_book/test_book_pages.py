@@ -12,11 +12,11 @@ from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 import pytest
 
 from helpers.pages import text
+from helpers.studies import write_study
 from sense7.expected import is_calibrated
 from sense7.record import format_value
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a browser loads by itself to show a page; links that a reader follows are apart.
@@ -359,7 +359,7 @@ WORKBOOKS = {
 @pytest.mark.parametrize("name", WORKBOOKS)
 def test_every_page_is_there_and_no_hole_shows(name, minimal_sheets, build_in_copy, tmp_path):
     path = tmp_path / "degenerate.xlsx"
-    write_sheets(minimal_sheets(**WORKBOOKS[name]), path)
+    write_study(minimal_sheets(**WORKBOOKS[name]), path)
     edition = build_in_copy(path, f"degenerate {sorted(WORKBOOKS).index(name)}")
     for file in (
         file for file in edition.toc if not file.startswith("book/api")

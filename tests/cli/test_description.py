@@ -12,7 +12,8 @@ DESCRIPTION = {
     "topics": {"work": 7},
     "ratings": {"overall": {"not rated": 1000, "rated": 2}, "affective": {"rated": 1}},
     "participants_sheet": "Participants",
-    "characteristics": ["age", "role"],
+    "characteristics": {"age": "number, 18 to 67", "role": "3 groups"},
+    "reading_file": "none",
     "never_asked": ["Tasks.A", "Messages.B"],
     "not_recorded": ["Tasks.C"],
     "diagnostics": [
@@ -29,6 +30,7 @@ def test_everything_that_is_in_a_workbook_is_printed(capsys):
         "1,200",
         "1,000",
         "Participants",
+        "number, 18 to 67",
         "Tasks.A",
         "Messages.B",
         "Tasks.C",

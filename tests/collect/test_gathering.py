@@ -321,7 +321,7 @@ def test_one_person_with_other_answers_is_refused(folder, make_download, refused
     refused(folder(a=early, b=late), "anna ", "a.json", "b.json")
 
 
-SPELLINGS = [("\u00e9", "e\u0301"), ("A1", "\uff21\uff11"), ("a-1", "a\u20101")]
+SPELLINGS = [("\u00e9", "e\u0301")]
 
 
 @pytest.mark.parametrize(("code", "other"), [pair for pair in SPELLINGS if all(map(is_code, pair))])

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from helpers import naming
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.estimators import cumulative_logit, factor, mixed
 from sense7.estimators.least_squares import indicators, least_squares
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import conditions
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 
 def simulated(seed, people=10):

@@ -15,6 +15,7 @@ from sense7.exchange import Chat, Message
 from sense7.exchange.joining import join_ratings, workbook_sheets
 from sense7.loading import load
 from sense7.workbook import read_sheets, write_sheets
+from sense7.workbook.reading import STANDARD
 
 TALK = [("user", "a"), ("assistant", "one"), ("user", "b"), ("assistant", "two")]
 CHATS = [
@@ -32,8 +33,10 @@ CHATS = [
 def bring(run, write, tmp_path):
     """Import two conversations with ratings; give what was printed, and the study."""
 
-    def brought(table, *options, study=True):
+    def brought(table, *options, study=True, reading=STANDARD):
         write("chats.jsonl", CHATS, lines=True)
+        if reading:
+            write("mine.xlsx.reading.yml", reading)
         write("ratings.csv", table)
         done = run("chats.jsonl", "--out", "mine.xlsx", "--ratings", "ratings.csv", *options)
         return done, load(tmp_path / "mine.xlsx") if study else None
@@ -55,10 +58,9 @@ def rated(study, name="Affective"):
         "TaskId,MessageId,Affective\nc1,4,4\nc2,2,5\n",
         "TaskId,Turn,MessageId,Affective\nc1,2,4,Good\nc2,1,,very good\n",
         "TaskId,MessageId,Affective\nc1,1,\nc1,4,4\nc2,2,5 - Very good\n",
-        "TaskId;Turn;Affective\nc1;2,0;4,0\nc2;1,0;5,0\n",
-        "TaskId;Turn;Affective\nc1;1,0;4,0\nc2;0,0;5,0\n",
+        "TaskId;Turn;Affective\nc1;1.0;4.0\nc2;0.0;5.0\n",
     ],
-    ids=["turn", "message", "both, words", "a row for each message", "commas", "commas, from 0"],
+    ids=["turn", "message", "both, words", "a row for each message", "from 0"],
 )
 def test_the_turn_is_named_in_any_way(bring, table):
     done, study = bring(table)
@@ -83,22 +85,36 @@ def test_columns_of_other_names(bring, write):
     naming.check(done.stderr, "ratings.csv: ", "mood")
 
 
-def test_a_declared_scale_goes_with_the_workbook(bring, tmp_path):
-    _, study = bring("TaskId,Turn,Affective\nc1,1,7\nc1,2,1\nc2,1,4\n", "--scale", "1-7")
+SEVEN = "{reading: 1, defaults: {turn ratings: {scale: [1, 7]}}}"
+
+
+def test_ratings_are_read_by_the_reading_file_that_is_there_and_it_is_kept(bring, tmp_path):
+    _, study = bring("TaskId,Turn,Affective\nc1,1,7\nc1,2,1\nc2,1,4\n", reading=SEVEN)
     assert rated(study) == {("c1", 1): 5, ("c1", 2): 1, ("c2", 1): 3}
-    assert (tmp_path / "mine.xlsx.reading.yml").exists()
+    assert (tmp_path / "mine.xlsx.reading.yml").read_text() == SEVEN
 
 
-def test_declared_words_go_with_the_workbook(bring, write):
-    write("words.yml", "meh: 2\nwow: 5\n")
-    _, study = bring("TaskId,Turn,Affective\nc1,1,Meh\nc1,2,wow\n", "--words", "words.yml")
-    assert rated(study) == {("c1", 1): 2, ("c1", 2): 5}
+def test_what_nobody_declared_is_listed_beside_the_workbook_to_be_filled_in(bring, tmp_path):
+    table = "TaskId,Turn,Affective\nc1,1,7\nc1,2,6\nc2,1,wow\n"
+    done, _ = bring(table, study=False, reading="")
+    place = tmp_path / "mine.xlsx.reading.yml"
+    naming.check(done.stderr, "mine.xlsx.reading.yml")
+    naming.check(place.read_text(), "numbers from 6 to 7", "wow")
+    with naming.refused("mine.xlsx.reading.yml", "LEAST"):
+        load(tmp_path / "mine.xlsx")
+    place.write_text(
+        place.read_text()
+        .replace("LEAST", "1")
+        .replace("MOST", "7")
+        .replace("      - {value", "      - {value: x, level: 1}\n      - {value")
+        .replace("level: LEVEL", "level: 7")
+    )
+    assert rated(load(tmp_path / "mine.xlsx"))["c2", 1] == 5
 
 
-def test_an_undeclared_scale_is_refused_before_anything_is_written(bring, tmp_path):
-    with naming.refused("Affective", "--scale Affective=LOWEST-HIGHEST", "--allow-unreadable"):
-        bring("TaskId,Turn,Affective\nc1,1,7\nc1,2,6\nc2,1,4\n")
-    assert {path.name for path in tmp_path.iterdir()} == {"chats.jsonl", "ratings.csv"}
+def test_words_of_the_format_need_nothing(bring):
+    _, study = bring("TaskId,Turn,Affective\nc1,1,Good\nc1,2,very poor\n", reading="")
+    assert rated(study) == {("c1", 1): 4, ("c1", 2): 1}
 
 
 def test_what_does_not_join_is_listed_by_row(bring):
@@ -179,9 +195,8 @@ MAPS = {
     "--column Mood=q1": ["--column Mood=q1: ", "'Mood'", "TaskId"],
     "--column Affective=q1": ["'q1'", "Affective", "row 1", "TaskId, Turn, Interest"],
     "--columns map.yml": ["map.yml: "],
-    "--columns bare.yml": ["bare.yml: ", "Turn: "],
+    "--columns bare.yml": ["'no'", "Turn"],
     "--columns no.yml": ["no.yml: "],
-    "--scale x": ["--scale x: ", "'x'"],
 }
 
 
@@ -212,6 +227,7 @@ def test_options_that_do_not_fit(run, write, options):
 def test_a_workbook_of_ratings(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     write("ratings.csv", "TaskId,Turn,Affective\nc1,1,4\n")
+    write("mine.xlsx.reading.yml", STANDARD)
     run("chats.jsonl", "--out", "first.xlsx", "--ratings", "ratings.csv")
     table = read_sheets(tmp_path / "first.xlsx")["Messages"]
     write_sheets([table], tmp_path / "ratings.xlsx")
@@ -219,10 +235,10 @@ def test_a_workbook_of_ratings(run, write, tmp_path):
     assert rated(load(tmp_path / "mine.xlsx")) == {("c1", 1): 4}
 
 
-def test_how_another_workbook_is_read_does_not_apply_to_this_one(run, write):
+def test_a_reading_file_that_cannot_be_used_is_refused_before_anything_is_written(run, write):
     write("chats.jsonl", CHATS, lines=True)
     write("mine.xlsx.reading.yml", "scales: {all: 1-7}")
-    with naming.refused("mine.xlsx.reading.yml: ", "--out"):
+    with naming.refused("mine.xlsx.reading.yml: ", "scales"):
         run("chats.jsonl", "--out", "mine.xlsx")
 
 

@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 from helpers import checkout as small
 from helpers import hostile, naming
 from helpers.endpoint import need_the_judge
+from helpers.studies import write_study
 from sense7 import cli, tables
 from sense7.book import execute
 from sense7.book.jobs import plan
@@ -22,7 +23,6 @@ from sense7.book.rerun import rerun
 from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.judge.files import read_predictions, write_predictions
 from sense7.processes import KEYS
-from sense7.workbook import write_sheets
 
 PAYLOADS = hostile.texts("payload")
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -32,7 +32,7 @@ STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 @pytest.fixture(scope="module")
 def workbook(tmp_path_factory):
     path = tmp_path_factory.mktemp("hostile") / hostile.FILE
-    write_sheets(hostile.sheets(), path)
+    write_study(hostile.sheets(), path)
     return path
 
 

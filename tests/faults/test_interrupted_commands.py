@@ -18,9 +18,9 @@ from helpers import endpoint, interrupting
 from helpers.downloads import Server, workbook
 from helpers.endpoint import need_the_judge
 from helpers.judged import kept_in
+from helpers.studies import write_study
 from sense7.judge.files import JOURNAL, read_predictions
 from sense7.sources import resolve
-from sense7.workbook import write_sheets
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
@@ -169,7 +169,7 @@ def session(tmp_path_factory, minimal_sheets):
         for name in range(CONVERSATIONS)
         for number in range(4)
     ]
-    write_sheets(
+    write_study(
         minimal_sheets(conversations=CONVERSATIONS, messages={"Content": said}), base / "study.xlsx"
     )
     with endpoint.Endpoint(script, latency=0.1) as server:

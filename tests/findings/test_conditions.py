@@ -9,13 +9,12 @@ from statsmodels.multivariate.factor import Factor
 
 import sense7 as s7
 from helpers import golden, naming
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP, ParticipantBootstrap
 from sense7.findings import conditions, context, measures
 from sense7.findings.conditions import largest_loading_difference
 from sense7.study import RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
-from sense7.workbook import parse_sheets
 
 
 def test_the_best_condition_is_named():

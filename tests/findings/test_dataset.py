@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import naming
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import data_file
 from sense7.findings import dataset, examples, ratings
 from sense7.findings.ground_truth import (
@@ -18,7 +18,7 @@ from sense7.findings.ground_truth import (
 from sense7.loading import load
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 
 @pytest.fixture

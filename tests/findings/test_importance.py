@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from helpers import naming
+from helpers.studies import parse_sheets
 from sense7.claims import load_claims
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import importance
-from sense7.workbook import parse_sheets
 
 
 def shares_of(sheets):

@@ -10,12 +10,11 @@ from scipy import stats
 
 import sense7 as s7
 from helpers import golden, naming
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.estimators.bootstrap import NO_WIDTH
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets
 
 
 def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():

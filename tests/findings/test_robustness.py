@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -23,7 +23,7 @@ from sense7.findings import (
     robustness,
 )
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 SEVEN = list(DIMENSION_NAMES)
 

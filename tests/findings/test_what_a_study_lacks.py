@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from helpers.findings import FINDINGS, MANY, NESTED, arguments, rows_of
+from helpers.studies import parse_sheets
 from sense7.judge.scores.ceiling import content_share_bound
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import Sheet, parse_sheets
+from sense7.workbook import Sheet
 
 DRAWS = 12
 CONTEXT = ("PreTaskChoice", "PreTaskImportance", "PreTaskDesiredEmpathy")

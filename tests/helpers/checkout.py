@@ -9,7 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from sense7.workbook import Sheet, write_sheets
+from helpers.studies import write_study
+from sense7.workbook import Sheet
+from sense7.workbook.reading import STANDARD
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -219,7 +221,7 @@ class Checkout:
             "Affective",
             "Cognitive",
         ]
-        write_sheets(
+        write_study(
             [
                 Sheet(
                     "Tasks",
@@ -244,6 +246,7 @@ class Checkout:
                 *extra,
             ],
             path,
+            f"{STANDARD}prompted: {json.dumps(condition)}\n",
         )
         return path
 

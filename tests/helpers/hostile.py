@@ -5,6 +5,7 @@ data, become a formula, steer a terminal. Wherever a payload stands, it carries 
 tell which field was shown, and as what.
 """
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from helpers.studies import write_study
 from sense7.book.build import Built, build_edition
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook import Sheet
+from sense7.workbook.reading import STANDARD
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -253,11 +256,11 @@ def build(root: Path, predictions: Path | None = None) -> Built:
         "chapters": [{"file": file} for file in files],
     }
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
-    write_sheets(sheets(), root / FILE)
+    write_study(sheets(), root / FILE, f"{STANDARD}prompted: {json.dumps(prompted())}\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("GITHUB_REPOSITORY", raising=False)
         patch.setenv("SENSE7_ROOT", str(root))
-        given = {"draws": 100, "prompted_condition": prompted()}
+        given = {"draws": 100}
         return build_edition(
             str(root / FILE), name="hostile", predictions=predictions, parameters=given
         )

@@ -2,13 +2,29 @@
 
 from functools import cache
 
+from sense7 import workbook
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.sources.converters import QUESTIONS, official_sheets
 from sense7.sources.released import EXPERTS, NO_TEXT, judged_conversations, source_sheet
-from sense7.workbook import read_workbook
+from sense7.workbook import parse_reading, read_workbook, write_sheets
+from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, write_reading
+
+READING = STANDARD + PROMPTED_BY_NAME
+"""Reading file of most workbooks of tests: the official scales in numbers, the prompted condition by its name."""
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 """Tables of a study."""
+
+
+def parse_sheets(sheets, reading=READING, **options):
+    """The study in sheets, read as a reading file says."""
+    return workbook.parse_sheets(sheets, parse_reading(reading), **options)
+
+
+def write_study(sheets, path, reading=READING):
+    """Write a workbook with a reading file beside it."""
+    write_sheets(sheets, path)
+    write_reading(path, reading)
 
 
 @cache

@@ -4,10 +4,9 @@ import pytest
 
 from helpers import endpoint
 from helpers.judged import said_in
+from helpers.studies import parse_sheets, write_study
 from sense7.judge.scores.judges import read_runs
 from sense7.loading import load
-from sense7.workbook import write_sheets
-from sense7.workbook.sheets import parse_sheets
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +63,7 @@ def workbook(minimal_sheets, tmp_path):
         sheets = minimal_sheets(
             conversations=conversations, turns=1, messages={"Content": said_in(conversations)}
         )
-        write_sheets(sheets, path)
+        write_study(sheets, path)
         return path
 
     return write

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
+from helpers.studies import write_study
 from sense7.cli.judge import judge as judge_commands
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.asking.requests import asked_units
@@ -22,7 +23,6 @@ from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
 from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.scores.report import by_rating, evaluate
 from sense7.taxonomy import RATING_NAMES
-from sense7.workbook import write_sheets
 
 need_the_judge()
 
@@ -288,7 +288,7 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
 
 def test_evaluation_reports_every_rating(server, minimal_sheets, tmp_path):
     said = {"Content": judged.said_in(12, 2)}
-    write_sheets(minimal_sheets(conversations=12, turns=2, messages=said), tmp_path / "data.xlsx")
+    write_study(minimal_sheets(conversations=12, turns=2, messages=said), tmp_path / "data.xlsx")
     server.script = endpoint.rates
     arguments = [
         "run",

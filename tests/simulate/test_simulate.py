@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers import naming
+from helpers.studies import parse_sheets
 from sense7.checkout import data_file
 from sense7.judge.reply import read_reply
 from sense7.judge.scores.judges import write_simulated
@@ -29,7 +30,6 @@ from sense7.simulate.judge import (
 )
 from sense7.simulate.text import PHRASES, write_words
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
 

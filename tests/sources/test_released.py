@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from helpers import naming
-from helpers.studies import lend_an_ear_sheets
+from helpers.studies import lend_an_ear_sheets, parse_sheets
 from sense7.errors import UserError
 from sense7.sources import converters, fetch, released
 from sense7.sources.converters import EXPERTS
-from sense7.workbook import parse_sheets, read_sheets, read_workbook
+from sense7.workbook import read_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
 READERS = {
@@ -66,7 +66,7 @@ def test_one_changed_byte_is_refused_and_the_file_named(changed_checkout, name):
 
 def test_ieval_as_a_workbook_is_read_to_the_number():
     study, table = released.ieval_study(), released.ieval_conversations()
-    assert {warning.kind for warning in study.warnings} == {
+    assert {warning.kind for warning in study.diagnostics} == {
         "unknown-column",
         "unknown-sheet",
     }  # src_...: whose data

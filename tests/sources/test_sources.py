@@ -409,6 +409,7 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert sorted(found.name for found in copy.parent.iterdir()) == [
         "official.xlsx",
         "official.xlsx.provenance.json",
+        "official.xlsx.reading.yml",
     ]
     assert resolve(copy) == (copy, provenance)
     assert resolve(copy)[1].verified

@@ -22,9 +22,9 @@ import zipfile
 import pandas as pd
 import pytest
 
-from helpers.studies import FRAMES
+from helpers.studies import FRAMES, READING, write_study
 from sense7.loading import load
-from sense7.workbook import write_sheets
+from sense7.workbook.reading import write_reading
 
 resource = pytest.importorskip(
     "resource", reason="pipes, devices and limits of a process are Unix's"
@@ -64,7 +64,7 @@ class Bench:
 
     def workbook(self, **changes):
         """A workbook with changes of its columns; see ``minimal_sheets``."""
-        write_sheets(self.sheets(**changes), self.path)
+        write_study(self.sheets(**changes), self.path)
         return self.path
 
     def parts(self):
@@ -99,6 +99,7 @@ class Bench:
             text = io.StringIO()
             csv.writer(text).writerows([sheet.header, *sheet.rows])
             self.file(f"mine/{sheet.name}.csv", text.getvalue())
+        write_reading(self.folder / "mine", READING)
         return self.folder / "mine"
 
     def big(self, unit, megabytes):
@@ -195,7 +196,7 @@ EDITS = {
     ),
     "stray cell beyond the last corner": (
         *stray('<row r="99999999"><c r="ZZZZ99999999"><v>1</v></c></row>'),
-        ["mine.xlsx", "sheet Tasks", "row 99,999,999"],
+        ["mine.xlsx", "sheet Tasks", "ZZZZ99999999"],
     ),
     "stray cell without a place": (
         *stray(NUMBERLESS),

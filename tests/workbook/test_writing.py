@@ -6,6 +6,7 @@ import pytest
 from helpers import naming
 from sense7.taxonomy import CORE_COLUMNS
 from sense7.workbook import WorkbookError, read_sheets, read_workbook
+from sense7.workbook.reading import usual_words
 from sense7.workbook.writing import write_template
 
 # The template: empty it is refused with clear words, filled in it is accepted without a word
@@ -66,10 +67,9 @@ def test_a_note_says_each_level_of_an_answer(path):
         for position, column in enumerate(columns, 1):
             cell = book[name].cell(1, position)
             assert cell.comment is not None, cell.value
-            for level, synonyms in enumerate(
-                column.scale.vocabularies[0] if column.scale else (), 1
-            ):
-                assert f"{level} = {synonyms[0]}" in cell.comment.text
+            words = usual_words(column.scale.name) if column.scale else ()
+            for level, word in enumerate(words, 1):
+                assert f"{level} = {word}" in cell.comment.text
 
 
 def test_equal_calls_give_equal_bytes(path, tmp_path):

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import naming
-from helpers.studies import FRAMES
+from helpers.studies import FRAMES, READING, write_study
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets, xlsx
+from sense7.workbook.reading import write_reading
 from sense7.workbook.tables import hash_tables, read_tables, table_files
 
 TEXTS = [
@@ -80,7 +81,7 @@ def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
     monkeypatch.setattr(xlsx, "MOST_CELLS", 200)
     assert len(read_sheets(path)) == 2
     monkeypatch.setattr(xlsx, "MOST_CELLS", 199)
-    with naming.refused(path, "sheet B", "row 10", "column 10", 199):
+    with naming.refused(path, "sheet B", "200 cells"):
         read_sheets(path)
     assert len(read_sheets(path, only="B")) == 1
 
@@ -260,7 +261,7 @@ def test_two_sheets_of_one_name_are_refused(tmp_path):
     path = tmp_path / "a.xlsx"
     write_sheets([Sheet("Tasks", ["a"], []), Sheet("Notes", ["a"], [])], path)
     replaced(path, "xl/workbook.xml", b'"Notes"', b'"TASKS"')
-    with naming.refused(path, "Tasks"):
+    with naming.refused(path, "TASKS"):
         read_sheets(path)
 
 
@@ -331,6 +332,7 @@ def write_csv(folder, sheets, *, encoding="utf-8"):
         writer = csv.writer(text)
         writer.writerows([sheet.header, *sheet.rows])
         (folder / f"{sheet.name}.csv").write_text(text.getvalue(), encoding=encoding, newline="")
+    write_reading(folder, READING)
     return folder
 
 
@@ -343,7 +345,7 @@ def write_text(folder, name, content):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_a_folder_is_read_as_the_workbook_of_the_same_sheets(encoding, sheets, tmp_path):
-    write_sheets(sheets, tmp_path / "mine.xlsx")
+    write_study(sheets, tmp_path / "mine.xlsx")
     workbook = read_workbook(tmp_path / "mine.xlsx")
     folder = read_workbook(write_csv(tmp_path / "mine", sheets, encoding=encoding))
     assert folder.sheets == workbook.sheets
@@ -419,11 +421,11 @@ BROKEN = {
     "more cells than names": (
         "T.csv",
         "x,y\na,b\na,b,c\n",
-        "T.csv: row 3 has 3 cells, row 1 names 2 columns",
+        "T.csv: row 3: 3 cells, and row 1 names 2 columns",
     ),
-    "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', "T.csv: row 3, "),
-    "an empty file": ("T.csv", "", "T.csv: row 1 "),
-    "a blank line before the names": ("T.csv", "\r\na,b\r\n", "T.csv: row 1 "),
+    "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', "T.csv: row 3: "),
+    "an empty file": ("T.csv", "", "row 1 "),
+    "a blank line before the names": ("T.csv", "\r\na,b\r\n", "row 1 "),
     "no table": (
         "notes.txt",
         "x",
@@ -474,7 +476,9 @@ def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp
         "Participants.csv",
         "Tasks.csv",
     ]
-    assert sorted(path.name for path in copy.parent.iterdir()) == ["mine", "mine.provenance.json"]
+    assert sorted(path.name for path in copy.parent.iterdir()) == [
+        *("mine", "mine.provenance.json", "mine.reading.yml")
+    ]
     assert sources.resolve(copy)[1] == provenance
 
 

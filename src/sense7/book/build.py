@@ -35,7 +35,7 @@ from sense7.book.inputs import (
 )
 from sense7.book.jobs import HowMade
 from sense7.book.notebooks import installable_from, refuse_edited
-from sense7.book.opening import Opened, open_data, open_study
+from sense7.book.opening import Opened, open_data
 from sense7.checkout import find_checkout
 from sense7.errors import BuildError, UserError
 from sense7.files import (
@@ -181,7 +181,9 @@ def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[Opened, li
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
-    study = open_study(inputs.data, inputs.parameters, inputs.options, strict)
+    from sense7.loading import load
+
+    study = load(inputs.data, strict=strict)
     opened = open_data(study, inputs.predictions, inputs.parameters)
     if opened.judges:
         for file, note in opened.judges.notes.items():
@@ -245,7 +247,7 @@ def _compute(
 
     study = opened.study
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
-    copy = copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
+    copy = copy_for_edition(inputs.path, provenance, edition / "data")
     write_published_ids(copy, study)
     noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
     write_json(edition / "results" / "reader" / "warnings.json", noticed)
@@ -308,8 +310,6 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
 def facts_of(inputs: Inputs, study, provenance: Provenance) -> dict:
     """What pages may say about their edition, apart from the verdicts."""
     settings = [f"{name} = {value}" for name, value in sorted(inputs.parameters.items())]
-    if inputs.options:
-        settings.append(str(inputs.options))
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
         credit = provenance.source.acknowledgement

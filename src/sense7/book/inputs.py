@@ -19,7 +19,7 @@ from sense7.errors import BuildError, UserError
 from sense7.file_names import LONGEST
 from sense7.files import digest_of_file
 from sense7.sources import Provenance, resolve
-from sense7.workbook.options import ReadingOptions
+from sense7.workbook.reading import reading_digest
 
 LONGEST_NAME = 100
 
@@ -38,7 +38,6 @@ class Inputs:
     data: str
     path: Path
     provenance: Provenance
-    options: ReadingOptions
     parameters: dict
     chosen: Path | None
 
@@ -82,7 +81,6 @@ class Inputs:
             self.name,
             self.source,
             self.provenance.to_dict(),
-            self.options.to_dict(),
             self.parameters,
         ]
         # A folder that was chosen has to hold files.
@@ -101,7 +99,7 @@ class Inputs:
         """What is to be executed, by name."""
         parameters = parameters_of(self.parameters, self.provenance.file, bool(self.predictions))
         library = Library(file=self.project.place / "_build" / "modules.json")
-        workbook = self.options.digest(self.provenance.sha256)
+        workbook = reading_digest(self.path, self.provenance.sha256)
         jobs = plan(self.project.sources, parameters, workbook, self.predictions, library)
         library.keep()
         return jobs
@@ -124,7 +122,6 @@ def resolve_inputs(
     name: str | None = None,
     predictions: str | Path | None = None,
     parameters: Mapping | None = None,
-    options: ReadingOptions | None = None,
 ) -> Inputs:
     """Find what an edition is made from; refuse data and name that are unfit, and a name that others took."""
     project = find_project()
@@ -139,8 +136,7 @@ def resolve_inputs(
     path, provenance = resolve(data)
     folder = Path(predictions).expanduser() if predictions else None
     provenance = replace(provenance, name=name)
-    options = options or ReadingOptions.beside(path)
-    inputs = Inputs(project, name, data, path, provenance, options, parameters, folder)
+    inputs = Inputs(project, name, data, path, provenance, parameters, folder)
     require_same_source(inputs.folder, inputs.source, provenance.sha256)
     return inputs
 

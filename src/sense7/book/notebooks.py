@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sense7.book.opening import open_study
 from sense7.errors import UserError, described
 from sense7.files import digest_of, one_line, read_json
 from sense7.outputs import OUTPUTS
@@ -310,7 +309,9 @@ def why_missing(path: Path, module: str, function: str, key: str, part: str) -> 
 
 @functools.lru_cache(maxsize=2)
 def _study(path: Path, changed: int) -> "Study":
-    return open_study(path, {})
+    from sense7.loading import load
+
+    return load(path)
 
 
 @functools.lru_cache(maxsize=64)

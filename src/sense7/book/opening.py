@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sense7.workbook.options import ReadingOptions
-
 if TYPE_CHECKING:
     from sense7.judge.scores.judges import Judges
     from sense7.study import Study
@@ -17,27 +15,6 @@ class Opened(NamedTuple):
     study: "Study"
     judges: "Judges | None" = None
     simulated_judge: dict | None = None
-
-
-def open_study(
-    data: str | Path,
-    parameters: Mapping,
-    options: ReadingOptions | None = None,
-    strict: bool = False,
-) -> "Study":
-    """Read data with the parameters of notebooks that say how; without options as the file beside them says."""
-    from sense7.loading import load
-
-    how = {}
-    if options is not None:
-        how = {
-            "scale": options.scales,
-            "words": options.words,
-            "allow_unreadable": options.allow_unreadable,
-            "missing": options.missing,
-        }
-    prompted = parameters.get("prompted_condition")
-    return load(data, prompted_condition=prompted, strict=strict, **how)
 
 
 def open_data(study: "Study", predictions: Sequence[Path], parameters: Mapping) -> Opened:

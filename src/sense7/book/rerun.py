@@ -17,7 +17,6 @@ from sense7.book.notebooks import (
     plain_outputs,
     refuse_edited,
 )
-from sense7.book.opening import open_study
 from sense7.errors import UserError
 from sense7.files import (
     WRITTEN,
@@ -76,8 +75,10 @@ def rerun(
     # Names of places as they are true in any folder; what is unfit is refused before anything runs.
     settings = {"results": results.name}
     provenance = None
-    if parameters.keys() & {"data", "prompted_condition"}:
-        provenance = open_study(data, parameters).provenance
+    if "data" in parameters:
+        from sense7.loading import load
+
+        provenance = load(data).provenance
         settings["data"] = source_of(data, resolve(data)[0])
     predictions = parameters.get("predictions")
     if predictions:

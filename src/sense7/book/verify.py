@@ -30,7 +30,7 @@ from sense7.book.editions import (
 from sense7.book.inputs import predictions_in
 from sense7.book.jobs import SET_BY_BUILD, HowMade, parameters_of, plan
 from sense7.book.ledger import write_ledger
-from sense7.book.opening import open_data, open_study
+from sense7.book.opening import open_data
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
@@ -39,7 +39,7 @@ from sense7.published_ids import write_published_ids
 from sense7.record import MANIFEST
 from sense7.sources import copy_for_edition, resolve
 from sense7.terminal import silent
-from sense7.workbook.options import ReadingOptions
+from sense7.workbook.reading import reading_digest
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
@@ -103,10 +103,12 @@ def verify_edition(
     if not path.exists():
         raise UserError(f"{path}: is missing. Copy the edition whole, or build it again.")
     path, origin = resolve(path)
-    jobs = plan(root, parameters, ReadingOptions.beside(path).digest(sha256), judged)
+    jobs = plan(root, parameters, reading_digest(path, sha256), judged)
     now = HowMade.of(root, jobs, then.parameters)
     _require_same_inputs(then, now)
-    study = open_study(path, parameters)
+    from sense7.loading import load
+
+    study = load(path)
     provenance = study.provenance
     if (provenance.sha256, provenance.kind) != (sha256, kind_of_data):
         raise UserError(

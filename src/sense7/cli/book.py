@@ -13,9 +13,7 @@ from sense7.cli.common import (
     Json,
     NewFolder,
     Parameters,
-    Prompted,
     Quiet,
-    Reading,
     Scheduler,
     Strict,
     Workbook,
@@ -41,11 +39,9 @@ def build(
         str | None, option("Folder of a judge's predictions, if not predictions_NAME.")
     ] = None,
     parameter: Parameters = None,
-    prompted: Prompted = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     strict: Strict = False,
-    reading: Reading,
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
@@ -67,8 +63,6 @@ def build(
                 f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}"
             )
         parameters = assignments(parameter or [])
-        if prompted:
-            parameters["prompted_condition"] = prompted
         finished, _, changed = build_edition(
             data,
             name=name,
@@ -77,7 +71,6 @@ def build(
             workers=jobs,
             scheduler=scheduler,
             strict=strict,
-            options=reading.options(),
             say=say,
         )
         if not changed:

@@ -5,7 +5,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -32,7 +32,6 @@ Parameters = Annotated[
 ]
 Workbook = Annotated[str, argument("A workbook or a data set.", "DATA")]
 NewFolder = Annotated[Path, argument("Folder to write; absent or empty.", "OUT")]
-Prompted = Annotated[str | None, option("The condition with the empathy prompt.")]
 Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
 Scheduler = Annotated[
     str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")
@@ -67,30 +66,6 @@ def with_options(verb: Callable) -> Callable:
     call.__signature__ = inspect.Signature(options)
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in options}
     return call
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How a workbook is read, where it does not say so itself."""
-
-    scale: Annotated[
-        Many, option("Scale of the ratings.", metavar="1-7|COLUMN=1-7|FILE.yml", many=True)
-    ] = None
-    words: Annotated[
-        Path | None, option("Answers in words, a line for each: WORD: NUMBER.", metavar="FILE.yml")
-    ] = None
-    allow_unreadable: Annotated[
-        bool, option("Go on if over 5 % of a column can't be read.", "--allow-unreadable")
-    ] = False
-    missing: Annotated[
-        Many, option("What is a missing answer.", metavar="-99|COLUMN=8,9", many=True)
-    ] = None
-
-    def options(self):
-        """As the reader takes it."""
-        from sense7.workbook.options import ReadingOptions
-
-        return ReadingOptions.of(**vars(self))
 
 
 def complain(message: str) -> None:

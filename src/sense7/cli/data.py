@@ -8,33 +8,35 @@ from sense7.cli.common import (
     Force,
     Json,
     Parameters,
-    Prompted,
-    Reading,
     Strict,
     Workbook,
     argument,
     assignments,
     option,
-    with_options,
 )
 from sense7.errors import UserError
 from sense7.files import require_free
 
 
-@with_options
 def check(
-    *,
     data: Workbook,
     strict: Strict = False,
-    prompted: Prompted = None,
-    reading: Reading,
+    draft: Annotated[
+        bool, option("Write FILE.reading.yml, to be filled in, where there is none.", "--draft")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
+    if draft:
+        from sense7.sources import resolve
+        from sense7.workbook.draft import write_draft
+
+        print(write_draft(resolve(data)[0]))
+        return
     from sense7.cli.description import describe, print_description
     from sense7.loading import parse
 
-    description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
+    description = describe(parse(data, strict=strict))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
@@ -51,6 +53,8 @@ def simulate(
 ) -> None:
     """Write a synthetic workbook in the official format, and the predictions of a simulated judge."""
     from sense7 import simulate as simulation
+    from sense7.simulate.workbook import READING
+    from sense7.workbook.reading import reading_path, write_reading
     from sense7.workbook.xlsx import write_sheets
 
     if parameters:
@@ -60,6 +64,7 @@ def simulate(
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
     require_free(out, f"--out {out}", replace=force)
+    require_free(reading_path(out), replace=force)
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
@@ -77,6 +82,7 @@ def simulate(
         judges.require_own_folder(folder, replace=force)
     simulated = simulation.simulate(study_parameters, seed=seed, judge=judge_parameters)
     write_sheets(simulated.sheets, out, replace=force)
+    write_reading(out, READING)
     written = [out]
     if not no_judge:
         written += judges.write_simulated(simulated, folder, replace=force)

@@ -13,6 +13,9 @@ from sense7.workbook.diagnostics import NOTICE
 LINES_SHOWN = 40
 """Lines of a block that are printed."""
 
+GROUPS_SHOWN = 12
+"""Groups of a characteristic that are named, unless each is of one person alone."""
+
 WIDEST_NAME = 60
 """Characters of the names in a block, after which their values are no longer in one column."""
 
@@ -58,7 +61,6 @@ def describe(study: Study) -> dict:
         if not np.isnan(lowest):
             scales[name] = f"{lowest:.15g} to {highest:.15g}, rescaled"
 
-    participants = () if study.participants is None else study.participants
     diagnostics = [{**notice.to_dict(), "text": str(notice)} for notice in study.diagnostics]
     return {
         "name": study.name,
@@ -76,19 +78,40 @@ def describe(study: Study) -> dict:
         "roles": dict(roles.most_common()),
         "conditions": dict(sorted(_count_texts(conversations["condition"]).items())),
         "prompted_condition": {
-            "name": study.prompted_condition or "not known; give it with --prompted",
+            "name": study.prompted_condition or "not known; declare it as prompted: NAME",
             "how": study.prompted_reason,
         },
         "topics": dict(sorted(_count_texts(conversations["topic"]).items())),
         "ratings": turns_by_state,
         "scales": scales,
+        "reading_file": "read by FILE.reading.yml" if study.reading else "none",
         "participants_sheet": study.participants_sheet,
-        "characteristics": [name for name in participants if name not in {"participant", "row"}],
+        "characteristics": _characteristics(study.participants),
         "sheets": list(study.sheets),
         "never_asked": never_asked,
         "not_recorded": not_recorded,
         "diagnostics": diagnostics,
     }
+
+
+def _characteristics(participants: Mapping | None) -> dict[str, str]:
+    """What each column of the participants' sheet holds: the range of numbers, or groups, the largest first."""
+    described = {}
+    for name, column in ({} if participants is None else participants).items():
+        if name in {"participant", "row"}:
+            continue
+        counts = _count_texts(column)
+        numbers = [] if counts else [value for value in column if np.isfinite(value or np.nan)]
+        if numbers:
+            described[name] = f"number, {min(numbers):.15g} to {max(numbers):.15g}"
+            continue
+        groups = [f"{group} {count:,}" for group, count in counts.most_common(GROUPS_SHOWN)]
+        described[name] = count_of(len(counts), "group")
+        if counts and counts.most_common(1)[0][1] > 1:
+            described[name] += f": {', '.join(groups)}"
+        if len(counts) > GROUPS_SHOWN:
+            described[name] += " ..."
+    return described
 
 
 def _count_texts(values: Iterable) -> Counter:
@@ -106,6 +129,8 @@ def print_description(description: dict) -> None:
         elif isinstance(content, list) and key != "diagnostics":
             names = ", ".join(content) or "nothing"
             lines.append(f"{title}: {names}")
+        elif key == "reading_file":
+            lines.append(f"{title}: {content}")
         elif key == "participants_sheet":
             name = content or "none; no further sheet has a PID column"
             lines += ["", f"{title}: {name}"]

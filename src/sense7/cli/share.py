@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from sense7.cli.common import Force, Many, Reading, argument, complain, option, with_options
+from sense7.cli.common import Force, Many, argument, complain, option, with_options
 from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.terminal import plain_lines
@@ -30,7 +30,6 @@ def import_chats(
     column: Annotated[
         Many, option("The same for one, as Affective=q1.", metavar="NAME=COLUMN", many=True)
     ] = None,
-    reading: Reading,
     new_ids: Annotated[
         bool, option("Number the conversations instead of keeping their ids.", "--new-ids")
     ] = False,
@@ -50,15 +49,13 @@ def import_chats(
             f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook)."
         )
     require_free(out, f"--out {out}", replace=force)
-    describes_ratings = columns or column or reading != Reading()
+    describes_ratings = columns or column
     if not of_workbook and (ratings or describes_ratings):
         raise UserError(
             f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx."
         )
     if ratings is None and describes_ratings:
-        raise UserError(
-            "--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv."
-        )
+        raise UserError("--columns and --column are about ratings. Give --ratings FILE.csv.")
     summary = ImportSummary()
     chats = read_chats(
         files,
@@ -73,7 +70,7 @@ def import_chats(
         if ratings is not None:
             table = read_ratings(ratings, column_map(columns, column or []))
         joined = join_ratings(list(chats), table)
-        write_workbook(joined, out, reading.options(), replace=force)
+        write_workbook(joined, out, replace=force)
         lines = joined.lines()
         for remark in joined.remarks:
             complain(remark)

@@ -28,8 +28,8 @@ from sense7.exchange.records import parsed
 from sense7.files import reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
-from sense7.workbook.ids import as_name, is_number
-from sense7.workbook.missing_names import is_no_name
+from sense7.workbook.ids import MISSING_TEXTS, as_name, is_number
+from sense7.workbook.reading import STANDARD, reading_path, write_reading
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
@@ -132,7 +132,7 @@ def read_download(path: Path) -> Download:
     _require(is_code(content["person"]), where, f"person: {content['person']!r:.40} is no code")
     person = as_name(content["person"])
     problem = f"person: {person!r} would be read as no name. Write another code into the file."
-    require(not is_no_name(person), where, problem)
+    require(person not in MISSING_TEXTS, where, problem)
     order = content["dimensions"]
     is_order = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
     _require(is_order, where, "dimensions: not those of the study")
@@ -263,8 +263,10 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
     if out.suffix.casefold() != ".xlsx":
         raise UserError(f"{out}: a workbook is an .xlsx file. Give a name that ends in .xlsx.")
     require_free(out, replace=replace)
+    require_free(reading_path(out), replace=replace)
     gathered = read_downloads(folder)
     write_sheets(_sheets(gathered.downloads), out, replace=replace)
+    write_reading(out, STANDARD)
     return gathered
 
 

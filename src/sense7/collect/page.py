@@ -13,24 +13,24 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from sense7.collect.study import LANGUAGES, StudyFile, is_code
+from sense7.collect.study import StudyFile, is_code
 from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
 from sense7.files import digest_of, not_written, parse_yaml, require_free, write_whole
 from sense7.taxonomy import (
-    AGREEMENT,
     DESIRED_EMPATHY,
+    EXPERIENCE,
     IMPORTANCE,
     LEVELS,
     POST_EMPATHY,
     TURN_RATING,
 )
-from sense7.workbook.scales import usual_words
+from sense7.workbook.reading import usual_words
 
 SCALES = {
     "importance": IMPORTANCE,
     "desired_empathy": DESIRED_EMPATHY,
-    "experience": AGREEMENT,
+    "experience": EXPERIENCE,
     "empathy": POST_EMPATHY,
     "turn": TURN_RATING,
 }
@@ -76,20 +76,14 @@ _PAGE = """<!doctype html>
 def wording(language: str) -> dict:
     """Give what the page says in a language: key -> text, and ``scales``: the word of each level, lowest first.
 
-    These are words that the reader of workbooks knows.
-
     Examples
     --------
     >>> wording("fr")["not_applicable"], wording("en")["scales"]["turn"][4]
     ("Ne s'applique pas", 'very good')
     """
     path = importlib.resources.files("sense7.collect") / "wording" / f"{language}.yml"
-    scales = {}
-    for name, scale in SCALES.items():
-        scales[name] = [synonyms[0] for synonyms in scale.vocabularies[0]]
-        if language != "en":
-            scales[name] = list(usual_words(LANGUAGES[language], scale.name))
-    return {**parse_yaml(path.read_text(encoding="utf-8")), "scales": scales}
+    official = {name: usual_words(scale.name) for name, scale in SCALES.items()}
+    return {"scales": official, **parse_yaml(path.read_text(encoding="utf-8"))}
 
 
 def page_html(study: StudyFile, conversations: Sequence[dict]) -> str:

@@ -12,11 +12,15 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.exchange.content import ASSISTANT, Chat
+from sense7.files import one_line, parse_yaml, reading
 from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
 from sense7.terminal import count_of
-from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
-from sense7.workbook.ids import as_name, as_number, is_blank, is_number
-from sense7.workbook.options import ALL_COLUMNS, entries_of
+from sense7.workbook import Sheet, WorkbookError, read_sheets, write_sheets
+from sense7.workbook.diagnostics import ERROR
+from sense7.workbook.draft import draft_of
+from sense7.workbook.ids import as_name, as_number, is_blank
+from sense7.workbook.reading import reading_beside, write_reading
+from sense7.workbook.sheets import read_passes
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
 
@@ -53,14 +57,24 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
     >>> column_map(None, ["conversation=chat", "overall=q8", "Turn=no"])
     {'TaskId': 'chat', 'EmpathyOverall': 'q8', 'Turn': 'no'}
     """
+    entries = []
+    if path is not None:
+        with reading(path) as stream:
+            content = stream.read()
+        try:
+            declared = parse_yaml(content.decode("utf-8"), scalars_are_texts=True)
+        except ValueError as error:
+            raise UserError(f"{path}: {one_line(error)}. Write NAME: COLUMN.") from None
+        if not isinstance(declared, Mapping):
+            raise UserError(f"{path}: no lines NAME: COLUMN. Write some.")
+        entries += [(name, column, path) for name, column in declared.items()]
+    for item in items:
+        name, _, column = item.partition("=")
+        entries.append((name, column, f"--column {item}"))
     columns = {}
-    entries = [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]
     for name, column, where in entries:
-        # YAML reads a bare yes, no, on, off as a truth value.
-        is_name = isinstance(column, str) or is_number(column)
-        if name == ALL_COLUMNS or not is_name or not str(column).strip():
-            fix = "(in a file NAME: COLUMN, a name such as yes or on in quotes)"
-            raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 {fix}.")
+        if not isinstance(column, str) or not column.strip():
+            raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1.")
         official = _ALIKE.get(normalise_name(str(name)))
         if official is None:
             raise UserError(
@@ -184,7 +198,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     from_0 = set()
     for key in KEYS:
         cells = [row.get(key) for row in table.rows]
-        if any(as_number(cell, decimal_comma=True) == 0 for cell in cells):
+        if any(as_number(cell) == 0 for cell in cells):
             from_0.add(key)
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
     failures = defaultdict(list)
@@ -255,7 +269,7 @@ def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
     for key in KEYS:
         if is_blank(row.get(key)):
             continue
-        number = as_number(row[key], decimal_comma=True)
+        number = as_number(row[key])
         if number is not None and key in from_0:
             number += 1
         if key == TURN:
@@ -291,28 +305,23 @@ def workbook_sheets(joined: Joined) -> list[Sheet]:
     return official_sheets([rated.task for rated in joined.rated], messages)
 
 
-def write_workbook(
-    joined: Joined,
-    out: Path,
-    options: ReadingOptions,
-    *,
-    replace: bool = False,
-) -> None:
-    """Write a workbook that ``sense7 check`` accepts, and beside it how its ratings are to be read, if declared.
+def write_workbook(joined: Joined, out: Path, *, replace: bool = False) -> None:
+    """Write a workbook, and beside it the reading file in which its user says what the ratings mean.
 
-    If its reader finds an error in what would be written, nothing is.
+    A reading file that is there already is kept, and the workbook read by it. If its reader finds an error other than
+    undeclared ratings in what would be written, nothing is.
     """
-    beside = ReadingOptions.place(out)
-    if beside.exists():
-        raise UserError(
-            f"{beside}: says how another workbook of this name is to be read. Remove it, or choose another --out."
-        )
-    sheets = workbook_sheets(joined)
-    parse_sheets(
-        {sheet.name: sheet for sheet in sheets},
-        path=out,
-        rated=bool(joined.turns),
-        options=options,
-    )
+    sheets = {sheet.name: sheet for sheet in workbook_sheets(joined)}
+    declared = reading_beside(out)
+    passes = read_passes(sheets, declared)
+    ignored = set() if declared.text else {"undeclared"}
+    if not declared.text or not joined.turns:
+        ignored.add("no-rating")
+    if any(diagnostic.kind not in ignored for diagnostic in passes.diagnostics.of(ERROR)):
+        raise WorkbookError(out, passes.diagnostics)
     write_sheets(sheets, out, replace=replace)
-    options.write_beside(out)
+    if declared.text:
+        return
+    place = write_reading(out, draft_of(passes))
+    if any(table.undeclared for table in passes.tables.values()):
+        joined.remarks.append(f"{place}: say there what the ratings mean, in place of the capitals")

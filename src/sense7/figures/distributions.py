@@ -21,7 +21,7 @@ from sense7.figures.style import (
     new_axes,
     new_drawing,
 )
-from sense7.study import ABSENT, NOT_RATED, UNREADABLE
+from sense7.study import ABSENT, DECLINED, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVEL_COLOURS, LEVELS
 
@@ -31,8 +31,8 @@ def level_distribution(
 ) -> Figure:
     """Shares of the answers to each rating as stacked bars: the levels from very poor to very good, then no level.
 
-    Answers that decline to rate are hatched, blank cells are empty with an outline, and answers that can't be read are
-    dotted, all in the color of the page's text.
+    Answers that the rating does not apply are hatched, blank cells are empty with an outline, answers that can't be
+    read are dotted, and those that decline to say are crossed, all in the color of the page's text.
 
     Parameters
     ----------
@@ -49,7 +49,8 @@ def level_distribution(
     words[NOT_RATED] = "unknown or not applicable"
     words[ABSENT] = "blank"
     words[UNREADABLE] = "can't be read"
-    hatches = {NOT_RATED: "////", ABSENT: "", UNREADABLE: "...."}
+    words[DECLINED] = "declined"
+    hatches = {NOT_RATED: "////", ABSENT: "", UNREADABLE: "....", DECLINED: "xxxx"}
     columns = [answer for answer in words if answer in counts]
     shares = counts[columns].div(counts[columns].sum(axis=1), axis=0).fillna(0)
     answers = []

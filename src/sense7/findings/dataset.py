@@ -19,11 +19,11 @@ from sense7.findings.individualized import (
     characteristic_columns,
 )
 from sense7.segmentation import words_in
-from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
-from sense7.taxonomy import RATING_NAMES
+from sense7.study import ABSENT, DECLINED, NOT_RATED, RATED, UNREADABLE, Study
+from sense7.taxonomy import RATING_NAMES, SCALE_OF
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name, as_number
-from sense7.workbook.options import Interval, scale_columns
+from sense7.workbook.reading import Interval
 
 __all__ = [
     "ALL",
@@ -275,6 +275,7 @@ WITHOUT_LEVEL = {
     NOT_RATED: "unknown or not applicable",
     ABSENT: "left blank",
     UNREADABLE: "that can't be read",
+    DECLINED: "declined",
 }
 """States of an answer without a level, in words."""
 
@@ -341,13 +342,12 @@ def scales(study: Study) -> pd.DataFrame:
         Empty if every column is on the official scale and every answer was read.
     """
     frames = {"Tasks": study.conversations, "Messages": study.turns}
-    sizes = scale_columns()
     rows = {}
     for column in study.columns.itertuples():
         rescaled = np.isfinite(column.lowest)
         if not rescaled and not column.unreadable:
             continue
-        size = sizes[column.column]
+        size = SCALE_OF[column.column].size
         levels = frames[column.sheet][column.name]
         scale = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
         mean_as_given = "no answer"

@@ -10,9 +10,9 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import under_keys
 from sense7.findings.core import Number, finding, mean_number, mean_of_rows, need, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
-from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
+from sense7.study import ABSENT, NOT_RATED, RATED, UNSAID, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
-from sense7.workbook.options import Interval
+from sense7.workbook.reading import Interval
 
 __all__ = [
     "applicability",
@@ -35,7 +35,7 @@ _PUBLISHED = {
 }
 """Key of a row -> key under which the ledger compares it with a published value."""
 
-_NO_LEVEL = (NOT_RATED, ABSENT, UNREADABLE)
+_NO_LEVEL = (NOT_RATED, ABSENT, *UNSAID)
 NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
 UNDEFINED = "no answer can be read"
@@ -55,7 +55,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
 
     A turn was shown for rating if any of the eight ratings was answered, be it by unknown; turns that
     nobody was asked about say nothing about applicability. Turns in which the answer to a rating
-    can't be read are left out of that rating's denominator.
+    can't be read, or declines to say, are left out of that rating's denominator.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def _readable(turns: pd.DataFrame, name: str, is_there: bool) -> pd.DataFrame:
     """Turns whose answer to a rating can be read; none if there is no such rating."""
     if not is_there:
         return turns[:0]
-    return turns[turns[f"{name}_state"] != UNREADABLE]
+    return turns[~turns[f"{name}_state"].isin(UNSAID)]
 
 
 @finding
@@ -253,14 +253,14 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     def rated_share(name: str) -> np.ndarray:
         states = turns[f"{name}_state"]
-        return share(bootstrap, states == RATED, states != UNREADABLE, turns["participant"])
+        return share(bootstrap, states == RATED, ~states.isin(UNSAID), turns["participant"])
 
     def very_poor_of_rated(name: str) -> np.ndarray:
         is_rated = turns[f"{name}_state"] == RATED
         return share(bootstrap, labels(turns[name]) == 1, is_rated, turns["participant"])
 
     def very_poor_of_all(name: str) -> np.ndarray:
-        is_readable = turns[f"{name}_state"] != UNREADABLE
+        is_readable = ~turns[f"{name}_state"].isin(UNSAID)
         return share(bootstrap, labels(turns[name]) == 1, is_readable, turns["participant"])
 
     def below_nearest():
@@ -364,7 +364,7 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
     -------
     DataFrame
         One row per rating; columns 1, 2, 3, 4, 5, ``not rated`` (unknown, or not applicable), ``absent`` (blank), and
-        ``unreadable`` where there is any. The sum of a row is the number of turns.
+        ``unreadable`` and ``declined`` where there are any. The sum of a row is the number of turns.
     """
     turns = study.turns if of == "all" else study.turns_put_to_rating
     counts = {}
@@ -377,4 +377,4 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
     table = pd.DataFrame.from_dict(
         counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]
     ).rename_axis("rating")
-    return table if table[UNREADABLE].any() else table.drop(columns=UNREADABLE)
+    return table.drop(columns=[state for state in UNSAID if not table[state].any()])

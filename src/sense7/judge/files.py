@@ -27,7 +27,7 @@ from sense7.judge.reply import (
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank
-from sense7.workbook.options import Interval, parse_interval
+from sense7.workbook.reading import Interval
 from sense7.workbook.tables import read_table
 from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, utf16_units, write_sheets
 
@@ -128,11 +128,22 @@ _READ_FROM_REPLIES = {
 class ScoreScale(Interval):
     """A scale from its worst score (``lowest``) to its best (``highest``), which may be the lower number."""
 
+    @property
+    def option(self) -> str:
+        """As it is written after ``--score-scale``: 1-7, -3..3."""
+        separator = ".." if min(self.lowest, self.highest) < 0 else "-"
+        return f"{self.lowest:.15g}{separator}{self.highest:.15g}"
+
     @classmethod
     def of(cls, text: str) -> "ScoreScale":
         """Read a scale such as ``0-100``, ``1-7`` or, where a low number is the better, ``5-1``."""
-        ends = parse_interval(text, "--score-scale")
-        return cls(ends.lowest, ends.highest)
+        ends = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|\.\.)\s*(-?[\d.]+)\s*", text, re.ASCII)
+        numbers = [as_number(end) for end in ends.groups()] if ends else []
+        if len(numbers) != 2 or None in numbers or numbers[0] == numbers[1]:
+            raise UserError(
+                f"--score-scale: {text[:40]!r}: no scale. Write its two ends: 1-7, 0-100, -3..3, or 5-1."
+            )
+        return cls(*numbers)
 
 
 @dataclass(frozen=True, eq=False)

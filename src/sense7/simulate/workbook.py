@@ -11,6 +11,7 @@ from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge
 from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import PHRASES, Words, write_words
+from sense7.study import Study
 from sense7.taxonomy import (
     DIMENSION_NAMES,
     LEVELS,
@@ -18,10 +19,16 @@ from sense7.taxonomy import (
     SYNTHETIC_SHEET,
     TASK_COLUMNS,
 )
+from sense7.workbook import parse_reading, parse_sheets
+from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD
 from sense7.workbook.xlsx import Sheet
 
 DEFAULT_SEED = 20250919
 """Seed of the workbook in data/."""
+
+
+READING = STANDARD + PROMPTED_BY_NAME
+"""The reading file of simulated workbooks."""
 
 DEFAULT_JUDGE = JudgeParameters()
 """The simulated judge whose predictions lie in data/."""
@@ -159,6 +166,10 @@ class Simulation:
     study: Numbers
     seed: int
     judged: JudgeScores | None = None
+
+    def parsed(self, name: str = "simulation") -> Study:
+        """Read the sheets as a study."""
+        return parse_sheets(self.sheets, parse_reading(READING), name=name)
 
 
 def simulate(

@@ -34,7 +34,13 @@ from sense7.sources.provenance import (
 )
 from sense7.sources.registry import SOURCES, Source
 from sense7.terminal import did_you_mean
-from sense7.workbook.options import ReadingOptions
+from sense7.workbook.reading import (
+    STANDARD,
+    official_text,
+    reading_beside,
+    reading_path,
+    write_reading,
+)
 from sense7.workbook.tables import table_files
 from sense7.workbook.xlsx import write_sheets
 
@@ -97,7 +103,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         is_from_source = mirror is None and not old.mirror
         is_from_mirror = mirror is not None and old.mirror and old.address == public
         if source.parts or is_from_source or is_from_mirror:
-            return _cached(source, old)
+            return _with_reading_file(source, _cached(source, old))
     try:
         with scratch_folder(folder) as temporary:
             for path in source.parts:
@@ -110,7 +116,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                 workbook = _bring(source, mirror, temporary)
             elif is_usable:
                 # Each part was read and is the pinned one, so the workbook would be the same.
-                return _cached(source, old)
+                return _with_reading_file(source, _cached(source, old))
             else:
                 workbook = temporary / source.file
                 write_sheets(source.sheets(part_files(name)), workbook)
@@ -140,6 +146,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
+            _with_reading_file(source, path)
         write_record(folder, new)
     except OSError as error:
         raise UserError(disk_message(folder, error)) from None
@@ -152,8 +159,19 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             )
         # Only what the old record named: another fetch may be under way beside this one.
         with contextlib.suppress(OSError):
+            reading_path(_cached(source, old)).replace(
+                reading_path(path)
+            )  # with what users declared
+        with contextlib.suppress(OSError):
             _cached(source, old).unlink()
             _cached(source, old).parent.rmdir()
+    return path
+
+
+def _with_reading_file(source: Source, path: Path) -> Path:
+    """Lay the reading file beside a workbook, never over one that is there."""
+    if not reading_path(path).exists():
+        write_reading(path, STANDARD if source.parts else official_text())
     return path
 
 
@@ -388,13 +406,11 @@ def user_path(text: str | Path) -> Path:
         raise UserError(f"{text}: {one_line(error)} Give the whole path.") from None
 
 
-def copy_for_edition(
-    path: Path, provenance: Provenance, folder: str | Path, options: ReadingOptions | None = None
-) -> Path:
-    """Copy a workbook, or a folder of tables, with its record and reading options beside it.
+def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> Path:
+    """Copy a workbook, or a folder of tables, with its record and its reading file beside it.
 
     An edition is built from such a copy, so that neither an edit during the build nor a later one parts the pages from
-    their data. Options that are not given are those that lie beside the original.
+    their data.
     """
     hashed(path)  # says what is wrong with it, if anything is, before the copy can be blamed
     copy = Path(folder) / provenance.file
@@ -410,9 +426,9 @@ def copy_for_edition(
             if hashed(temporary)[0] != provenance.sha256:
                 raise UserError(f"{path}: changed while it was read. Run the command again.")
             temporary.replace(copy)
-        if options is None:
-            options = ReadingOptions.beside(path)
-        options.write_beside(copy)
+        declared = reading_beside(path).text
+        if declared:
+            write_reading(copy, declared)
     except OSError as error:
         raise UserError(not_written(copy, error)) from None
     write_record(copy, provenance)

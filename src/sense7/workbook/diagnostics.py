@@ -88,18 +88,10 @@ def _entries() -> dict[str, dict[str, str]]:
     return tomllib.loads(Path(__file__).with_name("diagnostics.toml").read_text("utf-8"))
 
 
-def _texts_of(entry: str) -> dict[str, str]:
-    """Severity, kind, problem and fix of an entry; "kind/case" has those of "kind" that it does not give itself."""
-    entries = _entries()
-    base = entry.partition("/")[0]
-    return {"severity": WARNING, "kind": base, **entries.get(base, {}), **entries[entry]}
-
-
 def refusal(where: object, entry: str, **words: object) -> UserError:
-    """The error of a file, option or place that can't be used, in the words of diagnostics.toml."""
-    texts = _texts_of(entry)
-    problem, fix = texts["problem"].format_map(words), texts["fix"].format_map(words)
-    return UserError(f"{where}: {problem} {fix}".strip())
+    """The error of a file or folder that can't be used, in the words of diagnostics.toml."""
+    texts = _entries()[entry]
+    return UserError(f"{where}: {texts['problem'].format_map(words)} {texts['fix']}")
 
 
 @dataclass
@@ -122,12 +114,13 @@ class Diagnostics:
         """
         if rows is not None and not len(rows):
             return
-        texts = _texts_of(entry)
+        texts = _entries()[entry]
+        severity = words.pop("severity", None) or texts.get("severity", WARNING)
         diagnostic = Diagnostic(
-            severity=texts["severity"],
-            kind=texts["kind"].format_map(words),
+            severity=severity,
+            kind=entry,
             problem=texts["problem"].format_map(words),
-            fix=words.get("fix") or texts["fix"].format_map(words),
+            fix=texts["fix"].format_map(words),
             **location,
         )
         rows_of_value = self._places.setdefault(diagnostic, {}).setdefault(as_text(value), [])

@@ -37,12 +37,13 @@ def table_files(folder: str | Path) -> list[Path]:
     paths = sorted(Path(folder).glob("[!.]*"))
     files = [path for path in paths if path.suffix.casefold() == ".csv"]
     if not files:
-        raise refusal(folder, "no-table")
+        raise refusal(folder, "no-table", reason="no .csv file lies there")
     file_of = {}
     for path in files:
         name = path.stem.casefold()
         if name in file_of:
-            raise refusal(folder, "table-twice", first=file_of[name].name, second=path.name)
+            reason = f"{file_of[name].name} and {path.name} are one"
+            raise refusal(folder, "no-table", reason=reason)
         file_of[name] = path
     return files
 
@@ -58,9 +59,9 @@ def hash_tables(folder: str | Path) -> tuple[str, int]:
     return total.hexdigest(), size
 
 
-def read_tables(folder: str | Path) -> dict[str, Sheet]:
+def read_tables(folder: str | Path, decimal: str = ".") -> dict[str, Sheet]:
     """Read every table of a folder: name -> sheet."""
-    return {path.stem: read_table(path) for path in table_files(folder)}
+    return {path.stem: read_table(path, decimal) for path in table_files(folder)}
 
 
 def decoded(content: bytes, where: object, fix: str) -> str:
@@ -79,21 +80,24 @@ def decoded(content: bytes, where: object, fix: str) -> str:
     return text
 
 
-def as_typed(text: str) -> str | float | None:
-    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing, and texts as they were."""
+def as_typed(text: str, decimal: str = ".") -> str | float | None:
+    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing, and texts as they were.
+
+    Where a comma is the decimal sign, a text with a point is no number.
+    """
     if is_guarded(text):
         return text[1:]
     formula_of_text = _FORMULA_OF_TEXT.fullmatch(text)
     if formula_of_text:
         return formula_of_text[1].replace('""', '"') or None
-    if text and _NUMBER.fullmatch(text):
+    if text and _NUMBER.fullmatch(text) and (decimal == "." or "." not in text):
         number = float(text)
         if text in (as_text(number), repr(number)):
             return number
     return text or None
 
 
-def read_table(path: Path) -> Sheet:
+def read_table(path: Path, decimal: str = ".") -> Sheet:
     """Read a CSV file (UTF-8; commas, semicolons, tabs or bars).
 
     Row ``i`` of the sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
@@ -124,23 +128,23 @@ def read_table(path: Path) -> Sheet:
         names = without_end(next(table, []), "")
         header = [name[1:] if is_guarded(name) else name for name in names]
         if not header:
-            raise refusal(path, "no-names")
+            raise refusal(path, "no-table", reason="row 1 names no column")
         for number, cells in enumerate(table, 2):
             if len(header) > MOST_COLUMNS or len(header) * number > MOST_CELLS:
-                raise refusal(path, "too-far/table", columns=len(header), rows=number)
+                reason = f"row 1 names {len(header):,} columns, of at least {number:,} rows"
+                raise refusal(path, "too-large", reason=reason)
             filled = without_end(cells, "")
             if len(filled) > len(header):
-                counts = {
-                    "cells": count_of(len(filled), "cell"),
-                    "columns": count_of(len(header), "column"),
-                }
-                raise refusal(path, "too-many-fields", row=number, **counts)
+                reason = f"{count_of(len(filled), 'cell')}, and row 1 names {count_of(len(header), 'column')}"
+                raise refusal(path, "no-csv", row=number, reason=reason)
             # Equal cells are one object: ids, roles and answers recur in most rows.
-            row = [shared_cells.setdefault(cell, cell) for cell in map(as_typed, filled)]
+            typed = [as_typed(text, decimal) for text in filled]
+            row = [shared_cells.setdefault(cell, cell) for cell in typed]
             rows.append(row + [None] * (len(header) - len(filled)))
     except csv.Error as error:
         line = table.line_num + (1 if separator_line else 0)
-        raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
+        reason = f"no CSV, at or before line {line} ({one_line(error)})"
+        raise refusal(path, "no-csv", row=len(rows) + 2, reason=reason) from None
     return Sheet(path.stem, header, without_end(rows, [None] * len(header)))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from sense7.files import require_free
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
 from sense7.workbook.diagnostics import refusal
+from sense7.workbook.reading import STANDARD, reading_path, usual_words, write_reading
 from sense7.workbook.xlsx import Sheet, new_workbook
 
 MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("utf-8"))
@@ -41,9 +42,8 @@ def explain(column: Column) -> str:
             meaning = f"{dimension.title}. After the conversation: {says}"
     if column.scale is None:
         return meaning
-    levels = [
-        f"{level} = {words[0]}" for level, words in enumerate(column.scale.vocabularies[0], 1)
-    ]
+    words = usual_words(column.scale.name)
+    levels = [f"{level} = {word}" for level, word in enumerate(words, 1)]
     no_answer = "blank: no answer"
     if column.scale is TURN_RATING:
         no_answer = "unknown: asked, but not rated; blank: not asked"
@@ -51,14 +51,16 @@ def explain(column: Column) -> str:
 
 
 def write_template(path: str | Path, *, replace: bool = False) -> Path:
-    """Write an empty workbook with the sheets Tasks, Messages and Participants; equal calls give equal bytes.
+    """Write an empty workbook with the sheets Tasks, Messages and Participants, and its reading file beside it.
 
-    Each header cell has a note that says what the column means and which answers it takes.
+    Equal calls give equal bytes. Each header cell has a note that says what the column means, and which answers it
+    takes.
     """
     path = Path(path).expanduser()
     if path.suffix.casefold() != ".xlsx":
         raise refusal(path, "template-ending")
     require_free(path, replace=replace)
+    require_free(reading_path(path), replace=replace)
     with new_workbook(path, replace=replace) as book:
         bold = book.add_format({"bold": True, "bottom": 1})
         notes = {}
@@ -74,4 +76,5 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
                 )
                 page.set_column(position, position, max(12, len(name) + 2))
             page.freeze_panes(1, 0)
+    write_reading(path, STANDARD)
     return path

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from helpers import naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, plan_for
+from helpers.studies import parse_sheets, write_study
 from sense7.errors import UserError
 from sense7.judge.asking.requests import Prompt, parse_parameters
 from sense7.judge.chats import chat_json, chats
 from sense7.taxonomy import DIMENSIONS, LEVELS
-from sense7.workbook import parse_sheets, read_sheets, write_sheets
+from sense7.workbook import read_sheets
 
 need_the_judge()
 
@@ -81,7 +82,7 @@ def test_every_conversation_of_tasks_has_its_chat_in_the_order_of_the_file(
         "Content": ["first", "other", "second", "left out", *odd],
         "EmpathyOverall": [None] * 12,
     }
-    write_sheets(minimal_sheets(messages=said), tmp_path / "study.xlsx")
+    write_study(minimal_sheets(messages=said), tmp_path / "study.xlsx")
     found = chats(parse_sheets(read_sheets(tmp_path / "study.xlsx")))
     contents = {
         name: [entry["content"] for entry in json.loads(chat)] for name, chat in found.items()

@@ -18,6 +18,7 @@ import pytest
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for, said_in
+from helpers.studies import write_study
 from sense7.errors import UserError
 from sense7.files import WRITTEN
 from sense7.findings.ground_truth import ground_truth
@@ -29,7 +30,6 @@ from sense7.judge.asking.session import carry_out
 from sense7.judge.chats import chats
 from sense7.judge.files import JOURNAL, counted_scores, read_predictions
 from sense7.judge.scores.report import evaluate
-from sense7.workbook import write_sheets
 
 need_the_judge()
 
@@ -308,7 +308,7 @@ def test_after_three_kills_each_answer_that_was_received_is_there_once(
     conversations, at_once = CALLS // 4, 50
     path, out = tmp_path / "data.xlsx", tmp_path / "out"
     said = {"Content": said_in(conversations)}
-    write_sheets(minimal_sheets(conversations=conversations, turns=1, messages=said), path)
+    write_study(minimal_sheets(conversations=conversations, turns=1, messages=said), path)
     arguments = [SENSE7, "judge", "run", "--data", path, "--model", "judge", "--out", out, "--yes"]
     arguments += ["--base-url", server.address, "--concurrency", at_once, "--runs", 4]
     stop_at, stopped = [], threading.Event()

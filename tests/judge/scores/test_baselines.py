@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from helpers import naming
+from helpers.studies import parse_sheets
 from sense7.cli import app
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth, labels
@@ -36,7 +37,6 @@ from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets
 
 METRICS = ("accuracy", "spearman")
 WORDS = re.findall(

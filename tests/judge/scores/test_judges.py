@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from helpers import naming
-from helpers.studies import bootstrap_of
+from helpers.studies import READING, bootstrap_of, parse_sheets, write_study
 from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
@@ -33,7 +33,7 @@ from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
-from sense7.workbook import parse_sheets, write_sheets
+from sense7.workbook.reading import write_reading
 from sense7.workbook.xlsx import read_sheets
 
 DATA = Path(__file__).resolve().parents[3] / "data"
@@ -289,8 +289,9 @@ def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_d
     assert {name: len(runs) for name, runs in judges.items()} == {JUDGE: 10}
     copy = tmp_path / "mine.xlsx"
     copy.write_bytes((DATA / "synthetic.xlsx").read_bytes())
+    write_reading(copy, READING)
     assert simulated_folder(copy) == tmp_path / "mine_judge"
-    write_sheets(small.sheets, tmp_path / "synthetic.xlsx")
+    write_study(small.sheets, tmp_path / "synthetic.xlsx")
     for path in (copy, tmp_path / "synthetic.xlsx"):
         assert read_runs(load(path)) == {}
 

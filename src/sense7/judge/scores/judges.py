@@ -27,7 +27,6 @@ from sense7.sources import resolve
 from sense7.study import Study
 from sense7.taxonomy import SIMULATED_JUDGE, SYNTHETIC_SHEET
 from sense7.terminal import count_of
-from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import Sheet, read_sheets
 
 __all__ = [
@@ -71,7 +70,7 @@ def write_simulated(
 
     folder = Path(folder)
     require_own_folder(folder, replace=replace)
-    study = parse_sheets(simulation.sheets, name=SIMULATED_JUDGE)
+    study = simulation.parsed(SIMULATED_JUDGE)
     judged = simulation.judged
     conversations = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()

@@ -1,0 +1,132 @@
+"""The draft of a reading file: all of a workbook that nobody declared yet, to be filled in."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.taxonomy import CORE_COLUMNS, SCALES
+from sense7.workbook.ids import as_name, as_number
+from sense7.workbook.reading import (
+    LABELS,
+    ROLES,
+    official_text,
+    parse_reading,
+    reading_path,
+    write_reading,
+)
+from sense7.workbook.sheets import Passes, read_passes, sheets_of
+from sense7.workbook.table import KEY_COLUMNS
+
+MOST_VALUES = 40
+"""Values of a scale that the draft lists, the most frequent first."""
+
+
+def write_draft(path: Path) -> Path:
+    """Write the draft of a workbook's reading file beside it, never over one that is there.
+
+    Where all columns of the official workbook are there, that is its reading file.
+    """
+    place = reading_path(path)
+    if place.exists():
+        raise UserError(f"{place}: is there already. Complete it, or remove it to have a draft.")
+    reading = parse_reading("reading: 1", path)
+    passes = read_passes(sheets_of(path, reading), reading)
+    text = official_text() if _has_official_columns(passes) else draft_of(passes)
+    return write_reading(path, text)
+
+
+def draft_of(passes: Passes) -> str:
+    """A reading file with what nobody declared; it is refused until what stands in capitals in it is filled in."""
+    lines = [
+        "# How sense7 reads the workbook beside this file. Fill in what stands in capitals; remove what is not needed.",
+        "# The page on the format describes every key.",
+        "reading: 1",
+    ]
+    lines += _names(passes)
+    if passes.conversations is not None:
+        conditions = sorted({name for name in passes.conversations["condition"] if name})
+        lines.append(
+            f"prompted: '' # the condition with the empathy prompt, of {_listed(conditions)}"
+        )
+    lines += _scales(passes)
+    people = passes.tables.get("Participants")
+    if people is not None:
+        lines.append(
+            f"# characteristics: number, group or leave out of each of {_listed(people.further)}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _has_official_columns(passes: Passes) -> bool:
+    for official, columns in CORE_COLUMNS.items():
+        table = passes.tables.get(official)
+        if table is None:
+            return False
+        for column in columns:
+            is_matched = column.official in table.positions
+            if not is_matched and not column.official.startswith("PostTaskEmpathy_"):
+                return False
+    return True
+
+
+def _names(passes: Passes) -> list[str]:
+    """Lines for sheets, columns and roles that are not of the format."""
+    lines = []
+    if not passes.tables.keys() >= KEY_COLUMNS.keys():
+        lines.append("sheets: # Tasks, Messages or Participants")
+        lines += [f"  {_quoted(name)}: SHEET" for name in passes.sheets]
+    for table in passes.tables.values():
+        if not table.has_keys:
+            missing = [c.official for c in table.columns if c.official not in table.positions]
+            lines.append(f"columns: # missing in {_quoted(table.sheet.name)}: {', '.join(missing)}")
+            lines += [f"  {_quoted(name)}: COLUMN" for name in table.further]
+    messages = passes.tables.get("Messages")
+    if messages is not None:
+        roles = {as_name(cell) for cell in messages.cells("Role")} - {None, *ROLES}
+        if roles:
+            lines.append(f"roles: # {', '.join(ROLES)}")
+            lines += [f"  {_quoted(role)}: ROLE" for role in sorted(roles)]
+    return lines
+
+
+def _scales(passes: Passes) -> list[str]:
+    """Lines for each scale of which some answers are not declared, with all values in its columns."""
+    lines = []
+    for scale in SCALES:
+        values, columns = Counter(), []
+        for table in passes.tables.values():
+            for column in table.columns:
+                if column.scale is scale:
+                    values.update(as_name(cell) for cell in table.cells(column.official))
+                    if column.official in table.undeclared:
+                        columns.append(column.official)
+        if not columns:
+            continue
+        texts = [value for value, _ in values.most_common() if value is not None]
+        numbers = [as_number(text) for text in texts if as_number(text) is not None]
+        words = [text for text in texts if as_number(text) is None]
+        lines.append(f"  {scale.name}: # {', '.join(columns)}")
+        if numbers:
+            seen = f"numbers from {min(numbers):g} to {max(numbers):g}"
+            lines.append(f"    scale: [LEAST, MOST] # {seen}; a missing-value code is no end")
+        if words:
+            lines.append("    categories: # the level of each, on the scale")
+            for word in words[:MOST_VALUES]:
+                entry = f"{{value: {_quoted(word)}, level: LEVEL}}"
+                lines.append(f"      - {entry} # {values[word]:,} times")
+        labels = ", ".join(LABELS)
+        lines.append(
+            f"    # missingValues: [{{value: VALUE, label: LABEL}}] # LABEL is one of {labels}"
+        )
+    if lines:
+        lines.insert(0, "defaults:")
+    return lines
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _listed(names) -> str:
+    return ", ".join(map(_quoted, list(names)[:MOST_VALUES])) or "none"

@@ -1,0 +1,397 @@
+"""The reading file: what the cells of a workbook mean, declared in ``FILE.reading.yml`` beside it, and only there.
+
+Its keys are those of Data Package's Table Schema where that has them. See ``book/format.md``.
+"""
+
+import contextlib
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sense7.files import digest_of, parse_yaml, reading, write_whole
+from sense7.study import ABSENT, DECLINED, NOT_RATED
+from sense7.taxonomy import CORE_COLUMNS, SCALE_OF, SCALES, TURN_RATING, Column, normalise_word
+from sense7.workbook.diagnostics import ERROR, WARNING, refusal
+from sense7.workbook.ids import as_name, as_number
+
+LABELS = {"not applicable": NOT_RATED, "declined": DECLINED, "missing": ABSENT}
+"""Label of a value that is no answer -> state of its cells."""
+
+ROLES = ("user", "assistant", "error")
+SHEETS = (*CORE_COLUMNS, "Participants")
+KINDS = ("number", "group", "leave out")
+"""What a column of the participants' sheet can be declared to be."""
+
+_KEYS = (
+    *("reading", "unforeseen", "unreadable", "decimal", "sheets", "columns", "roles"),
+    *("missingValues", "prompted", "defaults", "exceptions", "characteristics"),
+)
+
+STANDARD = """\
+# How sense7 reads the workbook beside this file: the page on the format describes it.
+# Numbers mean what is declared here; the words of the official format are known.
+reading: 1
+defaults:
+  turn ratings: {scale: [1, 5]} # the first end means least
+  importance: {scale: [1, 5]}
+  desired empathy: {scale: [1, 3]}
+  post-task experience: {scale: [1, 5]}
+  post-task empathy: {scale: [1, 5]}
+"""
+"""Reading file of a workbook whose numbers are levels of the official scales."""
+
+PROMPTED_BY_NAME = "prompted: {contains: [prompt, empath]}\n"
+"""Line by which the prompted condition is the one whose name speaks of it."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The answers that mean the least and the most on a scale; the first is the larger on a reversed one."""
+
+    lowest: float
+    highest: float
+
+    def __str__(self) -> str:
+        return f"{self.lowest:.15g} to {self.highest:.15g}"
+
+    def holds(self, number: float) -> bool:
+        """Whether an answer lies on the scale, its ends included."""
+        return min(self.lowest, self.highest) <= number <= max(self.lowest, self.highest)
+
+    def rescaled(self, number: float, size: int) -> float:
+        """Map an answer linearly to 1..size: ``1 + (size - 1) * (x - lowest) / (highest - lowest)``."""
+        return 1 + (size - 1) * (number - self.lowest) / (self.highest - self.lowest)
+
+    def original(self, level: float, size: int) -> float:
+        """Map a value on 1..size back to this scale: the inverse of :meth:`rescaled`."""
+        return self.lowest + (level - 1) * (self.highest - self.lowest) / (size - 1)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How the answers of a column are read.
+
+    ``words``: word -> level on 1..size; ``missing``: value that is no answer -> label; without a ``scale`` no number is
+    an answer.
+    """
+
+    size: int
+    scale: Interval | None = None
+    words: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def agrees(self, number: float, level: float) -> bool:
+        """Whether a number and the level of the word beside it lie on one side of the middle of the scale."""
+        middle = (1 + self.size) / 2
+        return (self.scale.rescaled(number, self.size) - middle) * (level - middle) >= 0
+
+
+@dataclass(frozen=True)
+class Characteristic:
+    """How a column of the participants' sheet is read; ``kind`` is one of ``KINDS``, or None if nobody said."""
+
+    kind: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reading file declares.
+
+    ``text`` is the file; ``leaves_out`` says whether what is not foreseen is left out, with its reason, instead of
+    stopping the analysis; ``answers`` has the scales by name, and exceptions by column; the mappings of ``sheets``,
+    ``columns`` and ``roles`` lead from a name in the workbook to that of the format; ``prompted`` is the name of a
+    condition, or parts of names.
+    """
+
+    where: object
+    text: str = ""
+    leaves_out: bool = False
+    largest_unreadable: float = 0.05
+    decimal: str = "."
+    sheets: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    prompted: str | tuple[str, ...] = ""
+    answers: Mapping[str, Answers] = field(default_factory=dict)
+    characteristics: Mapping[str, Characteristic] = field(default_factory=dict)
+
+    @property
+    def severity(self) -> str:
+        """Severity of what stops the analysis of a workbook of one's own."""
+        return WARNING if self.leaves_out else ERROR
+
+    def answers_of(self, column: Column) -> Answers:
+        """How the answers of a column are read: as an exception declares, else as the default of its scale."""
+        return self.answers.get(column.official) or self.answers[column.scale.name]
+
+    def prompted_among(self, conditions: Iterable[str]) -> tuple[str | None, str]:
+        """Give the empathy-prompted condition, None if it is not known, and how it is known or why not."""
+        if not self.prompted:
+            return None, "no reading file says which condition is prompted"
+        if isinstance(self.prompted, str):
+            self.require_names("prompted", sorted(set(conditions)))
+            return self.prompted, "as the reading file says"
+        parts = " or ".join(self.prompted)
+        names = []
+        for condition in sorted(set(conditions)):
+            if any(part in condition.casefold() for part in self.prompted):
+                names.append(condition)
+        if len(names) == 1:
+            return names[0], f"the only name with {parts} in it"
+        return None, f"{len(names)} names have {parts} in them"
+
+    def require_names(self, key: str, present: Iterable[str]) -> None:
+        """Refuse a name under a key that the workbook does not have."""
+        names = {"prompted": [self.prompted], "exceptions": self.answers}.get(key)
+        present = list(present)
+        for name in names or getattr(self, key):
+            if name not in present:
+                problem = f"{key}: there is no {name!r}; the workbook has {', '.join(present[:40])}"
+                raise refusal(self.where, "reading-file", problem=problem)
+
+
+def reading_path(path: str | Path) -> Path:
+    """Place of the reading file of a workbook: beside it.
+
+    Examples
+    --------
+    >>> reading_path("data/mine.xlsx").name
+    'mine.xlsx.reading.yml'
+    """
+    path = Path(path)
+    if path.name in ("", ".."):  # such as . for the folder one is in
+        path = path.resolve()
+    return path.with_name(f"{path.name}.reading.yml")
+
+
+def reading_beside(path: str | Path) -> Reading:
+    """Read what lies beside a workbook; without a reading file only the words of the official format are known."""
+    place = reading_path(path)
+    if not place.exists():
+        return parse_reading("reading: 1", f"{path}: no {place.name} beside it")
+    with reading(place) as stream:
+        content = stream.read()
+    try:
+        return parse_reading(content.decode("utf-8-sig"), place)
+    except UnicodeDecodeError:
+        raise refusal(place, "reading-file", problem="not in UTF-8; save it so") from None
+
+
+def reading_digest(path: str | Path, sha256: str) -> str:
+    """SHA-256 of a workbook and its reading file; that of the workbook alone if there is none."""
+    text = reading_beside(path).text
+    return digest_of(f"{sha256} {text}".encode()) if text else sha256
+
+
+def write_reading(path: str | Path, text: str) -> Path:
+    """Write the reading file of a workbook."""
+    place = reading_path(path)
+    write_whole(place, text, replace=True)
+    return place
+
+
+@functools.cache
+def official_text() -> str:
+    """The reading file of the official workbook."""
+    return Path(__file__).with_name("official.reading.yml").read_text("utf-8")
+
+
+@functools.cache
+def official_defaults() -> dict[str, dict]:
+    """What the reading file of the official workbook declares of each scale."""
+    return parse_yaml(official_text(), scalars_are_texts=True)["defaults"]
+
+
+def usual_words(scale_name: str) -> list[str]:
+    """The usual word of each level of an official scale, lowest first."""
+    levels = official_defaults()[scale_name]["categories"]
+    return [level if isinstance(level, str) else level[0] for level in levels]
+
+
+# --- from text ---
+
+
+def parse_reading(text: str, where: object = "the reading file") -> Reading:
+    """Read a reading file; whatever in it is not foreseen is refused by its place.
+
+    Examples
+    --------
+    >>> declared = parse_reading("{reading: 1, exceptions: {Prosocial: {scale: [5, 1]}}}")
+    >>> str(declared.answers["Prosocial"].scale)
+    '5 to 1'
+    """
+    try:
+        content = _mapping(parse_yaml(text, scalars_are_texts=True), _KEYS)
+        if content.get("reading") != "1":
+            raise ValueError("write reading: 1")
+        share = as_number(content.get("unreadable", "0.05"))
+        if share is None or not 0 <= share <= 1:
+            raise ValueError("unreadable is a share, such as 0.05")
+        missing = _missing(content.get("missingValues", []))
+        characteristics = {}
+        for name, entry in _mapping(content.get("characteristics", {})).items():
+            with _place(name):
+                characteristics[as_name(name)] = _characteristic(entry, missing)
+        return Reading(
+            where,
+            text=text if len(content) > 1 else "",
+            leaves_out=_choice(content, "unforeseen", ("refuse", "leave out")) == "leave out",
+            largest_unreadable=share,
+            decimal=_choice(content, "decimal", (".", ",")),
+            sheets=_names(content, "sheets", SHEETS),
+            columns=_names(content, "columns", SCALE_OF),
+            roles=_names(content, "roles", ROLES),
+            missing=missing,
+            prompted=_prompted(content.get("prompted", "")),
+            answers=_answers(content),
+            characteristics=characteristics,
+        )
+    except ValueError as error:
+        raise refusal(where, "reading-file", problem=error) from None
+
+
+def _answers(content: Mapping) -> dict[str, Answers]:
+    """Scales by name, and exceptions by column."""
+    answers = {}
+    everywhere = {"missingValues": content.get("missingValues", [])}
+    defaults = _mapping(content.get("defaults", {}), [scale.name for scale in SCALES])
+    for scale in SCALES:
+        with _place(scale.name):
+            words = {**official_defaults()[scale.name]}
+            del words["scale"]
+            answers[scale.name] = Answers(scale.size)
+            for entry in (words, everywhere, defaults.get(scale.name, {})):
+                answers[scale.name] = _overlaid(answers[scale.name], entry)
+    for name, entry in _mapping(content.get("exceptions", {})).items():
+        with _place(name):
+            scale = SCALE_OF.get(name, TURN_RATING)
+            if scale is None:
+                raise ValueError("this column holds no answers on a scale")
+            answers[name] = _overlaid(answers[scale.name], entry)
+    return answers
+
+
+def _overlaid(answers: Answers, entry: object) -> Answers:
+    """How answers are read that differ by an entry: its scale and its words replace, its missing values are added."""
+    entry = _mapping(entry, ("scale", "categories", "missingValues"))
+    scale, words, missing = answers.scale, answers.words, answers.missing
+    declared = _missing(entry.get("missingValues", []))
+    if "scale" in entry:
+        ends = list(map(as_number, entry["scale"])) if isinstance(entry["scale"], list) else []
+        if len(ends) != 2 or None in ends or ends[0] == ends[1]:
+            raise ValueError(f"scale: {entry['scale']}: write what means least and most: [1, 7]")
+        scale = Interval(*ends)
+    if "categories" in entry:
+        words = _words(entry["categories"], answers.size, scale)
+        missing = {value: label for value, label in missing.items() if value not in words}
+    for value in (*missing, *declared):
+        number = as_number(value)
+        is_number = scale is not None and number is not None and scale.holds(number)
+        if is_number or (value in words and "categories" in entry):
+            raise ValueError(f"the missing value {value} is on the scale")
+    missing = {**missing, **declared}
+    words = {word: level for word, level in words.items() if word not in missing}
+    return Answers(answers.size, scale, words, missing)
+
+
+def _words(categories: object, size: int, scale: Interval | None) -> dict[str, float]:
+    """Word -> level: words in order, those of one level as a list; or entries of value and level."""
+    scale = scale or Interval(1, size)
+    if not isinstance(categories, list) or len(categories) < 2:
+        raise ValueError("categories: write words, or entries of value and level")
+    levels = {}
+    are_entries = isinstance(categories[0], Mapping)
+    for place, category in enumerate(categories):
+        spellings = category if isinstance(category, list) else [category]
+        level = 1 + (size - 1) * place / (len(categories) - 1)
+        if are_entries:
+            entry = _mapping(category, ("value", "level"))
+            spellings, number = [entry.get("value")], as_number(entry.get("level"))
+            if number is None or not scale.holds(number):
+                raise ValueError(f"{spellings[0]}: its level is no number from {scale}")
+            level = scale.rescaled(number, size)
+        for spelling in spellings:
+            if not isinstance(spelling, str) or normalise_word(spelling) in levels:
+                raise ValueError(f"categories: {spelling}: no word (value), or there twice")
+            levels[normalise_word(spelling)] = level
+    return levels
+
+
+def _missing(values: object) -> dict[str, str]:
+    """Value that is no answer -> label."""
+    if not isinstance(values, list):
+        raise ValueError("missingValues: write a list of values, or of entries of value and label")
+    labels = {}
+    for item in values:
+        entry = _mapping({"value": item} if isinstance(item, str) else item, ("value", "label"))
+        value, label = normalise_word(entry.get("value", "")), entry.get("label", "missing")
+        if not value or label not in LABELS or value in labels:
+            raise ValueError(f"{value}: no value, there twice, or a label but {', '.join(LABELS)}")
+        labels[value] = label
+    return labels
+
+
+def _characteristic(entry: object, missing: Mapping) -> Characteristic:
+    """How a column of the participants' sheet is read."""
+    entry = {"type": entry} if isinstance(entry, str) else entry
+    entry = _mapping(entry, ("type", "categories", "missingValues"))
+    labels = {}
+    for item in entry.get("categories", []):
+        category = _mapping(item, ("value", "label"))
+        labels[as_name(category.get("value"))] = category.get("label")
+    kind = entry.get("type", "group" if labels else None)
+    if kind not in (*KINDS, None) or None in (*labels, *labels.values()):
+        raise ValueError(f"write {', '.join(KINDS)}, or categories of value and label")
+    return Characteristic(kind, labels, {**missing, **_missing(entry.get("missingValues", []))})
+
+
+def _prompted(value: object) -> str | tuple[str, ...]:
+    """Name of the prompted condition, or parts of names."""
+    if isinstance(value, str):
+        return as_name(value) or ""
+    if isinstance(value, Mapping):
+        parts = _mapping(value, ("contains",)).get("contains")
+        if isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts):
+            return tuple(part.casefold() for part in parts)
+    raise ValueError("prompted: write the name of a condition, or contains: with parts of it")
+
+
+def _names(content: Mapping, key: str, accepted: Iterable[str]) -> dict[str, str]:
+    """Name in the workbook -> name of the format."""
+    names = {}
+    for name, official in _mapping(content.get(key, {})).items():
+        if official not in accepted:
+            raise ValueError(f"{key}: {name}: {official} is none of {', '.join(accepted)}")
+        names[as_name(name)] = official
+    return names
+
+
+def _choice(content: Mapping, key: str, choices: tuple[str, ...]) -> str:
+    """Value of a key, the first choice if it is not there."""
+    value = content.get(key, choices[0])
+    if value not in choices:
+        raise ValueError(f"{key}: write {' or '.join(choices)}")
+    return value
+
+
+def _mapping(value: object, keys: Iterable[str] | None = None) -> Mapping:
+    """A mapping with no other keys than these."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected KEY: VALUE, not {value!r:.60}")
+    for key in value:
+        if not isinstance(key, str) or (keys is not None and key not in keys):
+            raise ValueError(f"unknown key {key}; use {', '.join(keys or ['texts'])}")
+    return value
+
+
+@contextlib.contextmanager
+def _place(name: str) -> Iterator[None]:
+    """Name the place of an error."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None

@@ -1,0 +1,117 @@
+"""Plausible official workbooks, each with one thing that nobody foresaw: all findings are there, and it is said."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.findings import numbers
+from helpers.studies import parse_sheets
+from sense7.simulate import Parameters
+from sense7.simulate.workbook import simulate
+from sense7.workbook import Sheet, WorkbookError
+from sense7.workbook.reading import official_text
+
+DRAWS = 20
+
+
+@pytest.fixture(scope="module")
+def sheets():
+    """The official workbook as far as it is described: words throughout, further sheets, a participants' sheet."""
+    parameters = Parameters.from_mapping({"participants": 20, "conversations": 60})
+    sheets = dict(simulate(parameters, seed=3, judge=None).sheets)
+    del sheets["Synthetic"]
+    sheets["Notes"] = Sheet("Notes", ["a"], [["b"]])
+    sheets["Users"] = replace(sheets.pop("Participants"), name="Users")
+    return sheets
+
+
+def changed(sheets, sheet, column, change):
+    """The sheets with other cells in a column: ``change`` gets the number of a row and its cell."""
+    position = sheets[sheet].header.index(column)
+    rows = []
+    for number, row in enumerate(sheets[sheet].rows):
+        rows.append([*row[:position], change(number, row[position]), *row[position + 1 :]])
+    return {**sheets, sheet: replace(sheets[sheet], rows=rows)}
+
+
+def words_not_seen(sheets):
+    words = ["no", "a bit", "some", "rather", "a lot"]
+    return changed(sheets, "Tasks", "PreTaskImportance", lambda _, cell: words[int(cell) - 1])
+
+
+def a_word_not_seen_in_one_rating(sheets):
+    return changed(
+        sheets,
+        "Messages",
+        "Interest",
+        lambda number, cell: cell and (cell if number % 5 else "skipped"),
+    )
+
+
+def other_suffixes(sheets):
+    header = [
+        name.replace("PostTaskEmpathy_Response", "PostTaskEmpathy_Q3")
+        for name in sheets["Tasks"].header
+    ]
+    return {**sheets, "Tasks": replace(sheets["Tasks"], header=header)}
+
+
+def retried_messages(sheets):
+    rows = [list(row) for row in sheets["Messages"].rows]
+    rows[1:1] = [[*rows[0][:4], "the same again", *rows[0][5:]]]
+    return {**sheets, "Messages": replace(sheets["Messages"], rows=rows)}
+
+
+def a_person_twice(sheets):
+    rows = sheets["Users"].rows
+    return {
+        **sheets,
+        "Users": replace(sheets["Users"], rows=[*rows, [rows[0][0], 99.0, *rows[0][2:]]]),
+    }
+
+
+UNFORESEEN = {
+    # what is changed, kind of the warning, column
+    words_not_seen: ("column-left-out", "PreTaskImportance"),
+    a_word_not_seen_in_one_rating: ("column-left-out", "Interest"),
+    other_suffixes: ("unmatched-column", "PostTaskEmpathy_Q3"),
+    retried_messages: ("twice", "MessageId"),
+    a_person_twice: ("twice", "PID"),
+}
+
+
+@pytest.mark.parametrize("change", UNFORESEEN)
+def test_with_one_thing_not_foreseen_all_findings_are_there_and_it_is_said(sheets, change):
+    study = parse_sheets(change(sheets), official_text())
+    found = {(warning.kind, warning.column) for warning in study.warnings}
+    assert UNFORESEEN[change] in found
+    assert study.prompted_condition == "model-a-empathy-prompt"
+    assert study.participants_sheet == "Users"
+    for place, row in numbers(study, DRAWS).items():
+        assert row["estimate"] == row["estimate"] or row["reason"], place
+
+
+def test_a_column_that_is_left_out_is_in_no_number(sheets):
+    study = parse_sheets(a_word_not_seen_in_one_rating(sheets), official_text())
+    assert study.turns["Interest"].isna().all()
+    assert "Interest" not in study.rated_dimensions
+    assert set(study.turns["Interest_state"].unique()) <= {"absent", "unreadable"}
+
+
+def test_reading_stops_only_if_too_many_ratings_of_turns_together_can_not_be_read(sheets):
+    for name in ("Affective", "Cognitive", "Response", "Prosocial"):
+        sheets = changed(sheets, "Messages", name, lambda _, cell: cell and "fine")
+    with pytest.raises(WorkbookError) as caught:
+        parse_sheets(sheets, official_text())
+    assert [item.kind for item in caught.value.diagnostics.of("error")] == ["turn-ratings"]
+
+
+def test_numbers_and_words_give_the_same_levels(sheets):
+    levels = {"very poor": 1.0, "poor": 2.0, "neutral": 3.0, "good": 4.0, "very good": 5.0}
+    numbered = sheets
+    for name in ("EmpathyOverall", "Relational"):
+        numbered = changed(
+            numbered, "Messages", name, lambda _, cell: cell and levels.get(cell.lower(), cell)
+        )
+    in_words, in_numbers = (parse_sheets(one, official_text()) for one in (sheets, numbered))
+    assert in_words.turns.equals(in_numbers.turns)
