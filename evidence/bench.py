@@ -9,6 +9,8 @@ RESULTS.md. Ratios depend on the machine much less than times do.
 """
 
 import argparse
+import asyncio
+import contextlib
 import csv
 import json
 import math
@@ -19,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -317,6 +319,109 @@ def page_measures() -> dict[str, "Measure"]:
     return measures
 
 
+# A judge
+
+AT_ONCE = 50
+"""Requests at once, ours and those of the plain program."""
+
+ENDPOINT = """
+import sys, time
+sys.path.insert(0, "tests")
+from helpers.endpoint import Endpoint
+with Endpoint(latency=float(sys.argv[1])) as endpoint:
+    print(endpoint.address, flush=True)
+    sys.stdin.read()
+"""
+"""A loopback endpoint in a process of its own."""
+
+
+@contextlib.contextmanager
+def answering(latency: float) -> Iterator[str]:
+    """The address of an endpoint that answers after so many seconds."""
+    command = [sys.executable, "-c", ENDPOINT, str(latency)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+
+
+async def ask_plainly(address: str, bodies: list[dict]) -> list[str]:
+    """The program that one would write with the client alone: as many tasks as requests at once."""
+    import openai
+
+    waiting = iter(bodies)
+    texts = []
+    async with openai.AsyncOpenAI(base_url=address, api_key="none") as client:
+
+        async def work() -> None:
+            for body in waiting:
+                completion = await client.chat.completions.create(**body)
+                texts.append(completion.choices[0].message.content)
+
+        await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+    return texts
+
+
+def asking(latency: float) -> Callable[[bool], Took]:
+    """What asks about every conversation once, by our session or plainly; until the last answer is there."""
+
+    def run(ours: bool) -> Took:
+        from sense7.judge.asking.ask import Endpoint
+        from sense7.judge.asking.session import carry_out, plan_session
+        from sense7.loading import load
+
+        shutil.rmtree(SCRATCH / "judged", ignore_errors=True)
+        ends = []
+        with answering(latency) as address:
+            plan = plan_session(
+                load("synthetic"),
+                endpoint=Endpoint.of(address),
+                folder=SCRATCH / "judged",
+                prompt=None,
+                model="judge",
+                concurrency=AT_ONCE,
+            )
+            bodies = [plan.questions.body(name) for name in plan.questions.units]
+            start = time.perf_counter()
+            if ours:
+                carry_out(plan, progress=lambda tally: ends.append(time.perf_counter()))
+            else:
+                ends = [time.perf_counter() for _ in asyncio.run(ask_plainly(address, bodies))]
+        return Took(ends[-1] - start, len(ends))
+
+    return run
+
+
+def resume(ours: bool) -> Took:
+    """What is pending of a session with a million answers: one run of a thousand."""
+    from sense7.judge.asking.ask import Answer
+    from sense7.judge.asking.journal import Journal
+
+    folder = SCRATCH / "million"
+    question = {"model": "judge"}
+    names = [f"C{number}" for number in range(1000)]
+    content = json.dumps({"choices": [{"message": {"content": "<S2>4</S2>"}}], "id": "x" * 200})
+    if not folder.exists():
+        with Journal.open(folder, question, to_write=True) as journal:
+            for run in range(1, 1001):
+                journal.waiting += [Answer(name, run, content) for name in names]
+                journal.write()
+    start = time.perf_counter()
+    with Journal.open(folder, question, to_write=True) as journal:
+        pending = journal.pending(names, 1001)
+    return Took(time.perf_counter() - start, len(pending))
+
+
+def down(ours: bool) -> None:
+    """The command whole, where no server is."""
+    folder = SCRATCH / "down"
+    command = [*SENSE7, "judge", "run", "--data", WORKBOOK, "--out", folder, "--yes"]
+    command += ["--base-url", "http://127.0.0.1:9/v1"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode != 1 or "no connection" not in done.stderr:
+        raise ValueError(done.stderr)
+
+
 # Results
 
 
@@ -350,6 +455,21 @@ MEASURES = {
         "workbook to validated frames", "pandas with openpyxl, two sheets", 1 / 4, reading
     ),
     "check": Measure("sense7 check", "import pandas", 1.3, check),
+    "asking_soon": Measure(
+        "a judge asked of 672 conversations, answers after 50 ms",
+        f"a plain program of the openai client, {AT_ONCE} tasks",
+        1.1,
+        asking(0.05),
+    ),
+    "asking_late": Measure(
+        "the same, answers after 1 s",
+        f"a plain program of the openai client, {AT_ONCE} tasks",
+        1.1,
+        asking(1.0),
+        pairs=3,
+    ),
+    "resume": Measure("resume of a session with a million answers", "", 1.5, resume),
+    "down": Measure("a judge whose server is down is said", "", 5, down),
     "growth": Measure(
         "100 times the data: peak memory of any step", "", 2048, growth, pairs=1, unit="MiB"
     ),

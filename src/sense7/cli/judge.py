@@ -159,7 +159,6 @@ def run(
     """
     from sense7.judge.asking.ask import Endpoint
     from sense7.judge.asking.cost import Price
-    from sense7.judge.asking.requests import describe_parameters
     from sense7.judge.asking.session import carry_out, plan_session
 
     endpoint = Endpoint.of(base_url, header or (), to_ask=not dry_run)
@@ -173,7 +172,7 @@ def run(
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
-    lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
+    lines += plan.estimate.lines()
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return

@@ -118,10 +118,10 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
             {"shots": 3, "prompt": Prompt("brief", "Rate this: {chat}~~EXAMPLES~~")},
             ("shots: 0", "3"),
         ),
-        ({"words": "Other words."}, ("requests: ",)),
+        ({"words": "Other words."}, ("prompts: ",)),
         (
             {"server": "https://host.example/v1"},
-            ("endpoint: http://localhost/v1", "https://host.example/v1"),
+            ("endpoint: http://127", "https://host.example/v1"),
         ),
     ],
     ids=["model", "prompt name", "prompt", "shots", "data", "endpoint"],
@@ -135,13 +135,6 @@ def test_a_session_that_would_ask_something_else_is_refused(
     with naming.refused(tmp_path, *places):
         plan_for(study, server_now, tmp_path, **changed)
     assert len(server.asked) == 2
-
-
-def test_an_endpoint_on_this_machine_may_change_its_port(server, study_of, tmp_path):
-    ask(study_of(2), server, tmp_path)
-    with endpoint.Endpoint() as other:
-        assert ask(study_of(2), other, tmp_path).statuses == Counter(ok=2)
-        assert other.asked == []
 
 
 def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(

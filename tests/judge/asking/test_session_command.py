@@ -92,7 +92,7 @@ def test_what_was_refused_or_never_asked_is_said_with_what_helps(server, command
     said = invoked(*command(5), code=1).stderr
     naming.check(lines_of(said, "sense7:"), "max_tokens", "--param", "--omit", "1 of 5")
     said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
-    naming.check(lines_of(said, "parameters"), "max_tokens", "max_completion_tokens=3000")
+    assert "ok 5" in said.splitlines()[-1]
     server.script = lambda asked: (
         GOOD if asked.number == 7 else Answered(status=500, body=b"broken")
     )

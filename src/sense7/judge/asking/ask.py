@@ -119,13 +119,6 @@ class Endpoint:
         return self.host.endswith(".local") or "." not in self.host
 
     @property
-    def identity(self) -> str:
-        """What has to stay the same when a session is resumed: the address; of this machine, without its port."""
-        if self.is_loopback:
-            return f"http://localhost{urlsplit(self.address).path}"
-        return self.address
-
-    @property
     def proxy(self) -> str:
         """Host and port of the proxy that the environment names for it; "" if there is none."""
         proxies = urllib.request.getproxies()
@@ -145,21 +138,17 @@ class Endpoint:
 # One request
 
 
+@dataclass(eq=False)
 class Unanswered(Exception):
     """A request without an answer: why, and whether it may be sent again, after ``wait`` seconds if that was said."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        again: bool = False,
-        wait: float | None = None,
-        is_down: bool = False,
-    ):
-        super().__init__(reason)
-        self.again = again
-        self.wait = wait
-        self.is_down = is_down
+    reason: str
+    again: bool = False
+    wait: float | None = None
+    is_down: bool = False
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Client:

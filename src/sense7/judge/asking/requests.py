@@ -19,7 +19,7 @@ from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
 from sense7.study import NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSIONS
 
-__all__ = ["Prompt", "Questions", "request_body"]
+__all__ = ["Prompt", "Questions"]
 
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
@@ -157,17 +157,6 @@ def request_parameters(omit: Collection[str], param: Mapping, needed: Mapping) -
     return {name: value for name, value in parameters.items() if name not in omitted}
 
 
-def describe_parameters(parameters: Mapping) -> list[str]:
-    """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
-    changed = [f"without {name}" for name in REQUEST if name not in parameters]
-    for name, value in parameters.items():
-        if REQUEST.get(name) != value:
-            changed.append(f"{name}={json.dumps(value)}")
-    if not changed:
-        return []
-    return [f"parameters     the authors', but {', '.join(changed)}"]
-
-
 # The requests
 
 
@@ -193,14 +182,12 @@ class Questions:
         return prediction_path(folder, self.model, self.prompt.name, run)
 
     def body(self, conversation: str) -> dict:
-        """Return the JSON body of a conversation's request."""
-        return request_body(self.model, self.units[conversation].prompt, self.parameters)
-
-
-def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:
-    """Return a request as the authors send it: nothing is added to it, and nothing left out by default."""
-    messages = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
-    return {"model": model, "messages": messages, **parameters}
+        """Return the body of a conversation's request, as the authors send it: nothing is added by default."""
+        messages = [
+            {"role": "system", "content": SYSTEM_MESSAGE},
+            {"role": "user", "content": self.units[conversation].prompt},
+        ]
+        return {"model": self.model, "messages": messages, **self.parameters}
 
 
 def asked_units(study: Study, unit: str, names: Sequence[str]) -> pd.DataFrame:

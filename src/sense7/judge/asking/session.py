@@ -30,7 +30,6 @@ from sense7.judge.asking.requests import (
     Prompt,
     Questions,
     asked_units,
-    request_body,
     request_parameters,
 )
 from sense7.judge.files import (
@@ -102,13 +101,13 @@ def plan_session(
         )
     question = {
         "model": questions.model,
-        "endpoint": endpoint.identity,
+        "endpoint": endpoint.address,
         "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "request": dict(questions.parameters),
         "shots": questions.shots,
-        "requests": questions.sha256,
+        "prompts": questions.sha256,
     }
     with Journal.open(folder, question) as journal:
         is_begun = journal is not None
@@ -178,22 +177,18 @@ def questions_for(
         examples = examples_for(study, shots)
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
-    prompts = []
-    requests = []
+    prompts = {}
     for conversation, chat in zip(frame["conversation"], frame["chat"], strict=True):
-        text = prompt.fill(chat, examples[conversation])
-        body = json.dumps(request_body(model, text, parameters), sort_keys=True)
-        prompts.append(text)
-        requests.append((conversation, digest_of(body.encode())))
-    frame = frame.assign(prompt=prompts)
+        prompts[conversation] = prompt.fill(chat, examples[conversation])
+    frame = frame.assign(prompt=prompts.values())
     # Of all that a request says.
     frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)
-    requests_sha256 = digest_of(json.dumps(requests).encode())
+    prompts_sha256 = digest_of(json.dumps(prompts).encode())
     if limit:
         frame = frame[pd.factorize(frame["source"])[0] < limit].reset_index(drop=True)
     if is_standard:
         names = ()
-    return Questions(model, prompt, shots, frame, requests_sha256, parameters, names)
+    return Questions(model, prompt, shots, frame, prompts_sha256, parameters, names)
 
 
 def pending_calls(
