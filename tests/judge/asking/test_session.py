@@ -423,7 +423,7 @@ def test_a_first_call_without_an_answer_is_the_last(server, study_of, tmp_path):
         outcome = ask(study_of(30), server, tmp_path / str(fault.status + fault.dropped))
         assert len(server.asked) == 1
         naming.check(outcome.stopped, "1 of 30", "first call")
-        assert outcome.statuses == Counter(api_error=1, not_asked=29)
+        assert (outcome.unanswered, outcome.paths) == (30, [])
 
 
 def test_a_server_that_is_down_is_said_after_one_call(study_of, tmp_path):

@@ -39,19 +39,6 @@ from sense7.workbook.xlsx import read_sheets
 DATA = Path(__file__).resolve().parents[3] / "data"
 SMALL = Parameters(participants=12, conversations=48, unrated_conversations=1)
 JUDGE = "simulated-judge"
-TABLES = (
-    performance.metrics_over_runs,
-    performance.spread_over_runs,
-    performance.metrics_by_authors_rule,
-    performance.reply_counts,
-    performance.accuracy_bounds,
-    performance.truth_by_predicted_level,
-    performance.agreement_between_runs,
-    performance.level_and_length,
-    performance.youden_by_level,
-    performance.mean_recall,
-    performance.what_correlation_rests_on,
-)
 
 
 @pytest.fixture(scope="module")
@@ -144,19 +131,30 @@ def test_predictions_for_other_conversations_or_from_before_the_workbook_changed
 def test_the_tables_hold_both_policies_and_what_became_of_the_replies(tmp_path, few, frame):
     judges = read_runs(few, write(tmp_path / "p", frame))
     shown = performance.shown_judge(judges, "judge-empathy", bootstrap_of(few))
-    over_runs = performance.metrics_over_runs(shown)
-    by_authors_rule = performance.metrics_by_authors_rule(shown)
+    over_runs = performance.judge_table(shown, "metrics")
+    by_authors_rule = performance.judge_table(shown, "metrics by the authors' rule")
     n = int(frame["ground_truth"].notna().sum())
     assert over_runs.loc["accuracy", "estimate"] == run_metrics(frame).loc["accuracy", "estimate"]
     assert (over_runs.loc["accuracy", "n"], by_authors_rule.loc["accuracy", "n"]) == (n - 1, n)
-    assert performance.reply_counts(shown).loc["refusal", "estimate"] == 1
+    assert performance.judge_table(shown, "replies").loc["refusal", "estimate"] == 1
     assert shown.strict.confusion.to_numpy().sum() == n - 1
+
+
+def test_every_key_of_the_tables_of_a_judge_is_that_of_a_row(study, judges):
+    lengths = performance.answer_lengths(study)
+    shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 20), lengths)
+    recorded = []
+    for name, table in performance.TABLES.items():
+        keys = [key for key in performance.judge_table(shown, name)["key"] if key]
+        assert sorted(keys) == sorted(table.keys.split())
+        recorded += keys
+    assert len(set(recorded)) == len(recorded)
 
 
 def test_without_predictions_every_table_says_so(few, study, judges):
     nobody = performance.shown_judge(read_runs(few), "", bootstrap_of(few))
-    for table_of in TABLES:
-        table = table_of(nobody)
+    for name in performance.TABLES:
+        table = performance.judge_table(nobody, name)
         assert set(table["reason"]) == {ABSENT}
         assert table[["estimate", "low", "high"]].isna().all(axis=None)
     assert {(fact["estimate"], fact["reason"]) for fact in facts({}, nobody)} == {(None, ABSENT)}
@@ -193,7 +191,7 @@ def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, few
     for run, path in enumerate(sorted(folder.iterdir())):
         sheet = read_sheets(path)["results"]
         columns = {name: sheet.column(place) for place, name in enumerate(sheet.header)}
-        assert sheet.header == list(COLUMNS)
+        assert sheet.header == [title for title in COLUMNS if title != "attempts"]
         assert columns["TaskId"] == small.sheets["Tasks"].column(2), "rows in the order of Tasks"
         assert set(columns["Model"]) == {JUDGE}
         assert all("Simulated: no model was asked" in text for text in columns["Output"])
@@ -276,10 +274,9 @@ def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_s
     assert (list(judges), list(judges.simulated)) == ([JUDGE, "simulated-user-empathy"], [JUDGE])
     for judge in judges:
         shown = performance.shown_judge(judges, judge, bootstrap_of(few))
-        for table_of in TABLES:
-            assert set(table_of(shown)["method"].str.startswith("simulated judge: ")) == {
-                judge == JUDGE
-            }
+        for name in performance.TABLES:
+            methods = performance.judge_table(shown, name)["method"]
+            assert set(methods.str.startswith("simulated judge: ")) == {judge == JUDGE}
     assert simulated_files(folder) == []
 
 
@@ -355,6 +352,6 @@ def test_every_specification_equals_scipys_and_the_first_is_that_of_the_page(stu
     summary = robustness.summary(table, "judge_spearman", 0.369)
     assert summary["method"].str.startswith(SIMULATED_WORDS).all()
     shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 40))
-    page = performance.metrics_over_runs(shown).loc["spearman"]
+    page = performance.judge_table(shown, "metrics").loc["spearman"]
     for name in ("estimate", "low", "high", "n"):
         assert table.loc[1, name] == pytest.approx(page[name], abs=1e-12)

@@ -177,6 +177,8 @@ class Client:
             max_retries=0,  # it would send again what may have been paid
             timeout=openai.Timeout(timeout, connect=min(timeout, CONNECTING)),
         )
+        # Made once: the client would wrap all its methods for each request.
+        self.create = self.openai.chat.completions.with_raw_response.create
 
     async def __aenter__(self) -> "Client":
         return self
@@ -189,10 +191,9 @@ class Client:
         import openai
 
         parameters = {name: body[name] for name in body.keys() - {"model", "messages"}}
-        create = self.openai.chat.completions.with_raw_response.create
         try:
             async with asyncio.timeout(self.timeout):
-                response = await create(
+                response = await self.create(
                     model=body["model"], messages=body["messages"], extra_body=parameters
                 )
             return self.endpoint.masked(response.http_response.text)

@@ -430,6 +430,9 @@ def carry_out(
         if session.stopped:
             calls = count_of(len(session.pending), "call")
             outcome.stopped = f"stopped after {session.tally.done:,} of {calls}: {session.stopped}"
+        if not journal.has_answer:  # there is nothing to write
+            outcome.unanswered = len(session.pending)
+            return outcome
         for run in range(1, plan.runs + 1):
             answers = journal.answers(run)
             for (name, number), answer in session.failed.items():

@@ -466,11 +466,12 @@ def stability(over: OverRuns) -> pd.DataFrame:
     return tabulate("stability", [number], bootstrap)
 
 
-def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataFrame:
+def level_and_length(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.DataFrame:
     """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
     errors, correlations = [], []
-    if words is None:
-        words = pd.Series(dtype=float)
+    words = pd.Series(dtype=float)
+    if lengths is not None:
+        words = lengths["words"]
     for run in over.runs.values():
         errors.append(mean_of_rows(run.bootstrap, run.score - run.truth, run.people))
         length = words.reindex(run.scored["conversation"], fill_value=0)

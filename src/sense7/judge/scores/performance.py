@@ -4,7 +4,7 @@ Each table is that of :mod:`sense7.judge.scores.metrics`, with the keys under wh
 predictions are available, every row says so.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,30 +18,20 @@ from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import counted_scores
 from sense7.judge.scores import correlations, metrics
 from sense7.judge.scores.judges import ABSENT
-from sense7.judge.scores.metrics import METRICS, SHOWN_METRICS, OverRuns, simulated_prefix
+from sense7.judge.scores.metrics import METRICS, OverRuns, simulated_prefix
 from sense7.segmentation import words_in
 from sense7.study import Study
 
 __all__ = [
     "ShownJudge",
-    "accuracy_bounds",
-    "agreement_between_runs",
     "answer_lengths",
     "defined",
     "facts",
     "judge_multiverse",
-    "level_and_length",
-    "mean_recall",
-    "metrics_by_authors_rule",
-    "metrics_over_runs",
+    "judge_table",
     "recall_and_false_positive_rate",
-    "reply_counts",
     "shown_judge",
-    "spread_over_runs",
-    "truth_by_predicted_level",
-    "what_correlation_rests_on",
     "with_row_labels",
-    "youden_by_level",
 ]
 
 AUTHORS_PROMPT = "empathy_judge"
@@ -58,7 +48,8 @@ class ShownJudge:
     """The judge that a page shows.
 
     ``strict`` and ``authors`` measure its runs by the two rules of reading replies. ``replies`` are those of all runs,
-    one below the other. With ``method_prefix`` the methods of a simulated judge's values begin.
+    one below the other. With ``method_prefix`` the methods of a simulated judge's values begin. ``lengths`` are those
+    of :func:`answer_lengths`, or None.
     """
 
     name: str
@@ -67,22 +58,14 @@ class ShownJudge:
     replies: pd.DataFrame
     method_prefix: str
     bootstrap: ParticipantBootstrap
-
-    def recorded(
-        self, table: pd.DataFrame, key: str, rows: Collection | None = None
-    ) -> pd.DataFrame:
-        """A table of this judge with a key for each row, or for some; without a judge, every row says so."""
-        keys = f"{key}_" + table.index.astype(str)
-        if rows is not None:
-            keys = keys.where(table.index.isin(rows), "")
-        table = table.assign(method=self.method_prefix + table["method"], key=keys)
-        if not self.name:
-            table = table.assign(estimate=np.nan, low=np.nan, high=np.nan, n=0, reason=ABSENT)
-        return table
+    lengths: pd.DataFrame | None
 
 
 def shown_judge(
-    judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
+    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judge: str,
+    bootstrap: ParticipantBootstrap,
+    lengths: pd.DataFrame | None = None,
 ) -> ShownJudge:
     """Return the judge that a page shows, measured by both rules of reading replies.
 
@@ -94,11 +77,13 @@ def shown_judge(
         One of them; "" if there is none.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants.
+    lengths : DataFrame, optional
+        Those of :func:`answer_lengths`; without them no correlation with a length is computed.
 
     Examples
     --------
     >>> nobody = shown_judge({}, "", ParticipantBootstrap(["a", "b"]))
-    >>> metrics_over_runs(nobody).loc["accuracy", "reason"]
+    >>> judge_table(nobody, "metrics").loc["accuracy", "reason"]
     'no predictions of a judge are available'
     """
     runs = judges.get(judge, {"": NO_REPLIES})
@@ -109,87 +94,119 @@ def shown_judge(
         replies=pd.concat(runs.values(), ignore_index=True),
         method_prefix=simulated_prefix(runs),
         bootstrap=bootstrap,
+        lengths=lengths,
     )
 
 
-@finding
-def metrics_over_runs(judge: ShownJudge) -> pd.DataFrame:
-    """Return coverage and every metric of the shown judge, mean over its runs."""
-    return judge.recorded(judge.strict.mean, "judge")
+@dataclass(frozen=True)
+class JudgeTable:
+    """A table of a judge: what computes it, and the keys of the rows that are recorded."""
+
+    compute: Callable[[ShownJudge], pd.DataFrame]
+    prefix: str
+    """With it and the name of its row every key begins and ends."""
+    keys: str
+
+
+TABLES = {
+    "metrics": JudgeTable(
+        lambda judge: judge.strict.mean,
+        "judge",
+        "judge_coverage judge_accuracy judge_macro_f1 judge_within_one judge_mean_absolute_error judge_spearman "
+        "judge_quadratic_kappa judge_sensitivity_1 judge_sensitivity_2 judge_sensitivity_3 judge_sensitivity_4 "
+        "judge_sensitivity_5 judge_specificity_1 judge_specificity_2 judge_specificity_3 judge_specificity_4 "
+        "judge_specificity_5",
+    ),
+    "spread over runs": JudgeTable(
+        lambda judge: judge.strict.spread,
+        "judge_spread",
+        "judge_spread_accuracy judge_spread_spearman",
+    ),
+    "metrics by the authors' rule": JudgeTable(
+        lambda judge: judge.authors.mean,
+        "judge_authors",
+        "judge_authors_accuracy judge_authors_spearman",
+    ),
+    "replies": JudgeTable(
+        lambda judge: metrics.coverage(judge.replies, judge.bootstrap),
+        "judge_count",
+        "judge_count_ok judge_count_parse_failure judge_count_refusal judge_count_truncated judge_count_api_error "
+        "judge_count_doubtful",
+    ),
+    "bounds": JudgeTable(
+        lambda judge: metrics.missing_bounds(judge.replies, judge.bootstrap),
+        "judge_bound",
+        "judge_bound_accuracy_worst judge_bound_accuracy_best",
+    ),
+    "truth by predicted level": JudgeTable(
+        lambda judge: metrics.calibration(judge.strict),
+        "judge_calibration",
+        "judge_calibration_1 judge_calibration_2 judge_calibration_3 judge_calibration_4 judge_calibration_5",
+    ),
+    "agreement between runs": JudgeTable(
+        lambda judge: metrics.stability(judge.strict), "judge", "judge_same_label"
+    ),
+    "level and length": JudgeTable(
+        lambda judge: metrics.level_and_length(judge.strict, judge.lengths),
+        "judge",
+        "judge_level_bias judge_length_spearman",
+    ),
+    "what the correlation rests on": JudgeTable(
+        lambda judge: correlations.what_it_rests_on(judge.strict, judge.lengths),
+        "judge_spearman",
+        "judge_spearman_within_participants judge_spearman_between_participants judge_spearman_given_words "
+        "judge_spearman_given_words_per_answer",
+    ),
+    "Youden's index": JudgeTable(
+        lambda judge: metrics.recognition(judge.strict),
+        "judge_recognition",
+        "judge_recognition_1 judge_recognition_2 judge_recognition_3 judge_recognition_4 judge_recognition_5",
+    ),
+    "mean recall": JudgeTable(
+        lambda judge: metrics.mean_recall(judge.strict),
+        "judge",
+        "judge_mean_recall judge_mean_recall_above_chance",
+    ),
+}
+"""Name of each table of the page on a judge -> the table."""
 
 
 @finding
-def spread_over_runs(judge: ShownJudge) -> pd.DataFrame:
-    """Return the standard deviation of every metric over the runs of the shown judge; n counts runs."""
-    return judge.recorded(judge.strict.spread, "judge_spread", SHOWN_METRICS)
+def judge_table(judge: ShownJudge, name: str) -> pd.DataFrame:
+    """Return a table of the judge that a page shows, with a key for each row that is recorded.
 
+    Parameters
+    ----------
+    judge : ShownJudge
+        As :func:`shown_judge` gives it; where there is none, every row says so.
+    name : str
+        ``metrics``: coverage and every metric, mean over runs; ``metrics by the authors' rule``: the same with replies
+        read by the authors' rule; ``spread over runs``: standard deviations, n counts runs. ``replies``: what became of
+        the replies of all runs. ``bounds``: lowest and highest accuracy for any values of the missing scores.
+        ``truth by predicted level``: mean ground truth of the conversations that get each level. ``agreement between
+        runs``: share of the conversations with one label in all runs. ``level and length``: mean error, and
+        correlation of the scores with the words of the assistant. ``what the correlation rests on``: within
+        participants, between them, and given lengths. ``Youden's index``: of each level, recall minus the share of the
+        other conversations that get it. ``mean recall``: over the levels that enough people gave, and above chance.
 
-@finding
-def metrics_by_authors_rule(judge: ShownJudge) -> pd.DataFrame:
-    """Return the same as :func:`metrics_over_runs`, with replies read by the authors' rule."""
-    return judge.recorded(judge.authors.mean, "judge_authors", SHOWN_METRICS)
+    Returns
+    -------
+    DataFrame
+        Rows of estimates.
 
-
-@finding
-def reply_counts(judge: ShownJudge) -> pd.DataFrame:
-    """Return what became of the replies of all runs: how many were usable, refused, cut off, and so on.
-
-    The share of usable ones has no key here; :func:`metrics_over_runs` has it as a mean over runs.
+    Raises
+    ------
+    KeyError
+        If there is no table of that name.
     """
-    counts = ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
-    table = metrics.coverage(judge.replies, judge.bootstrap)
-    return judge.recorded(table, "judge_count", counts)
-
-
-@finding
-def accuracy_bounds(judge: ShownJudge) -> pd.DataFrame:
-    """Return the lowest and highest accuracy that any values of the missing scores could give."""
-    bounds = metrics.missing_bounds(judge.replies, judge.bootstrap)
-    return judge.recorded(bounds, "judge_bound")
-
-
-@finding
-def truth_by_predicted_level(judge: ShownJudge) -> pd.DataFrame:
-    """Return the mean ground truth of the conversations that get each level."""
-    return judge.recorded(metrics.calibration(judge.strict), "judge_calibration")
-
-
-@finding
-def agreement_between_runs(judge: ShownJudge) -> pd.DataFrame:
-    """Return the share of the conversations that get one label in all runs."""
-    return judge.recorded(metrics.stability(judge.strict), "judge")
-
-
-@finding
-def level_and_length(judge: ShownJudge, words: pd.Series | None = None) -> pd.DataFrame:
-    """Return the mean error of the scores, and their correlation with the length of the conversation.
-
-    ``words`` are those of :func:`answer_lengths`; without them there is no correlation.
-    """
-    return judge.recorded(metrics.level_and_length(judge.strict, words), "judge")
-
-
-@finding
-def what_correlation_rests_on(
-    judge: ShownJudge, lengths: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Return the judge's correlation within participants, between participants, and given the length of conversations.
-
-    ``lengths`` are those of :func:`answer_lengths`; without them no length is held constant.
-    """
-    return judge.recorded(correlations.what_it_rests_on(judge.strict, lengths), "judge_spearman")
-
-
-@finding
-def youden_by_level(judge: ShownJudge) -> pd.DataFrame:
-    """Return Youden's index of each level: recall minus the share of the other conversations that get the level."""
-    return judge.recorded(metrics.recognition(judge.strict), "judge_recognition")
-
-
-@finding
-def mean_recall(judge: ShownJudge) -> pd.DataFrame:
-    """Return the mean recall of the levels that enough people gave, and by how much it lies above chance."""
-    return judge.recorded(metrics.mean_recall(judge.strict), "judge")
+    definition = TABLES[name]
+    table = definition.compute(judge)
+    keys = f"{definition.prefix}_" + table.index.astype(str)
+    keys = keys.where(keys.isin(definition.keys.split()), "")
+    table = table.assign(method=judge.method_prefix + table["method"], key=keys)
+    if not judge.name:
+        table = table.assign(estimate=np.nan, low=np.nan, high=np.nan, n=0, reason=ABSENT)
+    return table
 
 
 @finding
@@ -199,7 +216,8 @@ def recall_and_false_positive_rate(over_runs: pd.DataFrame) -> dict[str, pd.Data
     Parameters
     ----------
     over_runs : DataFrame
-        Metrics of a judge, such as those of :func:`metrics_over_runs`; the second share is one minus the specificity.
+        Metrics of a judge, as the table ``metrics`` of :func:`judge_table` has them; the second share is one minus the
+        specificity.
 
     Returns
     -------
