@@ -51,9 +51,9 @@ def read_values(path: Path) -> dict[str, dict]:
     return {row["quantity"]: row for row in rows}
 
 
-def read_families(path: Path = FAMILIES) -> dict:
+def read_families() -> dict:
     """Families, quantities that are not computed, and statistics without a reference."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return yaml.safe_load(FAMILIES.read_text(encoding="utf-8"))
 
 
 def family_of(quantities: Iterable[str], families: Mapping) -> dict[str, dict]:
@@ -197,7 +197,7 @@ def odds_ratios(values: Mapping[str, dict]) -> dict:
     }
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Run the command line; return its exit code: 0 agreement, 1 values moved, 2 it could not be told."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("verb", choices=["run", "compare", "table"])
@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--update", action="store_true", help="write the values to tests/reference/golden.csv"
     )
-    options = parser.parse_intermixed_args(arguments)
+    options = parser.parse_intermixed_args()
     try:
         with tempfile.TemporaryDirectory() as folder:
             new = options.new or Path(folder) / "values.csv"

@@ -425,12 +425,7 @@ def judge_statistics(study: Numbers, scores: JudgeScores) -> dict[str, float]:
     }
 
 
-def judge_values(
-    parameters: Parameters,
-    judge: JudgeParameters,
-    batches: int = JUDGE_BATCHES,
-    text_batches: int = TEXT_BATCHES,
-) -> pd.DataFrame:
+def judge_values(parameters: Parameters, judge: JudgeParameters) -> pd.DataFrame:
     """True values of a simulated judge and their Monte Carlo errors: a row for each statistic.
 
     To write texts takes a hundred times as long as to draw numbers. So most draws take a constant number of words for
@@ -438,13 +433,13 @@ def judge_values(
     """
     of_numbers, of_texts = np.random.SeedSequence(SEED_OF_JUDGE).spawn(2)
     by_turns = []
-    for seed in of_numbers.spawn(batches):
+    for seed in of_numbers.spawn(JUDGE_BATCHES):
         of_study, of_judge = seed.spawn(2)
         study = draw(parameters, np.random.default_rng(of_study), SCALE)
         scores = draw_judge(study, words_by_turns(study), judge, np.random.default_rng(of_judge))
         by_turns.append(judge_statistics(study, scores))
     differences = []
-    for seed in of_texts.spawn(text_batches):
+    for seed in of_texts.spawn(TEXT_BATCHES):
         of_study, of_words, of_judge = seed.spawn(3)
         study = draw(parameters, np.random.default_rng(of_study))
         texts = write_words(study, np.random.default_rng(of_words)).assistant

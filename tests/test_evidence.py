@@ -228,20 +228,21 @@ def changed_rows(path, change):
     return path
 
 
-def test_the_verdict_names_what_is_outside(tmp_path):
+def test_the_verdict_names_what_is_outside(tmp_path, monkeypatch):
     path = changed_rows(
         tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])}
     )
-    verdict = stored_coverage.coverage_verdict("within", path)
+    monkeypatch.setattr(stored_coverage, "data_file", lambda name: path)
+    verdict = stored_coverage.coverage_verdict("within")
     naming.check(verdict, "0 of 14", "95%", "91%", "98%")
-    assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
+    assert stored_coverage.coverage_exclusions()["estimate"].tolist() == [0, 0]
     first = COVERAGE["results"][0]
     changed_rows(
         path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])}
     )
-    text = stored_coverage.coverage_verdict("within", path)
+    text = stored_coverage.coverage_verdict("within")
     naming.check(text, "1 of 14", "alpha per turn 50.0%", "1 (alpha per turn, 50.0%)")
-    assert stored_coverage.coverage_exclusions(path)[["estimate", "n"]].to_numpy().tolist() == [
+    assert stored_coverage.coverage_exclusions()[["estimate", "n"]].to_numpy().tolist() == [
         [1, 28],
         [1, 28],
     ]

@@ -275,8 +275,9 @@ def test_a_dimension_never_asked_says_so(minimal_sheets):
     assert set(shown["rating"]) == {"none"}
 
 
-def test_long_texts_are_cut_at_a_word_with_a_mark(chosen):
-    shown = examples.dimensions_shown(chosen, "Affective", length=40)
+def test_long_texts_are_cut_at_a_word_with_a_mark(chosen, monkeypatch):
+    monkeypatch.setattr(examples, "CUT", 40)
+    shown = examples.dimensions_shown(chosen, "Affective")
     text = shown.loc["high", "assistant's turn"]
     whole = chosen.loc[
         (chosen["dimension"] == "Affective") & (chosen["end"] == "high"), "assistant"

@@ -85,7 +85,7 @@ LINES = pd.DataFrame(
     [[1.0, 2, 3, 4, 5], [5, 4, 3, 2, 1]] * 5, index=[f"P{row // 2}" for row in range(10)]
 )
 CONSTANT = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [2.0] * 4}, index=list("pqrs"))
-counted = partial(reliability.retained, seed=1, simulations=50)
+counted = partial(reliability.retained, seed=1)
 
 
 @pytest.mark.parametrize(

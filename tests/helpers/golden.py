@@ -411,7 +411,7 @@ def of_conditions():
 
 def of_poor_turns():
     # In the reference the outcome is the post-task experience, whose four ratings are equal there.
-    table = poor_turn.poor_turn_effects(study(), bootstrap_of(study()), outcome="experience")
+    table = poor_turn.poor_turn_measures(study(), bootstrap_of(study()), "experience")["d"]
     any_turn = "at least one poor turn"
     yield "d_any_vs_none", table.loc[f"{any_turn}, between conversations", "estimate"], CLOSED_FORM
     yield (

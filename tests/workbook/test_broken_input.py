@@ -330,16 +330,6 @@ REFUSED = {
 }
 
 
-OF_LIBRARIES = "|".join(
-    [
-        r"(?<=sheet Messages: not a workbook that can be read )\(.*?\)",
-        r"(?<=unpacked )\(Error .*?\)",
-        r"(?<=not well-formed ).*?(?=\. Save)",
-    ]
-)
-"""What the libraries that read workbooks, archives and XML say in their own words."""
-
-
 @pytest.mark.parametrize(("make", "places"), REFUSED.values(), ids=REFUSED)
 def test_what_can_not_be_used_is_refused_with_its_place_and_fix_and_nothing_is_written(
     make, places, bench, sense7

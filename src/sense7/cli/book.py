@@ -11,7 +11,6 @@ from sense7 import __version__
 from sense7.cli.common import (
     Jobs,
     Json,
-    NewFolder,
     Parameters,
     Quiet,
     Scheduler,
@@ -228,7 +227,7 @@ def verify(
 
 
 def site(
-    out: NewFolder,
+    out: Annotated[Path, argument("Folder to write; absent or empty.", "OUT")],
     editions: Annotated[list[str], argument("Names of finished editions.", "EDITION...")],
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""

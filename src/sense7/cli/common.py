@@ -6,7 +6,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -31,7 +30,6 @@ Parameters = Annotated[
     Many, option("A parameter.", "--parameter", "-p", metavar="NAME=VALUE", many=True)
 ]
 Workbook = Annotated[str, argument("A workbook or a data set.", "DATA")]
-NewFolder = Annotated[Path, argument("Folder to write; absent or empty.", "OUT")]
 Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
 Scheduler = Annotated[
     str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")

@@ -114,11 +114,11 @@ def alternative_test(
     return AlternativeTest(advantage, p)
 
 
-def benjamini_yekutieli(p: np.ndarray, q: float = 0.05) -> np.ndarray:
-    r"""Hypotheses that are rejected at a false discovery rate under any dependence of the tests.
+def benjamini_yekutieli(p: np.ndarray) -> np.ndarray:
+    r"""Hypotheses that are rejected at a false discovery rate of 0.05 under any dependence of the tests.
 
     The k smallest p values are rejected for the largest k with
-    :math:`p_{(k)} \le \frac{k}{m} \frac{q}{\sum_{i=1}^m 1/i}`.
+    :math:`p_{(k)} \le \frac{k}{m} \frac{0.05}{\sum_{i=1}^m 1/i}`.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def benjamini_yekutieli(p: np.ndarray, q: float = 0.05) -> np.ndarray:
     harmonic_sums = np.concatenate([[1.0], np.cumsum(1 / places)])
     p_or_last = np.where(tested, p, np.inf)
     ordered = np.sort(p_or_last, axis=-1)
-    limits = places * q / (np.maximum(tests, 1) * harmonic_sums[tests])
+    limits = places * 0.05 / (np.maximum(tests, 1) * harmonic_sums[tests])
     rejections = np.where(ordered <= limits, places, 0).max(axis=-1, keepdims=True)
     largest_rejected = np.take_along_axis(ordered, np.maximum(rejections - 1, 0), axis=-1)
     return tested & (rejections > 0) & (p_or_last <= largest_rejected)

@@ -259,9 +259,7 @@ def reduced_correlations(correlations: np.ndarray) -> np.ndarray:
     return correlations - unexplained[..., None] * np.eye(correlations.shape[-1])
 
 
-def noise_eigenvalues(
-    rows: int, items: int, *, seed: int, simulations: int = SIMULATIONS
-) -> tuple[np.ndarray, np.ndarray]:
+def noise_eigenvalues(rows: int, items: int, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Quantiles of the eigenvalues of unrelated normal data, by rank.
 
     Examples
@@ -273,7 +271,7 @@ def noise_eigenvalues(
     # Sums of squares of normal data are Wishart distributed: no data need be drawn.
     generator = np.random.default_rng(seed)
     covariances = stats.wishart.rvs(
-        rows - 1, np.eye(items), size=simulations, random_state=generator
+        rows - 1, np.eye(items), size=SIMULATIONS, random_state=generator
     )
     correlations = correlations_from_covariances(covariances)
     components = descending_eigenvalues(correlations)

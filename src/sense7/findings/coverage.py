@@ -1,7 +1,5 @@
 r"""Whether intervals hold the truth as often as they say: the stored coverage over simulated studies."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from scipy import optimize, stats
@@ -61,15 +59,15 @@ def wilson_row(count: int, n: int, *, unit: str, method: str) -> dict:
     return estimate_row(count / n, limits.low, limits.high, n=n, unit=unit, method=method)
 
 
-def _stored(path: str | Path | None = None) -> dict:
+def _stored() -> dict:
     """The stored result of the simulation."""
-    return read_json(Path(path or data_file(COVERAGE)))
+    return read_json(data_file(COVERAGE))
 
 
-def _entries(design: str, kind: str, path: str | Path | None = None) -> list[dict]:
+def _entries(design: str, kind: str) -> list[dict]:
     """Stored results of one design and kind, as :func:`coverage_table` explains them."""
     chosen = []
-    for entry in _stored(path)["results"]:
+    for entry in _stored()["results"]:
         if entry["design"] == design and entry["kind"] == kind:
             chosen.append(entry)
     return chosen
@@ -98,7 +96,7 @@ def coverage_settings() -> pd.DataFrame:
 
 
 @finding
-def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> pd.DataFrame:
+def coverage_table(*, design: str, kind: str) -> pd.DataFrame:
     """Coverage of the intervals in simulated studies, or error rates of tests, as stored.
 
     Parameters
@@ -109,8 +107,6 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
         Intervals that resample participants; intervals that take turns or conversations as independent; another
         interval of alpha; or the share of studies without any effect in which a difference of conditions came out
         significant.
-    path : path, optional
-        Another file than that of the project's ``data/``.
 
     Returns
     -------
@@ -120,7 +116,7 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
     """
     rows = {}
     keys = {}
-    for entry in _entries(design, kind, path):
+    for entry in _entries(design, kind):
         name = entry["name"]
         rows[name] = wilson_row(
             entry["count"],
@@ -140,7 +136,7 @@ def _recorded(entry: dict) -> bool:
     return entry["design"] == "within" and "quadratic" not in entry["key"]
 
 
-def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame:
+def coverage_misses(design: str) -> pd.DataFrame:
     """Number of intervals over participants below and above the truth, and their mean width, by statistic.
 
     Returns
@@ -152,7 +148,7 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
     """
     standard_errors_wide = 2 * stats.norm.ppf(0.975)
     rows = {}
-    for entry in _entries(design, "participants", path):
+    for entry in _entries(design, "participants"):
         right_width = standard_errors_wide * entry["standard_deviation"]
         rows[entry["name"]] = {
             "interval below the truth": entry["too_low"],
@@ -182,7 +178,7 @@ def coverage_truths(design: str) -> pd.DataFrame:
 
 
 @finding
-def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
+def coverage_exclusions() -> pd.DataFrame:
     """Number of intervals over resampled participants whose coverage is not their confidence.
 
     Returns
@@ -191,8 +187,8 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
         Of all statistics in both designs (n): number whose Wilson interval excludes the confidence on either side, and
         number whose coverage is below it. Counts, without intervals.
     """
-    within = coverage_table(design="within", kind="participants", path=path)
-    between = coverage_table(design="between", kind="participants", path=path)
+    within = coverage_table(design="within", kind="participants")
+    between = coverage_table(design="between", kind="participants")
     intervals = pd.concat([within, between])
 
     def count(label: str, chosen: pd.Series, key: str) -> dict:
@@ -213,13 +209,13 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
     return estimate_table(rows, "intervals whose")
 
 
-def coverage_verdict(design: str, path: str | Path | None = None) -> str:
+def coverage_verdict(design: str) -> str:
     """Verdict on the coverage of the intervals over resampled participants, in words.
 
     Those are named whose Wilson interval excludes the confidence; then those outside ``KEPT``, a range that allows for
     intervals that are a little narrow.
     """
-    table = coverage_table(design=design, kind="participants", path=path)
+    table = coverage_table(design=design, kind="participants")
     excluding = table[_excludes_nominal(table)]
     verdict = f"For {len(excluding)} of {len(table)} the Wilson interval excludes {NOMINAL:.0%}"
     coverages = [f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows()]

@@ -273,7 +273,7 @@ def _why_none(study: Study, name: str, end: str, candidates: int) -> str:
     return f"every participant, or every text, with a turn rated {words} is an example already"
 
 
-def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd.DataFrame:
+def dimensions_shown(examples: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return both examples of one dimension for a page: rating and the two texts, long ones cut.
 
     Parameters
@@ -282,8 +282,6 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
         As :func:`rated_examples` returns them.
     name : str
         Name of the dimension.
-    length : int
-        Characters after which a text is cut, with a mark.
 
     Returns
     -------
@@ -305,20 +303,20 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
             level = int(labels(row["level"]))
             rows[row["end"]] = {
                 "rating": LEVELS[level - 1],
-                "user, before": _cut(row["user"], length),
-                "assistant's turn": _cut(row["assistant"], length),
+                "user, before": _cut(row["user"]),
+                "assistant's turn": _cut(row["assistant"]),
                 "conversation in full": row["conversation"],
             }
     return frame_of(rows, "rated")
 
 
-def _cut(text: str, length: int) -> str:
-    """At most so many characters, ending at a word, with a mark where something is missing."""
+def _cut(text: str) -> str:
+    """At most ``CUT`` characters of a text, ending at a word, with a mark where something is missing."""
     text = " ".join(text.split())
-    if len(text) <= length:
+    if len(text) <= CUT:
         return text
-    head = text[:length]
-    has_late_space = " " in head[length // 2 :]
+    head = text[:CUT]
+    has_late_space = " " in head[CUT // 2 :]
     if has_late_space:
         head = head.rsplit(" ", 1)[0]
     return head + CUT_MARK

@@ -158,15 +158,13 @@ def _are_possible(published: np.ndarray, total: int | np.ndarray) -> np.ndarray:
     return distances <= 0.5 * 10.0**-DECIMALS
 
 
-def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL) -> list[int]:
+def possible_totals(shares: Mapping[str, float]) -> list[int]:
     """Return the numbers of people of which all published shares can be shares, see :func:`rounded_counts`.
 
     Parameters
     ----------
     shares : mapping
         Name -> published share, from 0 to 1.
-    most : int
-        Largest number of people that is tried.
 
     Returns
     -------
@@ -175,11 +173,11 @@ def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL) -> l
 
     Examples
     --------
-    >>> possible_totals({"a": 0.333, "b": 0.5}, most=14), possible_totals({"a": 0.333}, most=6)
+    >>> possible_totals({"a": 0.333, "b": 0.5})[:2], possible_totals({"a": 0.333})[:2]
     ([6, 12], [3, 6])
     """
     published = np.array(list(shares.values()), dtype=float)
-    totals = np.arange(1, most + 1)
+    totals = np.arange(1, LARGEST_TOTAL + 1)
     possible = _are_possible(published, totals[:, None])
     return totals[possible.all(axis=1)].tolist()
 

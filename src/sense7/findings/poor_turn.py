@@ -200,11 +200,9 @@ def _why_no_outcome(study: Study, outcome: str) -> str:
     return ""
 
 
-def poor_turn_effects(
-    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
-) -> pd.DataFrame:
+def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return Cohen's d of a poor turn by every definition: the table ``d`` of :func:`poor_turn_measures`."""
-    return poor_turn_measures(study, bootstrap, outcome)["d"]
+    return poor_turn_measures(study, bootstrap)["d"]
 
 
 @finding

@@ -453,9 +453,7 @@ def eigenvalues_of(covariances: np.ndarray) -> np.ndarray:
     return descending_eigenvalues(correlations_from_covariances(covariances))
 
 
-def parallel_analysis(
-    ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
-) -> pd.DataFrame:
+def parallel_analysis(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Return the eigenvalues of the ratings beside those of noise, listwise.
 
     Eigenvalues of noise depend on the number of independent units. Turns of one person are not independent, so the
@@ -483,12 +481,10 @@ def parallel_analysis(
     correlations = correlations_from_covariances(np.cov(items.used.to_numpy(dtype=float).T))
     components = descending_eigenvalues(correlations)
     factors = descending_eigenvalues(reduced_correlations(correlations))
-    noise = noise_eigenvalues(units, k, seed=seed, simulations=simulations)
+    noise = noise_eigenvalues(units, k, seed=seed)
     noise_of_participants = (np.full(k, np.nan), np.full(k, np.nan))
     if participants > k + 1:
-        noise_of_participants = noise_eigenvalues(
-            participants, k, seed=seed, simulations=simulations
-        )
+        noise_of_participants = noise_eigenvalues(participants, k, seed=seed)
     columns = [components, noise[0], noise_of_participants[0]]
     columns += [factors, noise[1], noise_of_participants[1]]
     ranks = pd.RangeIndex(1, k + 1, name="rank")
@@ -496,13 +492,13 @@ def parallel_analysis(
 
 
 @finding
-def retained(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
+def retained(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Return how many components and factors exceed noise (`parallel_analysis`), counted until one does not."""
     items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
-    table = parallel_analysis(ratings, seed=seed, simulations=simulations)
+    table = parallel_analysis(ratings, seed=seed)
     units, k = items.used.shape
     participants = items.used.index.nunique()
-    data_sets = count_of(simulations, "data set")
+    data_sets = count_of(SIMULATIONS, "data set")
     method = f"parallel analysis, {data_sets} of noise, {QUANTILE:.0%} quantile{items.note}"
 
     def row(counted: str, noise: str, n: int, key: str) -> dict:
