@@ -52,8 +52,8 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
     A level is what is declared for exactly this text: a word, or a number on a declared scale. A word beside a number
     decides, if both lie on one side of the middle of that scale.
     """
-    text = as_text(cell)
-    word = normalise_word(text) if text else ""
+    text = as_text(cell) or ""
+    word = normalise_word(text)
     if not word:
         return np.nan, ABSENT
     number = None
@@ -100,7 +100,9 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray, Counter
     cells = table.cells(column.official)
     keys = distinct_keys(cells)
     code_of = {}
-    texts, levels, states = [], [], []
+    texts = []
+    levels = []
+    states = []
     for key, cell in dict(zip(keys, cells, strict=True)).items():
         level, state = level_of(cell, answers, table.reading.decimal)
         code_of[key] = len(texts)
@@ -109,7 +111,9 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray, Counter
         states.append(state)
     codes = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
 
-    rows_of, unreadable, against = {}, Counter(), []
+    rows_of = {}
+    against = []
+    unreadable = Counter()
     for code, state in enumerate(states):
         if state in (UNREADABLE, AGAINST):
             rows_of[texts[code]] = np.flatnonzero(codes == code) + 2
@@ -123,14 +127,15 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray, Counter
     if against:
         table.add("number-against-word", column.official, rows_of[against[0]], against[0])
     if _is_refused(table, unreadable, answered):
-        shown = [f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(12)]
-        values = ", ".join(shown)
-        if len(unreadable) > len(shown):
-            values += f" and {len(unreadable) - len(shown):,} more"
-        entry = "column-left-out" if table.reading.leaves_out else "undeclared"
-        table.add(entry, column.official, values=values, answered=answered)
+        frequent = [f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(12)]
+        values = ", ".join(frequent)
+        if len(unreadable) > len(frequent):
+            values += f" and {len(unreadable) - len(frequent):,} more"
         table.undeclared.add(column.official)
-        if table.reading.leaves_out:
+        if not table.reading.leaves_out:
+            table.add("undeclared", column.official, values=values, answered=answered)
+        else:
+            table.add("column-left-out", column.official, values=values, answered=answered)
             read[:] = np.nan
             state_codes[state_codes != STATES.index(ABSENT)] = STATES.index(UNREADABLE)
     else:

@@ -27,13 +27,14 @@ def write_draft(path: Path) -> Path:
 
     Where all columns of the official workbook are there, that is its reading file.
     """
-    place = reading_path(path)
-    if place.exists():
-        raise UserError(f"{place}: is there already. Complete it, or remove it to have a draft.")
+    draft = reading_path(path)
+    if draft.exists():
+        raise UserError(f"{draft}: is there already. Complete it, or remove it to have a draft.")
     reading = parse_reading("reading: 1", path)
     passes = read_passes(sheets_of(path, reading), reading)
-    text = official_text() if _has_official_columns(passes) else draft_of(passes)
-    return write_reading(path, text)
+    if _has_official_columns(passes):
+        return write_reading(path, official_text())
+    return write_reading(path, draft_of(passes))
 
 
 def draft_of(passes: Passes) -> str:
@@ -108,8 +109,10 @@ def _scales(passes: Passes) -> list[str]:
         words = [text for text in texts if as_number(text) is None]
         lines.append(f"  {scale.name}: # {', '.join(columns)}")
         if numbers:
-            seen = f"numbers from {min(numbers):g} to {max(numbers):g}"
-            lines.append(f"    scale: [LEAST, MOST] # {seen}; a missing-value code is no end")
+            numbers_in_use = f"numbers from {min(numbers):g} to {max(numbers):g}"
+            lines.append(
+                f"    scale: [LEAST, MOST] # {numbers_in_use}; a missing-value code is no end"
+            )
         if words:
             lines.append("    categories: # the level of each, on the scale")
             for word in words[:MOST_VALUES]:

@@ -93,11 +93,11 @@ def _keys(table: Table, names: Sequence, roles: Sequence, content: Sequence) -> 
     keys = []
     runs = {}  # conversation -> role and text of its last row, and the row in which they began
     for row, (name, cell) in enumerate(zip(names, table.cells("MessageId"), strict=True), 2):
-        said = (roles[row - 2], content[row - 2])
-        if runs.get(name, (None,))[0] != said:
-            runs[name] = said, row
+        message = (roles[row - 2], content[row - 2])
+        if runs.get(name, (None,))[0] != message:
+            runs[name] = message, row
         identifier = as_name(cell)
-        if name is None or (identifier is None and is_blank(said[1])):
+        if name is None or (identifier is None and is_blank(message[1])):
             keys.append(None)
         elif identifier is None:
             keys.append((name, f"in row {runs[name][1]}"))

@@ -57,7 +57,7 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
     declared = table.reading.characteristics
     for header in table.further:
         characteristic = declared.get(header, Characteristic(missing=table.reading.missing))
-        if characteristic.kind == "leave out":
+        if characteristic.type == "leave out":
             continue
         name = header
         while name in columns or name == "row":
@@ -92,20 +92,20 @@ def _read_characteristic(table: Table, header: str, declared: Characteristic) ->
     texts = list(map(as_text, cells))
     texts = table.without_missing(header, texts, MISSING_TEXTS - {"None"}, declared.missing)
     numbers = np.full(len(cells), np.nan)
-    others = []
+    not_numbers = []
     for index, text in enumerate(texts):
         if text is not None and text.strip():
             number = as_number(cells[index], table.reading.decimal)
             if number is None:
-                others.append(index)
+                not_numbers.append(index)
             else:
                 numbers[index] = number
-    is_number = declared.kind == "number"
-    if declared.kind is None:
-        is_number = not others and bool(np.isfinite(numbers).any())
+    is_number = declared.type == "number"
+    if declared.type is None:
+        is_number = not not_numbers and bool(np.isfinite(numbers).any())
     if not is_number:
         names = as_names(texts)
         return [declared.labels.get(name, name) for name in names]
-    for index in others:
+    for index in not_numbers:
         table.add("not-a-number", header, [index + 2], texts[index])
     return numbers

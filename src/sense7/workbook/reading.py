@@ -20,12 +20,22 @@ LABELS = {"not applicable": NOT_RATED, "declined": DECLINED, "missing": ABSENT}
 
 ROLES = ("user", "assistant", "error")
 SHEETS = (*CORE_COLUMNS, "Participants")
-KINDS = ("number", "group", "leave out")
+TYPES = ("number", "group", "leave out")
 """What a column of the participants' sheet can be declared to be."""
 
 _KEYS = (
-    *("reading", "unforeseen", "unreadable", "decimal", "sheets", "columns", "roles"),
-    *("missingValues", "prompted", "defaults", "exceptions", "characteristics"),
+    "reading",
+    "unforeseen",
+    "unreadable",
+    "decimal",
+    "sheets",
+    "columns",
+    "roles",
+    "missingValues",
+    "prompted",
+    "defaults",
+    "exceptions",
+    "characteristics",
 )
 
 STANDARD = """\
@@ -89,9 +99,9 @@ class Answers:
 
 @dataclass(frozen=True)
 class Characteristic:
-    """How a column of the participants' sheet is read; ``kind`` is one of ``KINDS``, or None if nobody said."""
+    """How a column of the participants' sheet is read; ``type`` is one of ``TYPES``, or None if nobody said."""
 
-    kind: str | None = None
+    type: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
 
@@ -122,7 +132,9 @@ class Reading:
     @property
     def severity(self) -> str:
         """Severity of what stops the analysis of a workbook of one's own."""
-        return WARNING if self.leaves_out else ERROR
+        if self.leaves_out:
+            return WARNING
+        return ERROR
 
     def answers_of(self, column: Column) -> Answers:
         """How the answers of a column are read: as an exception declares, else as the default of its scale."""
@@ -170,28 +182,30 @@ def reading_path(path: str | Path) -> Path:
 
 def reading_beside(path: str | Path) -> Reading:
     """Read what lies beside a workbook; without a reading file only the words of the official format are known."""
-    place = reading_path(path)
-    if not place.exists():
-        return parse_reading("reading: 1", f"{path}: no {place.name} beside it")
-    with reading(place) as stream:
+    file = reading_path(path)
+    if not file.exists():
+        return parse_reading("reading: 1", f"{path}: no {file.name} beside it")
+    with reading(file) as stream:
         content = stream.read()
     try:
-        return parse_reading(content.decode("utf-8-sig"), place)
+        return parse_reading(content.decode("utf-8-sig"), file)
     except UnicodeDecodeError:
-        raise refusal(place, "reading-file", problem="not in UTF-8; save it so") from None
+        raise refusal(file, "reading-file", problem="not in UTF-8; save it so") from None
 
 
 def reading_digest(path: str | Path, sha256: str) -> str:
     """SHA-256 of a workbook and its reading file; that of the workbook alone if there is none."""
     text = reading_beside(path).text
-    return digest_of(f"{sha256} {text}".encode()) if text else sha256
+    if not text:
+        return sha256
+    return digest_of(f"{sha256} {text}".encode())
 
 
 def write_reading(path: str | Path, text: str) -> Path:
     """Write the reading file of a workbook."""
-    place = reading_path(path)
-    write_whole(place, text, replace=True)
-    return place
+    file = reading_path(path)
+    write_whole(file, text, replace=True)
+    return file
 
 
 @functools.cache
@@ -278,10 +292,14 @@ def _answers(content: Mapping) -> dict[str, Answers]:
 def _overlaid(answers: Answers, entry: object) -> Answers:
     """How answers are read that differ by an entry: its scale and its words replace, its missing values are added."""
     entry = _mapping(entry, ("scale", "categories", "missingValues"))
-    scale, words, missing = answers.scale, answers.words, answers.missing
+    scale = answers.scale
+    words = answers.words
+    missing = answers.missing
     declared = _missing(entry.get("missingValues", []))
     if "scale" in entry:
-        ends = list(map(as_number, entry["scale"])) if isinstance(entry["scale"], list) else []
+        ends = []
+        if isinstance(entry["scale"], list):
+            ends = list(map(as_number, entry["scale"]))
         if len(ends) != 2 or None in ends or ends[0] == ends[1]:
             raise ValueError(f"scale: {entry['scale']}: write what means least and most: [1, 7]")
         scale = Interval(*ends)
@@ -305,9 +323,9 @@ def _words(categories: object, size: int, scale: Interval | None) -> dict[str, f
         raise ValueError("categories: write words, or entries of value and level")
     levels = {}
     are_entries = isinstance(categories[0], Mapping)
-    for place, category in enumerate(categories):
+    for number_of_level, category in enumerate(categories):
         spellings = category if isinstance(category, list) else [category]
-        level = 1 + (size - 1) * place / (len(categories) - 1)
+        level = 1 + (size - 1) * number_of_level / (len(categories) - 1)
         if are_entries:
             entry = _mapping(category, ("value", "level"))
             spellings, number = [entry.get("value")], as_number(entry.get("level"))
@@ -327,7 +345,9 @@ def _missing(values: object) -> dict[str, str]:
         raise ValueError("missingValues: write a list of values, or of entries of value and label")
     labels = {}
     for item in values:
-        entry = _mapping({"value": item} if isinstance(item, str) else item, ("value", "label"))
+        entry = {"value": item}
+        if not isinstance(item, str):
+            entry = _mapping(item, ("value", "label"))
         value, label = normalise_word(entry.get("value", "")), entry.get("label", "missing")
         if not value or label not in LABELS or value in labels:
             raise ValueError(f"{value}: no value, there twice, or a label but {', '.join(LABELS)}")
@@ -337,16 +357,20 @@ def _missing(values: object) -> dict[str, str]:
 
 def _characteristic(entry: object, missing: Mapping) -> Characteristic:
     """How a column of the participants' sheet is read."""
-    entry = {"type": entry} if isinstance(entry, str) else entry
+    if isinstance(entry, str):
+        entry = {"type": entry}
     entry = _mapping(entry, ("type", "categories", "missingValues"))
     labels = {}
     for item in entry.get("categories", []):
         category = _mapping(item, ("value", "label"))
         labels[as_name(category.get("value"))] = category.get("label")
-    kind = entry.get("type", "group" if labels else None)
-    if kind not in (*KINDS, None) or None in (*labels, *labels.values()):
-        raise ValueError(f"write {', '.join(KINDS)}, or categories of value and label")
-    return Characteristic(kind, labels, {**missing, **_missing(entry.get("missingValues", []))})
+    default = "group" if labels else None
+    type_of_column = entry.get("type", default)
+    if type_of_column not in (*TYPES, None) or None in (*labels, *labels.values()):
+        raise ValueError(f"write {', '.join(TYPES)}, or categories of value and label")
+    return Characteristic(
+        type_of_column, labels, {**missing, **_missing(entry.get("missingValues", []))}
+    )
 
 
 def _prompted(value: object) -> str | tuple[str, ...]:

@@ -91,7 +91,9 @@ class Table:
             return None
         suffix = name.removeprefix(normalise_word(_AFTER_TASK))
         dimensions = [name for name in DIMENSION_NAMES if normalise_word(name) in suffix]
-        return f"{_AFTER_TASK}{dimensions[0]}" if len(dimensions) == 1 else None
+        if len(dimensions) != 1:
+            return None
+        return f"{_AFTER_TASK}{dimensions[0]}"
 
     @property
     def rated_columns(self) -> list[Column]:
@@ -131,12 +133,12 @@ class Table:
         """A column of names or ids; None where the cell is blank or says that there is none, which is counted."""
         names = as_names(self.cells(official))
         is_id = official in ("PID", "TaskId")
-        accepted = set() if is_id else {"None"}
-        names = self.without_missing(official, names, MISSING_TEXTS - accepted)
-        if is_id:
-            for row, cell in enumerate(self.cells(official), 2):
-                if not isinstance(cell, str | None) and not _is_whole(cell):
-                    self.add("id-type", official, [row], cell, severity=self.reading.severity)
+        if not is_id:
+            return self.without_missing(official, names, MISSING_TEXTS - {"None"})
+        names = self.without_missing(official, names, MISSING_TEXTS)
+        for row, cell in enumerate(self.cells(official), 2):
+            if not isinstance(cell, str | None) and not _is_whole(cell):
+                self.add("id-type", official, [row], cell, severity=self.reading.severity)
         return names
 
     def without_missing(

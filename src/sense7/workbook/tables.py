@@ -142,7 +142,7 @@ def read_table(path: Path, decimal: str = ".") -> Sheet:
             row = [shared_cells.setdefault(cell, cell) for cell in typed]
             rows.append(row + [None] * (len(header) - len(filled)))
     except csv.Error as error:
-        line = table.line_num + (1 if separator_line else 0)
+        line = table.line_num + bool(separator_line)
         reason = f"no CSV, at or before line {line} ({one_line(error)})"
         raise refusal(path, "no-csv", row=len(rows) + 2, reason=reason) from None
     return Sheet(path.stem, header, without_end(rows, [None] * len(header)))

@@ -160,12 +160,15 @@ def parts_of_sheets(path: Path, parts: Mapping[str, bytes]) -> tuple[dict[str, s
     """Name of each sheet -> its part; and whether the formulas were calculated when the file was saved."""
     book = next(name for name in parts if name.endswith("workbook.xml"))
     folder = book.removesuffix("workbook.xml")
-    targets, sheets, is_calculated = {}, {}, True
+    targets = {}
+    sheets = {}
+    is_calculated = True
     try:
         for element in ElementTree.fromstring(parts[f"{folder}_rels/workbook.xml.rels"]):  # noqa: S314 -- no document type, no entity
             target = element.get("Target", "")
-            is_whole = target.startswith(("/", folder or "/"))
-            targets[element.get("Id")] = target.removeprefix("/") if is_whole else folder + target
+            if not target.startswith(("/", folder or "/")):
+                target = folder + target
+            targets[element.get("Id")] = target.removeprefix("/")
         for element in ElementTree.fromstring(parts[book]).iter():  # noqa: S314
             tag = element.tag.rpartition("}")[2]
             if tag == "calcPr":
@@ -213,26 +216,27 @@ def marks_of(path: Path, name: str, xml: bytes, is_calculated: bool) -> dict[str
                 if tag == "v":
                     value = (element.text or "").strip()
             elif event == "end" and tag == "c":
-                kind, place = element.get("t", "n"), (column, row)
+                type_of_cell = element.get("t", "n")
+                cell = (column, row)
                 if children:
                     height, width = max(height, row), max(width, column + 1)
                 is_too_far = height > MOST_ROWS or width > MOST_COLUMNS
                 if is_too_far or width * height > MOST_CELLS:
                     reason = f"sheet {name} reaches to row {height:,} and column {width:,}"
                     raise refusal(path, "too-large", reason=reason)
-                if kind == "e":
-                    marks["errors"].append(place)
+                if type_of_cell == "e":
+                    marks["errors"].append(cell)
                     if value not in _ERRORS:
-                        raise ValueError(f"cell {cell_name(*place)}: the error {value:.20}")
+                        raise ValueError(f"cell {cell_name(*cell)}: the error {value:.20}")
                 if children[:1] == ["v"] and "f" in children:  # of which calamine drops the value
-                    raise ValueError(f"cell {cell_name(*place)}: a value before its formula")
+                    raise ValueError(f"cell {cell_name(*cell)}: a value before its formula")
                 is_zero = re.fullmatch(r"(?:0(?:\.0*)?)?", value) is not None
                 if (
                     "f" in children
-                    and kind != "str"
+                    and type_of_cell != "str"
                     and (not value or (is_zero and not is_calculated))
                 ):
-                    marks["formulas"].append(place)
+                    marks["formulas"].append(cell)
             if event == "start" and tag == "sheetData":
                 all_rows = element
             elif event == "end" and tag == "row":
