@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from helpers.endpoint import need_the_judge
 from helpers.studies import parse_sheets
 from sense7.csv_text import guarded
 from sense7.errors import UserError
@@ -18,7 +17,6 @@ from sense7.workbook.answers import split_number
 LONGER = 8
 """How many times as long the longer text is; work by its square would take 64 times as long."""
 
-KEY = 'sk-A/b+c=d&_0123<9%>"x\\z~'
 PIECES = [
     " ",
     "1",
@@ -37,7 +35,7 @@ PIECES = [
     "#",
     "(",
 ]
-REPLIES = ["<S2>", "<S2>4</S2>", "<think>", "</think>{", "4 of     ", "score ", '{"a":', "```\n"]
+REPLIES = ["<S2>", "<S2>4</S2>", "<S0>", "</S0>", "</think>{", "4 ", "4/5 ", "* ", '{"a":', "```\n"]
 
 
 def growth(work, text, longer):
@@ -106,14 +104,6 @@ def test_a_cell_is_read_in_proportion_to_its_length(piece, minimal_sheets):
             parse_sheets(sheets)
 
     require_proportional(read, piece)
-
-
-@pytest.mark.parametrize("piece", [*PIECES, KEY[:12], "=", "73"])
-def test_a_text_is_searched_for_the_key_in_proportion_to_its_length(piece):
-    need_the_judge()
-    from sense7.judge.endpoint import Endpoint
-
-    require_proportional(Endpoint("http://localhost", key=KEY).without_key, piece)
 
 
 def test_work_by_the_square_of_the_length_is_noticed():
