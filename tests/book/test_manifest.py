@@ -144,7 +144,6 @@ def test_another_version_than_the_locks_is_named_and_is_another_environment(tmp_
 def project(checkout, monkeypatch, tmp_path):
     """A small checkout with every kind of input; the library's own sources are a copy that can be changed."""
     checkout.book()
-    monkeypatch.setenv("SENSE7_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(inputs, "PACKAGE", tmp_path / "library")
     for name in (
         *(
@@ -157,10 +156,6 @@ def project(checkout, monkeypatch, tmp_path):
             "data/real/table.csv",
             tmp_path / "library" / "estimators" / "mixed.py",
             tmp_path / "library" / "a.txt",
-        ),
-        *(
-            tmp_path / "cache" / "official" / "0" / "official.xlsx",
-            tmp_path / "cache" / "official.provenance.json",
         ),
     ):
         path = checkout.root / name
@@ -181,7 +176,7 @@ def key(project, **options):
 def test_any_change_of_any_input_is_noticed(project, data):
     """One byte, put back with its time or not; a file that is gone, another that came, one that was renamed."""
     known = key(project)
-    folders = (project.root, project.root.parent / "library", project.root.parent / "cache")
+    folders = (project.root, project.root.parent / "library")
     files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     path = data.draw(
         st.sampled_from([path for path in files if path.name not in ("mine.xlsx", "_config.yml")])

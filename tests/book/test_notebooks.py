@@ -159,7 +159,7 @@ def paired(path):
 
 @pytest.mark.parametrize("save", [saved_by_jupytext, paired])
 def test_what_a_page_rests_on_outlives_a_program_that_saves_it(tmp_path, save):
-    names = ("needs", "sources", "stored", "released")
+    names = ("needs", "stored", "released")
     for path in (ROOT / "notebooks").glob("[0-9]*"):
         shutil.copy(path, tmp_path)
     for path in sorted(tmp_path.glob("*.md")):

@@ -20,7 +20,7 @@ from sense7.book.inputs import resolve_inputs
 from sense7.book.rerun import rerun
 from sense7.claims import State
 from sense7.record import format_value
-from sense7.sources import SOURCES, copy_for_edition, fetch, part_files, resolve
+from sense7.sources import SOURCES, copy_for_edition, fetch, resolve
 from sense7.sources.converters import official_sheets
 from sense7.sources.registry import Source
 from sense7.workbook import read_sheets
@@ -234,22 +234,3 @@ def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs
     assert provenance.parts == SOURCES[theirs].pins
     assert copy.read_bytes() == resolve(theirs)[0].read_bytes()
     assert not build_edition(theirs).changed
-
-
-def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(checkout, theirs):
-    checkout.book()
-    checkout.notebook("01-a", recording("01-a", "seed_of_a"), sources=[theirs])
-
-    def keys():
-        inputs = resolve_inputs(str(checkout.root / "mine.xlsx"))
-        return inputs.jobs["01-a"].digest, inputs.key
-
-    notebook, edition = keys()
-    assert keys() == (notebook, edition)
-    chats = part_files(theirs)["chats.txt"]
-    chats.write_bytes(b"changed")
-    with naming.refused("theirs: ", chats.name, chats.parent, "sense7 fetch theirs"):
-        keys()
-    chats.unlink()
-    assert keys()[0] != notebook, "as if it had never been fetched"
-    assert keys()[1] != edition

@@ -28,7 +28,6 @@ kernelspec:
   name: python3
 sense7:
   needs: {needs}
-  sources: {sources}
   stored: {stored}
 ---
 
@@ -149,10 +148,8 @@ class Checkout:
     def claims(self, claims):
         (self.root / "data" / "claims.yml").write_text(yaml.safe_dump(claims), encoding="utf-8")
 
-    def notebook(
-        self, name, *codes, needs=(), sources=(), stored=(), prose="Text.", parameters=PARAMETERS
-    ):
-        lists = {"needs": needs, "sources": sources, "stored": stored}
+    def notebook(self, name, *codes, needs=(), stored=(), prose="Text.", parameters=PARAMETERS):
+        lists = {"needs": needs, "stored": stored}
         lists = {key: json.dumps(list(names)) for key, names in lists.items()}
         text = HEAD.format(**lists, title=name, prose=prose, parameters=parameters)
         text += "".join(CELL.format(code=code) for code in codes)

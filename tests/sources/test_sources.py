@@ -3,7 +3,6 @@
 import errno
 import gc
 import hashlib
-import io
 import json
 import os
 import re
@@ -15,12 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import requests
-import urllib3
 
 from helpers import naming
 from helpers.downloads import workbook
-from sense7 import checkout, download
+from sense7 import checkout
 from sense7.checkout import (
     CARRIED,
     Project,
@@ -79,7 +76,7 @@ def test_what_was_damaged_is_refused_and_brought_again(server, places, damage):
     gc.collect()  # what other tests left must not be cleared away where the brackets leave no room on the stack
     if damage == "gone":
         path.unlink()
-        with naming.refused(path, "sense7 fetch official"):
+        with naming.refused("official: ", "sense7 fetch official"):
             resolve("official")
         assert fetch("official").exists()
         return
@@ -172,8 +169,7 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
     after = resolve("official")[1]
     assert (after.sha256, after.mirror, after.verified) == (given, True, False)
     replaced = capsys.readouterr().err
-    naming.check(replaced, "official", given, before.sha256)
-    assert (f"address {server.address()}" in replaced) == (origins[first] is None)
+    naming.check(replaced, "official", before.sha256)
 
 
 @pytest.mark.parametrize(
@@ -181,10 +177,8 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(
     [
         "http://example.org/a.xlsx",
         "ftp://example.org/a.xlsx",
-        "https://me:secret@example.org/a.xlsx",
+        "http://me:secret@example.org/a.xlsx",
         "http://example.org/a.xlsx?key=secret",
-        "https://example.org:99999/a.xlsx?key=secret",
-        "https://example.org\\@elsewhere.org/a.xlsx",
         "https://example.org:99999/a.xlsx",
         "nowhere.xlsx",
         ".",
@@ -199,15 +193,15 @@ def test_places_that_are_refused(mirror):
 
 
 @pytest.mark.parametrize(
-    ("mirror", "host"),
+    ("mirror", "cause"),
     [
-        ("https://127.0.0.1:PORT/a.xlsx", "127.0.0.1 "),
-        ("http://127.0.0.1:1/a.xlsx", "127.0.0.1 "),
-        ("https://unknown.invalid/a.xlsx", "unknown.invalid "),
+        ("https://127.0.0.1:PORT/a.xlsx", "SSLError"),
+        ("http://127.0.0.1:1/a.xlsx", "ConnectionError"),
+        ("https://unknown.invalid/a.xlsx", "ConnectionError"),
         ("https://example.org/by/proxy", "HTTPS_PROXY"),
     ],
 )
-def test_hosts_without_an_answer(server, monkeypatch, mirror, host):
+def test_hosts_without_an_answer(server, monkeypatch, mirror, cause):
     if "proxy" in mirror:
         for name in ("NO_PROXY", "no_proxy"):
             monkeypatch.delenv(name, raising=False)
@@ -220,7 +214,7 @@ def test_hosts_without_an_answer(server, monkeypatch, mirror, host):
 
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
     mirror = mirror.replace("PORT", str(server.port))
-    with naming.refused("official: ", host, "--mirror", mirror, "sense7 fetch official"):
+    with naming.refused("official: ", cause, mirror, "sense7 fetch official --mirror"):
         fetch("official", mirror=mirror)
 
 
@@ -237,42 +231,19 @@ def test_only_known_names_are_fetched(name, named):
 # Faults: each leaves what was here before
 
 
-def endless(handler):
-    handler.send_response(200)
-    handler.end_headers()
-    with_room = b"PK\x03\x04" + bytes(2**16)
-    try:
-        while True:
-            handler.wfile.write(with_room)
-    except OSError:
-        handler.close_connection = True
-
-
-def stalled(handler):
-    handler.send(b"PK\x03\x04", length=10_000)
-    handler.wfile.flush()
-    time.sleep(1)
-
-
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 FAULTS = {
     "no such file": (None, ["HTTP 404"]),
-    "refused by status": (lambda handler: handler.send_error(403), ["HTTP 403"]),
-    "too many requests": (lambda handler: handler.send_error(429), ["HTTP 429"]),
     "server error": (lambda handler: handler.send_error(503), ["HTTP 503"]),
     "web page": (HTML, ["official.xlsx: "]),
     "git lfs": (LFS, ["official.xlsx: "]),
     "empty": (b"", ["official.xlsx: "]),
     "no zip": (b"PK but no zip", ["official.xlsx: "]),
     "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), []),
-    "length that is none": (lambda handler: handler.send(b"x", length="1x"), []),
-    "length too large": (lambda handler: handler.send(b"x", length=10**15), [1]),
-    "endless": (endless, [1]),
-    "other host": (redirect("http://localhost:1/a.xlsx"), ["official.xlsx: ", "localhost"]),
     "slow": (lambda handler: time.sleep(1), ["--mirror"]),
-    "stalled": (stalled, ["--mirror"]),
     "another workbook": (workbook, ["official.xlsx: ", "Messages"]),
+    "unsafe": (None, ["http://127.1:"]),  # the same file, by another way
     "loop": (redirect("/official.xlsx"), ["official.xlsx"]),
 }
 
@@ -282,7 +253,6 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
     server, places, monkeypatch, fault, left_behind
 ):
     answer, named = FAULTS[fault]
-    monkeypatch.setattr(download, "LARGEST", 2**20)
     if answer is workbook:
         answer = workbook(places / "other.xlsx", sheets=("Tasks", "Extra"))
     server.answers["/moved.xlsx"] = server.answers["/official.xlsx"]
@@ -290,8 +260,10 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
     path = fetch("official")
     assert resolve("official")[1].address == server.address()
     before = path.read_bytes()
-    if fault in ("slow", "stalled"):
-        monkeypatch.setattr(download, "TIMEOUT", (0.2, 0.2))
+    if fault == "slow":
+        monkeypatch.setattr(fetching, "TIMEOUT", (0.2, 0.2))
+    if fault == "unsafe":
+        answer = redirect(server.address("/moved.xlsx").replace("127.0.0.1", "127.1"))
     server.answers["/official.xlsx"] = answer
     with naming.refused(*named) as caught:
         fetch("official", again=True)
@@ -302,63 +274,14 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(
     assert left_behind() == []
 
 
-@pytest.mark.parametrize(
-    ("origin", "target", "allowed"),
-    [
-        (
-            "https://github.com/a/b/raw/c/d.xlsx",
-            "https://raw.githubusercontent.com/a/b/c/d.xlsx",
-            False,
-        ),
-        (
-            "https://github.com/a/b/raw/c/d.xlsx",
-            "http://raw.githubusercontent.com/a/b/c/d.xlsx",
-            False,
-        ),
-        (
-            "https://github.com/a/b/raw/c/d.xlsx",
-            "https://raw.githubusercontent.com:444/d.xlsx",
-            False,
-        ),
-        ("https://example.org/a", "https://raw.githubusercontent.com/a", False),
-        ("https://example.org/a", "https://EXAMPLE.org:443/b", True),
-        ("https://example.org/a", "http://127.0.0.1/b", False),
-        ("https://example.org/a", "https://example.org@127.0.0.1/b", False),
-        ("https://example.org/a", "http://example.org/b", False),
-        ("https://example.org/a", "file:///etc/passwd", False),
-        ("http://127.0.0.1:8000/a", "http://127.0.0.1:8001/b", False),
-    ],
-)
-def test_where_a_redirect_may_lead(tmp_path, monkeypatch, origin, target, allowed):
-    def answer(adapter, request, **_options):
-        status = 302 if request.url == origin else 200
-        content = urllib3.HTTPResponse(
-            io.BytesIO(b"here"), {"location": target}, status, preload_content=False
-        )
-        return adapter.build_response(request, content)
+def test_a_full_disk_is_told_from_a_network_error(places, monkeypatch):
+    def copyfile(_source, _target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", answer)
-    part = tmp_path / "part"
-    if allowed:
-        download.download("official", origin, part, copy="FILE")
-        assert part.read_bytes() == b"here"
-        return
-    with pytest.raises(UserError) as refused:
-        download.download("official", origin, part, copy="FILE")
-    shown = (origin, download.public_address(target))
-    assert any(address in str(refused.value) for address in shown)
-    assert part.read_bytes() == b""
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
-def test_a_full_disk_is_told_from_a_network_error(server, places, monkeypatch):
-    def to_a_full_disk(name, address, _part, copy):
-        download.download(name, address, Path("/dev/full"), copy=copy)
-
-    server.answers["/official.xlsx"] = b"PK\x03\x04" + bytes(2**20)
-    monkeypatch.setattr(fetching, "download", to_a_full_disk)
+    workbook(places / "copy.xlsx")
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
     with naming.refused(places / "cache" / "official", os.strerror(errno.ENOSPC), "SENSE7_CACHE"):
-        fetch("official")
+        fetch("official", mirror=places / "copy.xlsx")
 
 
 def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_be(
@@ -427,7 +350,9 @@ def test_an_editions_copy_knows_what_it_is(server, places):
 def test_a_record_alone_verifies_nothing(server, places):
     fetch("official")
     path, provenance = resolve("official")
-    told = Provenance.from_dict(json.loads(json.dumps(provenance.to_dict())))
+    record = json.loads(json.dumps(provenance.to_dict()))
+    assert not Provenance.from_dict({**record, "sha256_now": provenance.sha256}).verified
+    told = Provenance.from_dict(record)
     assert told == provenance
     assert not told.verified
     assert "UNVERIFIED" in told.label
@@ -466,11 +391,6 @@ def test_every_condition_of_verified_counts(server, change):
         {"address": 'https://example.org/"onclick="'},
         {"fetched": "2025-11-01T12:00:00"},
         {"sha256": "00"},
-        {"size": -1},
-        {"mirror": "no"},
-        {"parts": ["x"]},
-        {"conversion": "1"},
-        {"sha256_now": "0" * 64},
         {"more": 1},
     ],
 )

@@ -14,7 +14,7 @@ import yaml
 from sense7.book.code import PACKAGE, Library, environment_of, is_source, versions
 from sense7.book.editions import DATA_SETS, edition_folder, require_same_source, source_of
 from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
-from sense7.checkout import Project, cache_folder, commit_of, find_project
+from sense7.checkout import Project, commit_of, find_project
 from sense7.errors import BuildError, UserError
 from sense7.file_names import LONGEST
 from sense7.files import digest_of_file
@@ -75,7 +75,7 @@ class Inputs:
         for path in self.path.parent.resolve().iterdir():
             if path.name.startswith(self.path.stem):
                 beside.append(path)
-        files = _files_in([PACKAGE, *book, *beside, self.predictions_folder, cache_folder()])
+        files = _files_in([PACKAGE, *book, *beside, self.predictions_folder])
         digests = {str(path): digest_of_file(path) for path in sorted(files)}
         asked_for = [
             self.name,

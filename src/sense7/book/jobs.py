@@ -14,7 +14,6 @@ from sense7.checkout import commit_of
 from sense7.errors import UserError
 from sense7.files import digest_of
 from sense7.processes import FIXED
-from sense7.sources import fetched_digest
 from sense7.sources.released import RELEASED, verified_digest
 
 SET_BY_BUILD = frozenset({"data", "predictions", "results"})
@@ -24,8 +23,8 @@ SET_BY_BUILD = frozenset({"data", "predictions", "results"})
 class Job(NamedTuple):
     """A notebook, the parameters that are injected, and the digest of all that its result depends on.
 
-    ``beside`` has what it rests on besides the workbook: "predictions", the name of a data set, or the path of a stored
-    result or released table -> digest; "" for what is not here. ``modules`` are those of the library that it uses.
+    ``beside`` has what it rests on besides the workbook: "predictions", or the path of a stored result or
+    released table -> digest; "" for what is not here. ``modules`` are those of the library that it uses.
     """
 
     notebook: TextNotebook
@@ -114,8 +113,8 @@ def plan(
 
 
 def _beside(notebook: TextNotebook, root: Path, judged: Sequence[Path]) -> dict[str, str]:
-    """What a notebook looks at besides the workbook: name or path -> digest."""
-    beside = {name: fetched_digest(name) for name in notebook.sources}
+    """What a notebook looks at besides the workbook: path -> digest."""
+    beside = {}
     for name in notebook.stored:
         files = [path for path in [root / name] if path.exists()]
         beside[name] = digest_files(files, root)

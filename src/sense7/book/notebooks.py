@@ -62,7 +62,6 @@ class TextNotebook:
     code: str = field(repr=False)
     defaults: dict
     needs: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
 
@@ -126,9 +125,7 @@ def load_notebook(path: Path) -> TextNotebook:
             f"values, and does not say what the page rests on. Bring the text back (git checkout {path.name}), and "
             "make the change there."
         )
-    lists = {
-        name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")
-    }
+    lists = {name: settings.pop(name, None) or [] for name in ("needs", "stored", "released")}
     problems = [f"{key}: this key is not expected" for key in settings]
     for key, names in lists.items():
         if not isinstance(names, list):

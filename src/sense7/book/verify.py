@@ -159,8 +159,7 @@ def _require_same_inputs(then: HowMade, now: HowMade) -> None:
     for name in sorted(then.beside.keys() | now.beside.keys()):
         if then.beside.get(name, "") != now.beside.get(name, ""):
             raise UserError(
-                f"{name}: this edition shows it, and it is not here as it was then. Restore it (a data set: sense7 "
-                f"fetch {name} --again; hide one: SENSE7_CACHE=EMPTY_FOLDER sense7 verify ...), or build the edition "
+                f"{name}: this edition shows it, and it is not here as it was then. Restore it, or build the edition "
                 "again."
             )
 

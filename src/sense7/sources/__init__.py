@@ -13,7 +13,7 @@ Data sets of third parties are pinned: their commit, and the hash of every publi
 converted to a workbook here, never shipped, and never taken for SENSE-7.
 """
 
-from sense7.sources.fetching import copy_for_edition, fetch, fetched_digest, part_files, resolve
+from sense7.sources.fetching import copy_for_edition, fetch, resolve
 from sense7.sources.provenance import Provenance
 from sense7.sources.registry import SOURCES
 
@@ -22,7 +22,5 @@ __all__ = [
     "Provenance",
     "copy_for_edition",
     "fetch",
-    "fetched_digest",
-    "part_files",
     "resolve",
 ]

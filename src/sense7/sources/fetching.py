@@ -4,13 +4,15 @@ The cache, by default the system's::
 
     CACHE/official.provenance.json             the record; replacing it is the one step that counts
     CACHE/official/<sha256>/official.xlsx
-    CACHE/ieval/parts/<sha256>/ieval_data.json
+    CACHE/ieval/parts/ieval_data.json
 
-A file lies under its own hash, so that it never has to be replaced at the same moment as its record: killed at any
-point, a fetch leaves the old pair or the new one.
+A workbook lies under its own hash, so that it never has to be replaced at the same moment as its record: killed at any
+point, a fetch leaves the old pair or the new one. Parts have a known hash: pooch brings those that are missing or
+were changed.
 """
 
 import contextlib
+import os
 import re
 import shlex
 import shutil
@@ -18,10 +20,8 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from sense7.checkout import cache_folder, data_file
-from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.sources.provenance import (
@@ -42,9 +42,13 @@ from sense7.workbook.reading import (
     write_reading,
 )
 from sense7.workbook.tables import table_files
-from sense7.workbook.xlsx import write_sheets
+from sense7.workbook.xlsx import read_sheets, write_sheets
 
-_SYNTHETIC = "synthetic"
+SAFE = ("https://", "http://localhost:", "http://127.0.0.1:")
+"""Beginnings of addresses that are fetched: what comes by another way can be altered on it."""
+
+TIMEOUT = (15, 60)
+"""Seconds to wait for a connection, and for the next bytes."""
 
 
 def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -> Path:
@@ -52,27 +56,26 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
 
     A data set that is published in parts is brought part by part, each verified by its hash, and
     converted to a workbook. Parts that are here are not brought again, so that a fetch that was
-    interrupted goes on where it was.
+    interrupted continues where it was.
 
     Parameters
     ----------
     name : str
         A name in :data:`SOURCES`.
     mirror : str or path, optional
-        Another place: an https address, or a file that is copied. It is always read, unless the copy that is here
-        came from the same address. What it holds is labelled unverified; if it is the same as the copy that is
-        here, that copy and its record are kept. For a data set in parts, the address of a folder or a folder, in
-        which the parts lie under the names of their files; verified by their hashes they are as good as any.
+        Another place: an https address, or a file that is copied. What it holds is labelled unverified; if it is the
+        same as the copy that is here, that copy and its record are kept. For a data set in parts, the address of a
+        folder or a folder, in which the parts lie under the names of their files; verified by their hashes they are as
+        good as any.
     again : bool
-        Fetch even if it is here, and replace the copy that is here. What was replaced by what is said on standard
-        error.
+        Fetch even if it is here; if what comes differs, the hash that was here is said on standard error.
 
     Returns
     -------
     Path
         The workbook in the cache. If it was here and is unchanged, nothing is downloaded, with two
         exceptions: a mirror's copy doesn't stand in for the source's own file, so asking
-        without ``mirror`` fetches that; and another mirror is read and compared with it.
+        without ``mirror`` fetches that; and a mirror of a single file is read and compared with it.
 
     Raises
     ------
@@ -81,45 +84,37 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         data set, or it can't be written; also if the file here was changed since it was
         fetched, or ``mirror`` differs from it without ``again``. What was here before is then still here.
     """
-    source = _source(name)
+    if name == "synthetic":
+        raise UserError("synthetic: comes with the project; there is nothing to fetch.")
+    if name not in SOURCES:
+        raise UserError(f"{name}: not a data set that can be fetched. Known: {', '.join(SOURCES)}.")
+    source = SOURCES[name]
     folder = cache_folder() / name
-    is_local = mirror is not None and "://" not in str(mirror)
-    # As the user wrote it, without a key that may follow.
-    public = str(mirror)
-    if not is_local:
-        public = public_address(public if mirror else source.address)
     old = None
     try:
-        old = _recorded(source)
+        old = _fetched(source)
     except UserError:
         if not again:
             raise
-    is_usable = False
-    if old is not None and not again and _cached(source, old).exists() and _is_current(source, old):
-        _unchanged(source, old)
-        is_usable = all(_is_intact(source, path) for path in source.parts)
-    if is_usable and not is_local:
-        # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
-        is_from_source = mirror is None and not old.mirror
-        is_from_mirror = mirror is not None and old.mirror and old.address == public
-        if source.parts or is_from_source or is_from_mirror:
-            return _with_reading_file(source, _cached(source, old))
+    is_from_source = mirror is None and old is not None and not old.mirror
+    if old is not None and not again and (source.parts or is_from_source):
+        return _with_reading_file(source, _cached(source, old))
+    address = source.address if mirror is None else str(mirror)
+    is_local = "://" not in address
+    public = address if is_local else public_address(address)
     try:
-        with scratch_folder(folder) as temporary:
-            for path in source.parts:
-                if again or is_local or not _is_intact(source, path):
-                    final = _part_path(source, path)
-                    fresh = _bring(source, mirror, temporary, path)
-                    final.parent.mkdir(parents=True, exist_ok=True)
-                    fresh.replace(final)
-            if not source.parts:
-                workbook = _bring(source, mirror, temporary)
-            elif is_usable:
-                # Each part was read and is the pinned one, so the workbook would be the same.
-                return _with_reading_file(source, _cached(source, old))
+        with scratch_folder(folder) as scratch:
+            if source.parts:
+                parts = {}
+                for path, sha256 in source.parts.items():
+                    file = path.rpartition("/")[2]
+                    part = f"{address.rstrip('/')}/{path if mirror is None else file}"
+                    parts[file] = _retrieve(name, part, sha256, file, folder / "parts")
+                workbook = scratch / source.file
+                write_sheets(source.sheets(parts), workbook)
             else:
-                workbook = temporary / source.file
-                write_sheets(source.sheets(part_files(name)), workbook)
+                workbook = _retrieve(name, address, None, source.file, scratch)
+                _require_workbook(workbook, public)
             sha256, size = hashed(workbook)
             now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             new = Provenance(
@@ -135,36 +130,27 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                 conversion=source.conversion,
             )
             if mirror is not None and old is not None:
-                if old.sha256 == sha256 and _is_current(source, old):
-                    new = old  # which says at least as much: a verified copy stays verified
-                elif is_usable:
+                if old.sha256 == sha256:  # and its record says at least as much
+                    return _with_reading_file(source, _cached(source, old))
+                if not again:
                     raise UserError(
-                        f"{name}: {public} differs from the copy that is here, which was kept.\n"
-                        f"  here:  {_described(old)}\n  given: {_described(new)}\n"
-                        f"To replace the copy: sense7 fetch {name} --mirror {shlex.quote(public)} --again"
+                        f"{name}: {public} (sha256 {sha256}) differs from the copy that is here (sha256 "
+                        f"{old.sha256}, fetched {old.fetched}), which was kept. To replace it: "
+                        f"sense7 fetch {name} --mirror {shlex.quote(public)} --again"
                     )
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
+            if old is not None and old.sha256 != sha256:
+                with contextlib.suppress(FileNotFoundError):  # with what users declared
+                    shutil.copyfile(reading_path(_cached(source, old)), reading_path(path))
             _with_reading_file(source, path)
         write_record(folder, new)
     except OSError as error:
         raise UserError(disk_message(folder, error)) from None
     if old is not None and old.sha256 != new.sha256:
-        if not source.parts:  # whose content can't change: all that did is the conversion
-            print(
-                f"{name}: the copy that was here was replaced by one that differs.\n"
-                f"  before: {_described(old)}\n  now:    {_described(new)}",
-                file=sys.stderr,
-            )
-        # Only what the old record named: another fetch may be under way beside this one.
-        with contextlib.suppress(OSError):
-            reading_path(_cached(source, old)).replace(
-                reading_path(path)
-            )  # with what users declared
-        with contextlib.suppress(OSError):
-            _cached(source, old).unlink()
-            _cached(source, old).parent.rmdir()
+        before = f"sha256 {old.sha256}, fetched {old.fetched}"
+        print(f"{name}: what came differs from the copy that was here ({before}).", file=sys.stderr)
     return path
 
 
@@ -175,145 +161,110 @@ def _with_reading_file(source: Source, path: Path) -> Path:
     return path
 
 
-def _bring(source: Source, mirror: str | Path | None, folder: Path, part: str = "") -> Path:
-    """Bring a source's workbook, or one of its parts, into a folder by pooch, which compares its hash."""
+def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Path) -> Path:
+    """Bring a file from an address or a path into a folder by pooch, unless it is there with this hash."""
     import pooch
-
-    file = part.rpartition("/")[2]
-    copy = "FILE_OR_ADDRESS (labelled unverified)"
-    if part:
-        copy = "FOLDER_OR_ADDRESS (verified by hashes)"
-    address = str(mirror)
-    is_local = False
-    if mirror is None:
-        address = f"{source.address}{part}"
-    elif "://" not in address:
-        is_local = True
-        address = str(user_path(mirror) / file)
-    elif part:
-        with contextlib.suppress(ValueError):  # refused when it is asked for
-            parts = urlsplit(address)  # a key behind ? stays behind it
-            address = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
-    shown_address = address
-    if not is_local:
-        shown_address = public_address(address)
-
-    def bring(_address, target, _pooch):
-        fresh = Path(f"{target}{Path(source.file).suffix}")
-        if is_local:
-            hashed(Path(address))  # says what is wrong with it before the copy can be blamed
-            shutil.copyfile(address, fresh)
-        else:
-            download(source.name, address, fresh, copy=copy)
-        try:
-            if part:
-                require_content(fresh, expected="the data")
-            else:
-                require_workbook(fresh)
-        except UserError as error:
-            origin = shown_address
-            if is_local and not part:
-                origin = "the file given"
-            raise UserError(f"{origin}: {error}") from None
-        fresh.replace(target)
+    import requests  # this and urllib3 come with pooch, which raises their errors
+    import urllib3
 
     pooch.get_logger().setLevel("WARNING")
-    sha256, name = source.parts.get(part), file or source.file
+    public = address
+    if "://" in address:
+        public = public_address(address)
+        _require_safe(address)
+        downloader = pooch.HTTPDownloader(
+            progressbar=sys.stderr.isatty(),
+            chunk_size=2**16,
+            timeout=TIMEOUT,
+            headers={"Accept-Encoding": "identity"},  # so that the length is the file's
+            # Where it was led to, too.
+            hooks={"response": lambda answer, **_: _require_safe(answer.url)},
+        )
+    else:
+        downloader = _copy
     try:
-        return Path(pooch.retrieve(address, sha256, name, folder, downloader=bring))
-    except ValueError as error:
-        hashes = re.search(r"expected (\w+) but got (\w+)", str(error))
+        return Path(pooch.retrieve(address, sha256, file, folder, downloader=downloader))
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        # RequestException is an OSError too: caught here, before it could pass for a full disk.
+        problem = f"no connection ({type(error).__name__}). Check the network"
+        if isinstance(error, requests.exceptions.ProxyError):
+            problem = "the proxy refuses or can't be reached. Check HTTPS_PROXY and NO_PROXY"
+        elif isinstance(error, requests.exceptions.HTTPError):
+            problem = f"the server answers HTTP {error.response.status_code}. Try again later"
         raise UserError(
-            f"{source.name}: {file}: what came from {shown_address} isn't the file that this project knows (sha256 "
-            f"{hashes[2]}, expected {hashes[1]}). It wasn't kept. Run the command again, or with another --mirror; if "
-            "it stays so, report it to this project's maintainers."
+            f"{name}: {problem}, or use a copy from elsewhere: sense7 fetch {name} --mirror PLACE. Asked: {public}"
+        ) from None
+    except ValueError as error:
+        raise UserError(
+            f"{name}: {public}: {one_line(error)} Run the command again, or with another --mirror; if it stays so, "
+            "report it to this project's maintainers."
         ) from None
 
 
-def _described(record: Provenance) -> str:
-    if record.address is None:
-        origin = "a local file, whose path is not recorded"
-    elif record.mirror:
-        origin = f"mirror {record.address}"
-    else:
-        origin = f"the authors' address {record.address}"
-    return f"sha256 {record.sha256}, {record.size:,} bytes, {record.fetched}, {origin}"
+def _require_safe(address: str) -> None:
+    if not address.startswith(SAFE):
+        raise UserError(
+            f"{public_address(address)}: refused, since only https shows that a file comes from there unaltered. Give "
+            "an address https://HOST/PATH, or a file."
+        )
+
+
+def _copy(path: str, target: str, _pooch) -> None:
+    """Copy a file of the user's, as pooch's downloaders bring one."""
+    place = user_path(path)
+    hashed(place)  # says what is wrong with it before the copy can be blamed
+    shutil.copyfile(place, target)
+
+
+def public_address(address: str) -> str:
+    """Give an address without password, query and fragment, any of which may be a secret."""
+    start = re.split(r"[?#]", address, maxsplit=1)[0]
+    return re.sub(r"(?<=//)[^/\\]*@", "", start)
+
+
+def _require_workbook(path: Path, origin: str) -> None:
+    """Refuse what is no workbook of the official format: a web page above all."""
+    try:
+        sheets = {name.strip().casefold() for name in read_sheets(path)}
+        missing = [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]
+        problem = f"without the sheet {' and '.join(missing)}." if missing else ""
+    except UserError as error:
+        # The temporary file's path would mean nothing to the reader, who can't open it any more.
+        problem = str(error).removeprefix(f"{path}: ")
+    if problem:
+        raise UserError(
+            f"{origin}: what came isn't the SENSE-7 workbook: {problem} Nothing was kept; give the address of the file "
+            "itself, not of a page about it."
+        )
 
 
 # What is in the cache
-
-
-def _source(name: str) -> Source:
-    if name == _SYNTHETIC:
-        raise UserError("synthetic: comes with the project; there is nothing to fetch.")
-    if name not in SOURCES:
-        raise UserError(f"{name}: not a data set that can be fetched. Known: {', '.join(SOURCES)}.")
-    return SOURCES[name]
-
-
-def _recorded(source: Source) -> Provenance | None:
-    return read_record(cache_folder() / source.name, f"Run: sense7 fetch {source.name} --again")
 
 
 def _cached(source: Source, record: Provenance) -> Path:
     return cache_folder() / source.name / record.sha256[:16] / source.file
 
 
-def _part_path(source: Source, path: str) -> Path:
-    file = path.rpartition("/")[2]
-    return cache_folder() / source.name / "parts" / source.parts[path][:16] / file
+def _fetched(source: Source) -> Provenance | None:
+    """Record of the workbook that is here, hashed again; None if there is none of this version's parts and conversion.
 
-
-def _is_intact(source: Source, path: str) -> bool:
-    file = _part_path(source, path)
-    return file.is_file() and hashed(file)[0] == source.parts[path]
-
-
-def _is_current(source: Source, record: Provenance) -> bool:
-    """Whether a record is about the parts and the conversion that this version of the project knows."""
-    return record.parts == source.pins and record.conversion == source.conversion
-
-
-def _unchanged(source: Source, record: Provenance) -> Provenance:
+    A workbook that changed since is refused.
+    """
+    fix = f"Run: sense7 fetch {source.name} --again"
+    record = read_record(cache_folder() / source.name, fix)
+    if record is None or (record.parts, record.conversion) != (source.pins, source.conversion):
+        return None
     path = _cached(source, record)
+    if not path.exists():
+        return None
     record = record.against(path)
     if not record.unchanged:
-        fix = f"Run: sense7 fetch {source.name} --again"
         raise UserError(f"{path}: changed since it was fetched ({_both_hashes(record)}). {fix}")
     return record
 
 
 def _both_hashes(record: Provenance) -> str:
     return f"recorded sha256 {record.sha256[:12]}..., found {str(record.sha256_now)[:12]}..."
-
-
-def fetched_digest(name: str) -> str:
-    """Give the sha256 of what was fetched under a name, hashed again; "" if it isn't here.
-
-    It isn't here either if a part is missing, or it was fetched for another version of this project: in every such case
-    ``sense7 fetch NAME`` fixes it.
-    """
-    source = _source(name)
-    record = _recorded(source)
-    if record is None or not _is_current(source, record):
-        return ""
-    files = [_cached(source, record), *(_part_path(source, path) for path in source.parts)]
-    if not all(file.is_file() for file in files):
-        return ""
-    part_files(name)
-    return _unchanged(source, record).sha256
-
-
-def part_files(name: str) -> dict[str, Path]:
-    """Give the published files of a fetched data set by their names, each verified by its hash."""
-    source = _source(name)
-    for path in source.parts:
-        if not _is_intact(source, path):
-            file, fix = _part_path(source, path), f"Run: sense7 fetch {name}"
-            raise UserError(
-                f"{name}: {file.name} isn't in {file.parent} as it was published. {fix}"
-            )
-    return {path.rpartition("/")[2]: _part_path(source, path) for path in source.parts}
 
 
 # From a name or a path to a file
@@ -349,27 +300,22 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     - Being the embedded synthetic workbook, byte for byte, under any name: that only ever takes
       a claim away.
     """
-    if data == _SYNTHETIC:
+    if data == "synthetic":
         path = data_file("synthetic.xlsx")
         return path, replace(Provenance.of(path), kind="synthetic")
     if isinstance(data, str) and data in SOURCES:
-        source, fix = SOURCES[data], f"Run: sense7 fetch {data}"
-        record = _recorded(source)
+        record = _fetched(SOURCES[data])
         if record is None:
-            raise UserError(f"{data}: not fetched yet. {fix} (looked in {cache_folder() / data})")
-        if not _is_current(source, record):
             raise UserError(
-                f"{data}: fetched for another version of this project, which converted it otherwise. {fix}"
+                f"{data}: not fetched yet, or for another version of this project. Run: sense7 fetch {data} (looked in "
+                f"{cache_folder() / data})"
             )
-        path = _cached(source, record)
-        if not path.exists():
-            raise UserError(f"{path}: fetched once, gone now. {fix}")
-        return path, _unchanged(source, record)
+        return _cached(SOURCES[data], record), record
     path = user_path(data)
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        names = [_SYNTHETIC, *SOURCES]
+        names = ["synthetic", *SOURCES]
         hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(
             f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}. "
@@ -400,10 +346,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
 
 def user_path(text: str | Path) -> Path:
     """Read a path as users write it, with ~ for their home."""
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise UserError(f"{text}: {one_line(error)} Give the whole path.") from None
+    return Path(os.path.expanduser(text))  # noqa: PTH111 -- leaves what is nobody's home as it is
 
 
 def copy_for_edition(path: Path, provenance: Provenance, folder: str | Path) -> Path:

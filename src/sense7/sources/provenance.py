@@ -13,23 +13,17 @@ from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
 KINDS = ("official", "synthetic", "third-party", "own")
-_ENTRIES = {
+_FORMS = {
     "kind": re.compile("|".join(KINDS)),
     "name": re.compile(".+", re.DOTALL),
-    "file": re.compile(
-        r"(?!\.{1,2}$)[^/\\\0]+"
-    ),  # a name, never a path: it is joined to folders later
-    "address": re.compile(
-        r"https?://[^\s<>\"'\\]+"
-    ),  # shown as a link later, so nothing but a web address will do
+    # A name, never a path: it is joined to folders later.
+    "file": re.compile(r"(?!\.{1,2}$)[^/\\\0]+"),
+    # Shown as a link later, so nothing but a web address will do.
+    "address": re.compile(r"https?://[^\s<>\"'\\]+"),
     "fetched": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)"),
     "sha256": re.compile("[0-9a-f]{64}"),
-    "size": int,
-    "mirror": bool,
-    "parts": dict,
-    "conversion": int,
 }
-"""What each entry of a record may be: texts of a form, or values of a type."""
+"""Forms of a record's texts."""
 
 
 @dataclass(frozen=True)
@@ -76,23 +70,16 @@ class Provenance:
     @classmethod
     def from_dict(cls, record: dict) -> "Provenance":
         """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; ValueError if it is no record."""
-        if not isinstance(record, dict):
-            raise ValueError("it is no JSON object")
-        missing = sorted(_ENTRIES.keys() - record.keys() - {"parts", "conversion"})
-        if missing:
-            raise ValueError(f"without {', '.join(missing)}")
-        unknown = sorted(record.keys() - _ENTRIES.keys())
-        if unknown:
-            raise ValueError(f"unknown: {', '.join(unknown)}")
-        for key, value in record.items():
-            expected = _ENTRIES[key]
-            if isinstance(expected, re.Pattern):
-                fits = isinstance(value, str) and expected.fullmatch(value)
-            else:
-                fits = type(value) is expected and (expected is dict or value >= 0)
-            if not fits and not (value is None and key in {"address", "fetched", "conversion"}):
+        try:
+            provenance = cls(**record)
+        except TypeError as error:
+            raise ValueError(one_line(error)) from None
+        for key, form in _FORMS.items():
+            value = record[key]
+            is_unknown = value is None and key in {"address", "fetched"}
+            if not is_unknown and not (isinstance(value, str) and form.fullmatch(value)):
                 raise ValueError(f"{key} can't be {value!r:.80}")
-        return cls(**record)
+        return replace(provenance, sha256_now=None)
 
     def to_dict(self) -> dict:
         """Give the record as plain JSON values."""
