@@ -176,7 +176,7 @@ def test_a_book_is_built_from_a_folder_of_tables(checkout):
             csv.writer(stream).writerows([sheet.header, *sheet.rows])
     inputs = resolve_inputs(str(folder))
     assert len(read_inputs(inputs, False, print)[0].study.conversations) == 2
-    copy_for_edition(inputs.path, inputs.provenance, checkout.root / "data", inputs.options)
+    copy_for_edition(inputs.path, inputs.provenance, checkout.root / "data")
     assert sorted(path.name for path in (checkout.root / "data" / "tables").iterdir()) == [
         "Messages.csv",
         "Tasks.csv",

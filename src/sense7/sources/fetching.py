@@ -169,6 +169,12 @@ def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Pa
 
     pooch.get_logger().setLevel("WARNING")
     public = address
+    answers = []
+
+    def look(answer, **_options) -> None:
+        answers.append(answer)
+        _require_safe(answer.url)  # where it was led to, too
+
     if "://" in address:
         public = public_address(address)
         _require_safe(address)
@@ -177,8 +183,7 @@ def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Pa
             chunk_size=2**16,
             timeout=TIMEOUT,
             headers={"Accept-Encoding": "identity"},  # so that the length is the file's
-            # Where it was led to, too.
-            hooks={"response": lambda answer, **_: _require_safe(answer.url)},
+            hooks={"response": look},
         )
     else:
         downloader = _copy
@@ -199,6 +204,9 @@ def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Pa
             f"{name}: {public}: {one_line(error)} Run the command again, or with another --mirror; if it stays so, "
             "report it to this project's maintainers."
         ) from None
+    finally:
+        for answer in answers:  # which an error leaves open
+            answer.close()
 
 
 def _require_safe(address: str) -> None:
