@@ -60,7 +60,7 @@ def read(write):
 
 @pytest.fixture
 def refuse(read):
-    """Require that a file is refused, with its place and whatever else has to be named."""
+    """Require that a file is refused, with its place and the other names given."""
 
     def refused(name, content, *named):
         with naming.refused(f"{name}: ", *named):
