@@ -161,11 +161,6 @@ def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call
     misspelt = call("check", "rating-2025.xlsx")
     refused(misspelt)
     naming.check(misspelt.stderr, "rating-2025.xlsx")
-    words = call("check", "ratings-2025.xlsx", "--words", "worsd.yml")
-    refused(words)
-    naming.check(words.stderr, "worsd.yml")
-    (tmp_path / "words.yml").touch()
-    assert call("check", "ratings-2025.xlsx", "--words", "worsd.yml").stderr == words.stderr
 
 
 def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch, call):

@@ -438,13 +438,13 @@ def test_the_name_of_a_file_reaches_the_program_as_it_is(make_book, name):
 
 
 def test_options_are_words_in_the_quotes_of_a_shell(make_book):
-    said, _ = make_book("OPTIONS=--words 'a b' --scale 1-7 $(touch ran)")
+    said, _ = make_book("OPTIONS=--predictions 'a b' --jobs 1 $(touch ran)")
     assert said == [
         "build",
-        "--words",
+        "--predictions",
         "a b",
-        "--scale",
-        "1-7",
+        "--jobs",
+        "1",
         "$(touch",
         "ran)",
         "--",

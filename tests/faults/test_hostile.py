@@ -118,7 +118,6 @@ def test_nothing_that_a_command_prints_steers_the_terminal(workbook, monkeypatch
     for arguments in (
         ["check", workbook],
         ["check", workbook, "--json"],
-        ["check", workbook, "--prompted", text],
         ["check", tmp_path / text[:20]],
         ["build", workbook, "--name", text],
         ["ledger", text],

@@ -37,9 +37,14 @@ def read_messages(
     is_message = np.array([name is not None for name in names], dtype=bool)
     is_turn = is_message & np.array([role == "assistant" for role in roles], dtype=bool)
     table.report_twice("message", "MessageId", _keys(table, names, roles, content))
-    _report_rows(table, identifiers, names, roles)
+    for row in np.flatnonzero(table.is_filled).tolist():
+        if names[row] is None:
+            table.add("orphan", "TaskId", [row + 2], identifiers[row] or "(blank)")
+        if roles[row] not in ROLES:
+            table.add("unknown-role", "Role", [row + 2], roles[row] or "(blank)")
     _report_texts(table)
-    _report_ratings_elsewhere(table, ratings, is_message & ~is_turn)
+    is_rated = np.any([np.isfinite(ratings[name][0]) for name in RATING_NAMES], axis=0)
+    table.add("rating-elsewhere", "", np.flatnonzero(is_rated & is_message & ~is_turn) + 2)
 
     position, turn, problems = order_of(names, message_id, is_turn)
     if "MessageId" in table.positions:
@@ -167,20 +172,6 @@ def _rows_back_in_time(
     return sorted((in_order[1:][goes_back] + 2).tolist())
 
 
-def _report_rows(
-    table: Table,
-    identifiers: Sequence[str | None],
-    conversations: Sequence[str | None],
-    roles: Sequence[str | None],
-) -> None:
-    """Report messages of no conversation, and unknown roles."""
-    for row in np.flatnonzero(table.is_filled).tolist():
-        if conversations[row] is None:
-            table.add("orphan", "TaskId", [row + 2], identifiers[row] or "(blank)")
-        if roles[row] not in ROLES:
-            table.add("unknown-role", "Role", [row + 2], roles[row] or "(blank)")
-
-
 def _report_texts(table: Table) -> None:
     """Report texts that a program may have cut, or escaped for HTML."""
     for official in ("Content", "Comment"):
@@ -193,14 +184,6 @@ def _report_texts(table: Table) -> None:
                     escaped.append(row)
         table.add("cut-text", official, cut, longest=f"{LONGEST_TEXT:,}")
         table.add("escaped-text", official, escaped)
-
-
-def _report_ratings_elsewhere(table: Table, ratings: Mapping, is_elsewhere: np.ndarray) -> None:
-    """Report the rows of ratings of messages that are no turn of the assistant."""
-    is_rated = np.zeros(len(is_elsewhere), dtype=bool)
-    for name in RATING_NAMES:
-        is_rated |= np.isfinite(ratings[name][0])
-    table.add("rating-elsewhere", "", np.flatnonzero(is_elsewhere & is_rated) + 2)
 
 
 def _numbers(table: Table, official: str, lowest: float = -np.inf) -> np.ndarray:

@@ -17,10 +17,11 @@ from sense7.taxonomy import SCALE_OF, SCALES
 from sense7.workbook.answers import read_answers
 from sense7.workbook.conversations import Columns, read_conversations
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError
+from sense7.workbook.ids import is_blank
 from sense7.workbook.messages import read_messages
 from sense7.workbook.participants import find_participants, read_participants
 from sense7.workbook.reading import Reading, parse_reading, reading_beside
-from sense7.workbook.table import KEY_COLUMNS, Table, count_filled, official_sheet_name
+from sense7.workbook.table import KEY_COLUMNS, Table, official_sheet_name
 from sense7.workbook.tables import read_tables
 from sense7.workbook.xlsx import Sheet, read_sheets
 
@@ -235,7 +236,7 @@ class Passes:
                     if scale and (scale.lowest, scale.highest) != (1, column.scale.size):
                         lowest, highest = scale.lowest, scale.highest
                 else:
-                    filled = count_filled(table.cells(column.official))
+                    filled = sum(not is_blank(cell) for cell in table.cells(column.official))
                 record = {
                     "sheet": official,
                     "column": column.official,

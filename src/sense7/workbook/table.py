@@ -14,7 +14,7 @@ from sense7.taxonomy import (
     normalise_word,
 )
 from sense7.workbook.diagnostics import Diagnostics
-from sense7.workbook.ids import MISSING_TEXTS, as_names, cell_name, is_blank, is_number
+from sense7.workbook.ids import MISSING_TEXTS, as_names, cell_name, is_number
 from sense7.workbook.reading import Reading
 from sense7.workbook.xlsx import Sheet
 
@@ -192,8 +192,3 @@ def _is_whole(cell: object) -> bool:
     with contextlib.suppress(OverflowError, ValueError):
         return is_number(cell) and int(cell) == cell and abs(cell) < LARGEST_ID
     return False
-
-
-def count_filled(cells: Iterable) -> int:
-    """How many cells hold something."""
-    return sum(not is_blank(cell) for cell in cells)
