@@ -303,7 +303,7 @@ NOT_RESOLVED = {
     "Oficial": ["Oficial: ", "work/Oficial.", "synthetic", *SOURCES],
     "../none.xlsx": ["../none.xlsx: ", "work/../none.xlsx."],
     ".": ["/work: "],
-    "x" * 300: ["x" * 300 + ": ", os.strerror(errno.ENAMETOOLONG)],
+    "x" * 300: ["x" * 300 + ": "],
     "nul\0.xlsx": ["nul\0.xlsx: "],
     "~nobody-of-that-name/a.xlsx": ["~nobody-of-that-name/a.xlsx: "],
 }

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from sense7.checkout import cache_folder, data_file
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reason, scratch_folder
+from sense7.files import not_written, one_line, scratch_folder
 from sense7.sources.provenance import (
     Provenance,
     disk_message,
@@ -149,8 +149,8 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     except OSError as error:
         raise UserError(disk_message(folder, error)) from None
     if old is not None and old.sha256 != new.sha256:
-        before = f"sha256 {old.sha256}, fetched {old.fetched}"
-        print(f"{name}: what came differs from the copy that was here ({before}).", file=sys.stderr)
+        old_copy = f"the copy that was here (sha256 {old.sha256}, fetched {old.fetched})"
+        print(f"{name}: what came differs from {old_copy}.", file=sys.stderr)
     return path
 
 
@@ -219,9 +219,9 @@ def _require_safe(address: str) -> None:
 
 def _copy(path: str, target: str, _pooch) -> None:
     """Copy a file of the user's, as pooch's downloaders bring one."""
-    place = user_path(path)
-    hashed(place)  # says what is wrong with it before the copy can be blamed
-    shutil.copyfile(place, target)
+    original = user_path(path)
+    hashed(original)  # says what is wrong with it before the copy can be blamed
+    shutil.copyfile(original, target)
 
 
 def public_address(address: str) -> str:
@@ -320,19 +320,13 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
             )
         return _cached(SOURCES[data], record), record
     path = user_path(data)
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(path):
         names = ["synthetic", *SOURCES]
         hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(
             f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}. "
             f"{hint}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{path}: can't be read ({reason(error)}). Check its path and permissions."
-        ) from None
+        )
     if path.is_dir():
         path = path.resolve()  # "." and ".." have no name
     provenance = Provenance.of(path)
