@@ -18,6 +18,7 @@ from sense7.book.rerun import Rerun
 from sense7.judge.scores.judges import ABSENT
 from sense7.record import Recorder
 from sense7.workbook import read_sheets
+from sense7.workbook.reading import reading_path
 
 ROOT = Path(__file__).resolve().parents[1]
 SENSE7 = Path(sys.executable).with_name("sense7")
@@ -205,6 +206,7 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     assert sorted(judged) == sorted((tmp_path / "mine_judge").iterdir())
     copy = tmp_path / "copy.xlsx"
     copy.write_bytes(out.read_bytes())
+    reading_path(copy).write_bytes(reading_path(out).read_bytes())
     for path in (out, copy):
         naming.check(call("check", path).stdout.splitlines()[0], path.stem, "synthetic")
     assert len(read_sheets(out)["Tasks"].rows) == 16

@@ -13,6 +13,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from sense7.book.build import build_edition
+from sense7.workbook.reading import reading_path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
@@ -148,6 +149,7 @@ def build_in_copy(copied_checkout):
         workbook = copied_checkout / "given" / name / path.name
         workbook.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, workbook)
+        shutil.copyfile(reading_path(path), reading_path(workbook))
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("GITHUB_REPOSITORY", raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))
