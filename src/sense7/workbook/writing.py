@@ -1,6 +1,7 @@
 """What is written in the official format: its sheets laid out, and an empty workbook to fill in."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from sense7.files import require_free
@@ -13,12 +14,15 @@ MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("ut
 """Column -> what it means, of the format and of the sheet Participants."""
 
 
-def official_sheets(tasks: list[dict], messages: list[dict], by: str = "official") -> list[Sheet]:
-    """Lay out Tasks and Messages from cells by the official names, or those of the frames."""
+def official_sheets(
+    tasks: list[dict], messages: list[dict], by: str = "official", further: Sequence[str] = ()
+) -> list[Sheet]:
+    """Lay out Tasks (with further columns) and Messages from cells by the official names, or those of the frames."""
     sheets = []
-    for name, records in (("Tasks", tasks), ("Messages", messages)):
-        header = [column.official for column in CORE_COLUMNS[name]]
-        keys = [getattr(column, by) for column in CORE_COLUMNS[name]]
+    for name, records, further_columns in (("Tasks", tasks, further), ("Messages", messages, ())):
+        columns = CORE_COLUMNS[name]
+        header = [*(column.official for column in columns), *further_columns]
+        keys = [*(getattr(column, by) for column in columns), *further_columns]
         rows = [list(map(record.get, keys)) for record in records]
         sheets.append(Sheet(name, header, rows))
     return sheets
