@@ -312,13 +312,13 @@ def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
     where, values = provenance("own"), recorded(0.3, -0.1, 0.9)
     rates = {
         "alpha_turn": {
-            "planted": {"passed": 0, "studies": 200},
+            "effect": {"passed": 0, "studies": 200},
             "null": {"passed": 0, "studies": 200},
         }
     }
     (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
     assert (row.rule["passed"], row.rule["state"]) == (None, claims.State.NO_RULE)
-    rates["alpha_turn"]["planted"]["passed"] = 56
+    rates["alpha_turn"]["effect"]["passed"] = 56
     (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
     assert (row.rule["passed"], row.rule["power"], row.rule["null"]) == (False, 0.28, 0)
 
@@ -326,7 +326,7 @@ def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
 def test_how_often_other_simulated_studies_meet_a_rule_stands_beside_its_power():
     counts = {"passed": 50, "studies": 100}
     also = [{"like": "in which every bad turn carries over", "passed": 32, "studies": 200}]
-    rates = {"alpha_turn": {"planted": counts, "null": counts, "also": also}}
+    rates = {"alpha_turn": {"effect": counts, "null": counts, "also": also}}
     values = recorded(0.3, 0.2, 0.9)
     (row,) = claims.make_ledger([BEYOND], values, provenance("own"), None, rates=rates)
     assert row.rule["also"] == [{"like": "in which every bad turn carries over", "share": 0.16}]
@@ -376,7 +376,7 @@ def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(res
 )
 def test_counts_of_a_simulated_judge_are_no_power_of_another_judge(method, passed, power):
     counted_studies = {"passed": 0, "studies": 200}
-    rates = {"alpha_turn": {"planted": counted_studies, "null": counted_studies}}
+    rates = {"alpha_turn": {"effect": counted_studies, "null": counted_studies}}
     claim = replace(COUNTS, no_effect={"judge": {"judge_signal": 0}})
     values = recorded(4)
     values["alpha_turn"]["method"] = method
@@ -443,7 +443,7 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
     assert load(path).provenance.kind == "synthetic"
 
 
-# Published and planted figures, and what is simulated, are called so
+# Published and expected figures, and what is simulated, are called so
 
 
 def test_published_figures_in_code_are_those_of_the_claims(all_claims):

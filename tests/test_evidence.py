@@ -122,7 +122,7 @@ def test_every_rule_has_its_rates(claims):
 def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(notebooks):
     """The same seed: the numbers of the design stay, those of the effect go."""
     notebook = ("10-conditions",)
-    with_effect = many.World(many.PLANTED, notebooks=notebook)
+    with_effect = many.World(many.AS_PUT_IN, notebooks=notebook)
     null = {
         name: [0.0] * 4
         for name in ("condition_effects", "condition_slopes", "condition_desired_slopes")

@@ -51,7 +51,7 @@ def rates_of_judges(claims: Sequence[Claim], seed: int, studies: int) -> dict[st
     for claim in of_judge:
         of_claim = counts[claim.id]
         like = f"in which {ANOTHER} is asked about the same conversations"
-        rates[claim.id] = {"planted": of_claim[SAME], "also": [{"like": like} | of_claim[ANOTHER]]}
+        rates[claim.id] = {"effect": of_claim[SAME], "also": [{"like": like} | of_claim[ANOTHER]]}
     return rates
 
 

@@ -56,7 +56,7 @@ BATCH = 20
 CONFIDENCE = 0.95
 DESIGNS = ("within", "between")
 FIRST, SECOND = "model-a-empathy-prompt", "model-c"
-"""The conditions compared: those planted best and worst, fixed before any data."""
+"""The conditions compared: those simulated best and worst, fixed before any data."""
 
 PAIR = f"{FIRST} minus {SECOND}"
 KAPPA = "Affective"

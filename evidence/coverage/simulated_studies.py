@@ -4,7 +4,7 @@
 
 The notebooks that read a workbook are run, in one process and without drawing, on many studies of the size of the
 release. The mean of a recorded value over studies with the default parameters is what its statistic should give
-under the planted model (data/expected.json). For each claim that names parameters without its effect, its notebook is
+there (data/expected.json). For each claim that names parameters without its effect, its notebook is
 run on as many studies without the effect: how often its rule is passed there, how often on studies with it, and how
 often on other simulated studies that the claim names (data/claims_power.json). Every study has a seed of its own. What
 is done is kept in _build/simulated_studies, and continued after an interruption; to run a notebook again, remove the
@@ -50,7 +50,7 @@ WHOLE = 40
 """Studies in which all notebooks are run to their end."""
 
 DRAWS = 400
-PLANTED, WITH_EFFECT = "planted", "planted, for claims"
+AS_PUT_IN, WITH_EFFECT = "as put in", "as put in, for claims"
 ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -100,7 +100,7 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
 
 
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
-    """The planted world for all notebooks, the same for claims, and the other worlds that claims name."""
+    """Default parameters for all notebooks, the same for claims, and the other worlds that claims name."""
 
     def world_for(claims: Sequence[Claim], name: str, changes: Mapping) -> World:
         keys: dict[str, frozenset[str]] = {}
@@ -124,7 +124,7 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
         for name in other_worlds(claim):
             judged.setdefault(name, []).append(claim)
     worlds = [
-        World(PLANTED, notebooks=every, studies=WHOLE),
+        World(AS_PUT_IN, notebooks=every, studies=WHOLE),
         world_for([claim for claim in claims if claim.no_effect], WITH_EFFECT, {}),
     ]
     return worlds + [world_for(own, name, json.loads(name)) for name, own in sorted(judged.items())]
@@ -356,7 +356,7 @@ def rates_of(
             ]
             rates[claim.id] = {
                 "null": without,
-                "planted": passed([claim], with_effect, kept)[claim.id],
+                "effect": passed([claim], with_effect, kept)[claim.id],
                 "null_parameters": in_words(claim.no_effect),
             }
             if also:

@@ -303,7 +303,7 @@ def make_ledger(
     expected : mapping, optional
         Key -> what is expected of a recorded value in the project's simulated study.
     rates : mapping, optional
-        Claim -> how many simulated studies met its rule, with the effect (``planted``), without (``null``), and in
+        Claim -> how many simulated studies met its rule, with the effect (``effect``), without (``null``), and in
         other studies that the claim names (``also``, a list). Only of
         studies like the one that the values come from.
 
@@ -408,7 +408,7 @@ def _rule_mark(
     power = null = None
     also = []
     if counted:
-        power = _share_that_met(counted["planted"])
+        power = _share_that_met(counted["effect"])
         null = _share_that_met(counted["null"])
         for counts in counted.get("also", ()):
             also.append({"like": counts["like"], "share": _share_that_met(counts)})

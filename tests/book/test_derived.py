@@ -142,7 +142,7 @@ def plain(book, text):
         ("(a-target)=\n## Heading", "## Heading"),
         ("```{math}\na^2\n```", "$$\na^2\n$$"),
         ("so {math}`-1/n`", "so $-1/n$"),
-        (":::{planted}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
+        (":::{put-in}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
         ("Above are\n{value}`count.estimate`. More.", "Above are\n&#51;. More."),
         ("Above are\n{value}`count.estimate` more.", "Above are\n3 more."),
         ("`code` and *emphasis*", "`code` and *emphasis*"),
@@ -181,9 +181,9 @@ def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case):
     naming.check(plain(book, text), *named)
 
 
-def test_what_was_planted_is_said_of_simulated_data_alone(checkout):
+def test_what_was_put_in_is_said_of_simulated_data_alone(checkout):
     checkout.notebook("01-a")
-    text = "Before.\n\n:::{planted}\nIt is planted.\n:::\n\nAfter."
+    text = "Before.\n\n:::{put-in}\nIt was put in.\n:::\n\nAfter."
     assert plain(book_of(checkout, kind="own"), text) == "Before.\n\nAfter."
 
 

@@ -125,9 +125,9 @@ def test_what_other_works_published_is_the_same_in_every_edition(edition, synthe
         assert entry["computed"]["estimate"] == default[name]["computed"]["estimate"]
 
 
-def test_what_was_planted_in_the_synthetic_workbook_is_held_against_what_was_found(synthetic):
+def test_what_is_expected_of_the_synthetic_workbook_is_held_against_what_was_found(synthetic):
     ledger = synthetic.json("ledger.json")
-    planted = synthetic.json("data/expected.json")["values"].keys()
+    expected = synthetic.json("data/expected.json")["values"].keys()
     held = [entry for entry in ledger if entry["check"]]
     computed = [
         entry for entry in ledger if entry["computed"] and not entry["published"]["release"]
@@ -137,7 +137,7 @@ def test_what_was_planted_in_the_synthetic_workbook_is_held_against_what_was_fou
         for entry in computed
         if not entry["check"] and entry["published"]["kind"] != claims.CHECK
     ]
-    assert [entry["id"] for entry in unheld if entry["computed"]["key"] in planted] == []
+    assert [entry["id"] for entry in unheld if entry["computed"]["key"] in expected] == []
     assert len(held) >= 8
     for entry in held:
         low, high = entry["computed"]["low"], entry["computed"]["high"]

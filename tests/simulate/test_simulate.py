@@ -326,7 +326,7 @@ def scores_of(study, judge, *, words=400.0, seed=1):
     return draw_judge(study, np.full(len(study.turns), words), judge, np.random.default_rng(seed))
 
 
-# What is planted
+# What is put in
 
 
 def test_the_judge_without_any_error_gives_the_level_of_what_is_offered(large):

@@ -194,7 +194,7 @@ class Prose:
         body = match["body"].strip("\n")
         if name == "math":
             return f"$$\n{body}\n$$"
-        if name == "planted":
+        if name == "put-in":
             return body if self.book.edition.expected else ""
         if name == "picture":
             page = match["argument"].split()[0].removeprefix("notebooks/")

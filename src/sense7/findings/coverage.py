@@ -246,7 +246,7 @@ def rules_before_and_after() -> pd.DataFrame:
         power = false_positives = ""
         if claim["key"]:
             now = claim["compare"].get("number", "the same").rstrip(",")
-            power = _passed_of(rates[claim["id"]]["planted"])
+            power = _passed_of(rates[claim["id"]]["effect"])
             false_positives = _passed_of(rates[claim["id"]]["null"])
         row = {
             "claim": claim["short"],

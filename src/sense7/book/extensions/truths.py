@@ -3,7 +3,7 @@
 A Sphinx extension:
 
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
-- ``planted``: its content, which says what was put in and what is expected, where that is known;
+- ``put-in``: its content, which says what was put in and what is expected, where that is known;
 - ``reference-values``: how many values R gives, and what is compared with which call and tolerance, from
   ``data/reference.json``, which ``make reference`` writes.
 """
@@ -71,7 +71,7 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
     return raw(_TABLES.values(rows, any(row["truth"] for row in rows)))
 
 
-class PlantedDirective(SphinxDirective):
+class PutInDirective(SphinxDirective):
     """Say what was put in and what is expected, where that is known."""
 
     has_content = True
@@ -93,6 +93,6 @@ class ReferenceValues(SphinxDirective):
 
 def setup(app):
     """Register the directives with Sphinx."""
-    app.add_directive("planted", PlantedDirective)
+    app.add_directive("put-in", PutInDirective)
     app.add_directive("reference-values", ReferenceValues)
     return METADATA
