@@ -239,7 +239,8 @@ def build(root: Path, predictions: Path | None = None) -> Built:
         "myst.xref_missing"
     ]  # pages that are left out here
     (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    for file in ("requirements.lock", "data/claims.yml", "data/coverage.json"):
+    shown = ("data/claims.yml", "data/coverage.json", "data/reference.json")
+    for file in ("requirements.lock", *shown):
         (root / file).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / file, root / file)
     shutil.copytree(ROOT / "data" / "real", root / "data" / "real")
