@@ -261,6 +261,7 @@ class _Session:
         self.stopped = ""
         self.ending = asyncio.Event()
         self.disk = asyncio.Lock()
+        self.next_write: asyncio.Task | None = None
         self.said_until = 0.0
 
     async def send_all(self) -> None:
@@ -306,11 +307,17 @@ class _Session:
                     answer = Answer(conversation, run, error=problem)
                     break
                 self.journal.waiting.append(answer)
-                async with self.disk:  # many calls share one wait for it
-                    if self.journal.waiting:
-                        await asyncio.to_thread(self.journal.write)
+                if self.next_write is None:
+                    self.next_write = asyncio.create_task(self.write())
+                await self.next_write
                 break
         self.count(answer)
+
+    async def write(self) -> None:
+        """Write all answers that came since the last write began: many calls share one wait for the disk."""
+        async with self.disk:
+            self.next_write = None
+            await asyncio.to_thread(self.journal.write)
 
     async def wait(self, failed: Unanswered, repetition: int) -> None:
         """Wait before a call is sent again: as long as the endpoint asks, or longer each time."""
