@@ -16,7 +16,7 @@ import pandas as pd
 from sense7.findings.examples import example_conversation
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor  # noqa: TID251 -- its script marks poor turns
-from sense7.judge.files import counted_scores
+from sense7.judge.files import Run
 from sense7.judge.scores.judges import Judges, chosen_judge, simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVEL_COLOURS, LEVELS, RATING_NAMES, TASK_COLUMNS
@@ -146,10 +146,10 @@ def _title(name: str) -> str:
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def _scores(frame: pd.DataFrame) -> list[float | str]:
+def _scores(run: Run) -> list[float | str]:
     """The score of each conversation; its status where it has none."""
     cells: list[float | str] = []
-    for score, status in zip(counted_scores(frame), frame["status"], strict=True):
+    for score, status in zip(run.score, run.status, strict=True):
         if not np.isfinite(score):
             cells.append(status.replace("_", " "))
         elif score == int(score):

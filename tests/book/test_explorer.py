@@ -176,7 +176,8 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judg
     assert judge["runs"] == list(runs)
     assert judge["note"] == simulated_note([judge["name"]]), "a simulated judge says so"
     assert len(judge["scores"]) == len(study.conversations)
-    for number, frame in enumerate(runs.values()):
+    for number, run in enumerate(runs.values()):
+        frame = run.table
         shown = [scores[number] for scores in judge["scores"]]
         usable = frame["status"] == "ok"
         assert [score for score in shown if not isinstance(score, str)] == frame.loc[
@@ -194,7 +195,7 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judg
 def test_the_judge_that_the_book_shows_comes_first(synthetic, judged):
     study = synthetic[0].subset(conversations=synthetic[0].conversations["conversation"].head(9))
     (predictions,) = judged[0].values()
-    runs = {run: frame.head(9) for run, frame in predictions.items()}
+    runs = {run: predicted.at(predicted.conversation[:9]) for run, predicted in predictions.items()}
     few = dict(list(runs.items())[:2])
     judges = Judges({"a few": few, "many": runs}, {})
     names = [

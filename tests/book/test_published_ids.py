@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from helpers import naming
@@ -26,7 +27,7 @@ from sense7.findings.dataset import diagnostics_table
 from sense7.judge.scores.judges import read_runs
 
 study = s7.load(data)
-judged = read_runs(study, predictions)["judge"]["judge-iter1"]
+judged = read_runs(study, predictions)["judge"]["judge-iter1"].table
 for table in (study.conversations, study.turns, study.participants, diagnostics_table(study), judged):
     display(tables.plain(table.astype(str), "Names"))
 """
@@ -125,9 +126,9 @@ def test_predictions_by_original_ids_are_of_the_published_ones(workbook, tmp_pat
     folder.mkdir()
     lines = ["TaskId,PID,IS_EMPATHY,ground-truth", f"{CHATS[2]},{PEOPLE[2]},5,2"]
     (folder / "judge-iter1.csv").write_text("\n".join(lines), "utf-8")
-    frame = read_runs(with_published_ids(study, number_ids(study)), folder)["judge"]["judge-iter1"]
-    assert frame["conversation"].tolist() == ["C1", "C2", "C3", "C4"]
-    assert frame["score"].notna().tolist() == [False, False, True, False]
+    run = read_runs(with_published_ids(study, number_ids(study)), folder)["judge"]["judge-iter1"]
+    assert run.conversation.tolist() == ["C1", "C2", "C3", "C4"]
+    assert np.isfinite(run.score).tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"participant": [], "conversation": {}}'])

@@ -92,7 +92,7 @@ def test_filters_find_what_the_statistics_count(reader):
     tasks = study.conversations.set_index("conversation")
     turns = study.turns
     judged = pd.DataFrame(
-        {name: frame.set_index("conversation")["score"] for name, frame in runs_of(study).items()}
+        {name: run.table.set_index("conversation")["score"] for name, run in runs_of(study).items()}
     )
     apart = (judged.mean(axis=1) - ground_truth(turns, study.conversations["conversation"])).abs()
     poor = turns[is_poor(turns["overall"])].groupby("conversation")["turn"].min()
@@ -186,7 +186,7 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
     study = load("synthetic")
     name = study.conversations["conversation"].iloc[0]
     scores = [
-        frame.set_index("conversation").loc[name, "score"] for frame in runs_of(study).values()
+        run.table.set_index("conversation").loc[name, "score"] for run in runs_of(study).values()
     ]
     truth = ground_truth(study.turns, study.conversations["conversation"])[name]
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={name}"))

@@ -33,6 +33,7 @@ from sense7.findings import (
     reliability,
     robustness,
 )
+from sense7.judge.files import Run
 from sense7.judge.scores import calibration, correlations
 from sense7.judge.scores.metrics import OverRuns, mean_recall, run_metrics
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
@@ -209,7 +210,7 @@ def of_agreement():
                 yield f"kappa_{short}_{quantity}_{name}", value, CLOSED_FORM
     judged = pd.read_csv(REFERENCE / "judge_turns.csv")
     both = turns.merge(judged, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
-    table = run_metrics(both.rename(columns={"overall": "ground_truth", "judge": "score"}))[
+    table = run_metrics(Run.of(both.rename(columns={"overall": "ground_truth", "judge": "score"})))[
         "estimate"
     ]
     same = {"mae": "mean_absolute_error", "kappa_quad": "quadratic_kappa"}
@@ -240,7 +241,7 @@ def judged_turns():
 def of_judge():
     run = judged_turns()
     bootstrap = bootstrap_of(study())
-    over = OverRuns([run], bootstrap)
+    over = OverRuns({"1": Run.of(run)}, bootstrap)
     for name, value in mean_recall(over)["estimate"].items():
         yield f"judge_{name}", value, CLOSED_FORM
     lengths = run.set_index("conversation")[["Affective"]]

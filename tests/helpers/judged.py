@@ -9,7 +9,8 @@ import pandas as pd
 from sense7.judge.asking.ask import Endpoint as Address
 from sense7.judge.asking.requests import Prompt
 from sense7.judge.asking.session import carry_out, plan_session
-from sense7.judge.files import JOURNAL, read_predictions
+from sense7.judge.files import JOURNAL, Run, read_predictions
+from sense7.judge.scores.metrics import OverRuns
 
 BRIEF = Prompt("brief", "Rate this: {chat}")
 
@@ -25,6 +26,15 @@ def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
     frame["participant"] = [f"P{row % people}" for row in range(rows)]
     frame.loc[list(missing), ["score", "status"]] = [np.nan, "refusal"]
     return frame.assign(**columns)
+
+
+def runs_of(frames):
+    """Predictions as runs of one judge, called 1, 2, ..."""
+    return {str(number): Run.of(frame) for number, frame in enumerate(frames, 1)}
+
+
+def over_runs_of(frames, bootstrap=None, policy="strict"):
+    return OverRuns(runs_of(frames), bootstrap, policy)
 
 
 def said_in(conversations, turns=1, words=""):

@@ -16,8 +16,8 @@ from sense7.judge.files import (
     FRAME_COLUMNS,
     READ_COLUMNS,
     UNSTATED,
+    Run,
     ScoreScale,
-    counted_scores,
     models_that_answered,
     prediction_path,
     read_predictions,
@@ -287,7 +287,7 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
     assert cells_of(path)["IS_EMPATHY"] == both[policy]
     frame = read_predictions(path).frame
     for rule, scores in both.items():
-        np.testing.assert_array_equal(counted_scores(frame, rule), np.array(scores, dtype=float))
+        np.testing.assert_array_equal(Run.of(frame).scores(rule), np.array(scores, dtype=float))
     assert frame["doubtful"].tolist() == [False, True, True, True, True, False, False]
     naming.check(frame["reason"][1], "<S2>: '10'", 1)
     if policy == "authors":  # the same as others write it: some of its columns are not there
@@ -296,9 +296,7 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
         bare.to_csv(other, index=False)
         found = read_predictions(other)
         for rule, scores in both.items():
-            np.testing.assert_array_equal(
-                counted_scores(found.frame, rule), np.array(scores, dtype=float)
-            )
+            np.testing.assert_array_equal(found.run.scores(rule), np.array(scores, dtype=float))
         default, number = found.notes
         naming.check(default, "IS_EMPATHY: 2 rows", 3, "Output")
         naming.check(number, "IS_EMPATHY: 3 rows", "Output", "authors")
@@ -353,8 +351,8 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
 def test_files_with_statuses_are_read_by_both_rules(foreign, given, statuses, strict, authors):
     frame = read_predictions(foreign(**given)).frame
     assert frame["status"].tolist() == statuses
-    np.testing.assert_array_equal(counted_scores(frame), np.array(strict, dtype=float))
-    np.testing.assert_array_equal(counted_scores(frame, "authors"), authors)
+    np.testing.assert_array_equal(Run.of(frame).scores("strict"), np.array(strict, dtype=float))
+    np.testing.assert_array_equal(Run.of(frame).scores("authors"), authors)
 
 
 @pytest.mark.parametrize(

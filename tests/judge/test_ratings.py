@@ -18,7 +18,7 @@ from helpers.studies import write_study
 from sense7.cli.judge import judge as judge_commands
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.asking.requests import asked_units
-from sense7.judge.files import read_predictions
+from sense7.judge.files import Run, read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
 from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.scores.report import by_rating, evaluate
@@ -280,7 +280,7 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
     bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
     found = by_rating({"run": ratings}, bootstrap)["Interest"]
     expected = run_metrics(
-        ratings.rename(columns={"person": "ground_truth", "judge": "score"}), bootstrap
+        Run.of(ratings.rename(columns={"person": "ground_truth", "judge": "score"})), bootstrap
     )
     for column in ("estimate", "low", "high", "n"):
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])

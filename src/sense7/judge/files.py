@@ -3,8 +3,8 @@
 import functools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +35,8 @@ __all__ = [
     "COLUMNS",
     "JOURNAL",
     "Predictions",
+    "Run",
     "ScoreScale",
-    "counted_scores",
     "models_that_answered",
     "read_predictions",
     "write_predictions",
@@ -147,6 +147,96 @@ class ScoreScale(Interval):
 
 
 @dataclass(frozen=True, eq=False)
+class Run:
+    """One run of a judge: arrays with a value for each conversation.
+
+    Attributes
+    ----------
+    conversation, participant : array of object
+        Names; missing where no column says.
+    ground_truth : array of float
+        1..5, NaN where there is none.
+    score : array of float
+        By the strict reading of a reply; NaN where there is none.
+    authors_score : array of float
+        By the authors' reading, 3 for an unusable reply. NaN where a status is unstated, or nothing was asked: the
+        authors' evaluation drops what is not a number.
+    status : array of object
+        One of ``STATUSES``, ``NOT_ASKED`` or ``UNSTATED``.
+    reason : array of object
+        Why a score is missing or doubtful; "" otherwise.
+    doubtful : array of bool
+        Whether the two readings of a reply differ.
+    model : array of object
+        The model that was asked; missing where it is not known.
+    above : array of float
+        A baseline's score above what its fold would be predicted without any feature; NaN for a judge.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"score": [4.0, np.nan, np.nan], "status": ["ok", "refusal", "parse_failure"]})
+    >>> run = Run.of(frame.assign(authors_score=[np.nan, np.nan, 1.0]))
+    >>> run.scores("strict").tolist(), run.scores("authors").tolist()
+    ([4.0, nan, nan], [4.0, 3.0, 1.0])
+    """
+
+    conversation: np.ndarray
+    participant: np.ndarray
+    ground_truth: np.ndarray
+    score: np.ndarray
+    authors_score: np.ndarray
+    status: np.ndarray
+    reason: np.ndarray
+    doubtful: np.ndarray
+    model: np.ndarray
+    above: np.ndarray
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> "Run":
+        """Take the columns of predictions that metrics rest on; those that are not there are missing."""
+        table = frame.reindex(columns=[column.name for column in fields(cls)])
+        columns = {name: table[name].to_numpy(dtype=object) for name in table}
+        for name in ("ground_truth", "score", "authors_score", "above"):
+            columns[name] = table[name].to_numpy(dtype=float)
+        failed = table["status"].isin(FAILURES).to_numpy()
+        by_authors = np.where(failed, AUTHORS_DEFAULT, columns["score"])
+        columns["score"] = np.where(failed, np.nan, columns["score"])
+        read_by_authors = columns["authors_score"]
+        columns["authors_score"] = np.where(np.isnan(read_by_authors), by_authors, read_by_authors)
+        usable = np.isfinite(columns["score"])
+        no_status = table["status"].isna() | (table["status"] == "ok")
+        columns["status"] = table["status"].mask(no_status, UNSTATED).mask(usable, "ok").to_numpy()
+        columns["reason"] = np.where(table["reason"].isna(), "", columns["reason"])
+        columns["doubtful"] = table["doubtful"].eq(True).to_numpy(dtype=bool)
+        return cls(**columns)
+
+    @classmethod
+    def joined(cls, runs: Iterable["Run"]) -> "Run":
+        """Return the predictions of several runs, one below the other."""
+        return cls.of(pd.concat([run.table for run in runs], ignore_index=True))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The run as a table, one row per conversation."""
+        return pd.DataFrame(vars(self))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated judge made it, by the model of any conversation."""
+        return bool((self.model == SIMULATED_JUDGE).any())
+
+    def scores(self, policy: str) -> np.ndarray:
+        """Scores that count under a policy, strict or authors."""
+        check_policy(policy)
+        return self.authors_score if policy == "authors" else self.score
+
+    def at(self, conversations: Iterable[str]) -> "Run":
+        """Return the predictions of these conversations, in their order; one that the run lacks has no score."""
+        table = self.table.set_index("conversation").reindex(conversations)
+        return Run.of(table.rename_axis("conversation").reset_index())
+
+
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """One file of predictions, read.
 
@@ -161,7 +251,9 @@ class Predictions:
         (by the strict rule, under any policy of the file; NaN if there is none), status (one of ``STATUSES``, or
         ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
         if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
-        score and status, see :func:`counted_scores`) and doubtful.
+        score and status, see :class:`Run`) and doubtful.
+    run : Run
+        What metrics take of it.
     notes : list of str
         What was found and is not an error, each with its count.
     marks : mapping or None
@@ -173,6 +265,7 @@ class Predictions:
     path: Path
     name: str
     frame: pd.DataFrame = field(repr=False)
+    run: Run = field(repr=False)
     notes: list[str]
     marks: Mapping[str, str] | None
     ratings: pd.DataFrame | None = field(repr=False)
@@ -185,29 +278,23 @@ class Predictions:
     @property
     def simulated(self) -> bool:
         """Whether a simulated judge made it, by the sheet that says so or by the column Model of any row."""
-        return is_simulated(self.frame)
+        return self.run.simulated
 
-    @property
-    def by_task(self) -> pd.DataFrame:
-        """The frame by conversation; refused if some row does not name its conversation."""
+    def named_run(self) -> Run:
+        """Return the run; refused if some row does not name its conversation."""
         nameless = int(self.frame["conversation"].isna().sum())
         if nameless:
             raise UserError(
                 f"{self.path}: column TaskId: blank or missing in {count_of(nameless, 'row')}, so its conversations "
                 "can't be matched with others. Give each row its TaskId."
             )
-        return self.frame.set_index("conversation")
+        return self.run
 
     def called(self, name: str) -> str:
         """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
         if self.simulated and "simulated" not in name.casefold():
             return f"{SIMULATED_WORDS}: {name}"
         return name
-
-
-def is_simulated(frame: pd.DataFrame) -> bool:
-    """Whether a simulated judge made a run, by the column Model of any row."""
-    return "model" in frame and bool((frame["model"] == SIMULATED_JUDGE).any())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -263,7 +350,7 @@ def write_predictions(
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
 
-    values = frame.assign(score=counted_scores(frame, policy)).astype(object)
+    values = frame.assign(score=Run.of(frame).scores(policy)).astype(object)
     columns = values.where(values.notna(), None).to_dict("list")
     for name in frame.columns.intersection(COUNTED):
         columns[name] = [None if value is None else int(value) for value in columns[name]]
@@ -307,46 +394,6 @@ def check_policy(policy: str) -> None:
     """Refuse what is no policy."""
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-
-
-def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
-    """Return the scores that count under a policy.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Predictions with ``score``; with ``status`` and ``authors_score`` if the policy is to matter.
-    policy : {"strict", "authors"}
-        The strict reading, none for an unusable reply; or the authors': ``authors_score``, where that is missing
-        the score, and 3 for an unusable reply. A row whose status is unstated, or that was never asked, has none under
-        either, as in the authors' evaluation, which drops what is not a number.
-
-    Returns
-    -------
-    array of float
-        NaN where there is none.
-
-    Raises
-    ------
-    UserError
-        If there is no such policy.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, np.nan, np.nan], "status": ["ok", "refusal", "parse_failure"]})
-    >>> run["authors_score"] = [4.0, np.nan, 1.0]
-    >>> counted_scores(run).tolist(), counted_scores(run, "authors").tolist()
-    ([4.0, nan, nan], [4.0, 3.0, 1.0])
-    """
-    check_policy(policy)
-    score = frame["score"].to_numpy(dtype=float)
-    if "status" in frame:
-        unusable = AUTHORS_DEFAULT if policy == "authors" else np.nan
-        score = np.where(frame["status"].isin(FAILURES), unusable, score)
-    if policy == "strict" or "authors_score" not in frame:
-        return score
-    read = frame["authors_score"].to_numpy(dtype=float)
-    return np.where(np.isnan(read), score, read)
 
 
 @dataclass(frozen=True)
@@ -452,7 +499,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     run = _RUN.search(path.stem)
     if run and "run" not in rows.cells:
         frame["run"] = float(run[1])
-    return Predictions(path, path.stem, frame, notes, marks, ratings)
+    return Predictions(path, path.stem, frame, Run.of(frame), notes, marks, ratings)
 
 
 def _rows_of(sheet: Sheet, where: str) -> _Rows:

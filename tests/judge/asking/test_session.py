@@ -28,7 +28,7 @@ from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import Prompt
 from sense7.judge.asking.session import carry_out
 from sense7.judge.chats import chats
-from sense7.judge.files import JOURNAL, counted_scores, read_predictions
+from sense7.judge.files import JOURNAL, Run, read_predictions
 from sense7.judge.scores.report import evaluate
 
 need_the_judge()
@@ -484,7 +484,7 @@ def test_after_ten_unusable_replies_in_a_row_no_more_are_sent_and_every_row_says
     frame = frame_of(outcome)
     assert Counter(frame["status"]) == Counter({"ok": 3, status: sent - 3, "not_asked": 30 - sent})
     assert frame["reason"].str.endswith(outcome.stopped).sum() == 30 - sent
-    never_asked = np.isnan(counted_scores(frame, "authors")).sum()
+    never_asked = np.isnan(Run.of(frame).scores("authors")).sum()
     assert never_asked == 30 - sent, "never asked is no failure"
     # The same command asks for the rest, and keeps what was answered.
     server.script = lambda asked: GOOD

@@ -21,7 +21,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.asking.few_shot import HEADING, chosen_examples, examples_for
 from sense7.judge.chats import chats
-from sense7.judge.files import read_predictions
+from sense7.judge.files import Run, read_predictions
 from sense7.judge.scores import baselines
 from sense7.judge.scores.baselines import (
     ALPHAS,
@@ -110,7 +110,7 @@ def found():
 
 def frame_of(found, name):
     assert found[name].reason == ""
-    return found[name].predictions
+    return found[name].run.table
 
 
 # What they predict
@@ -123,13 +123,6 @@ def test_every_baseline_predicts_every_conversation_with_ground_truth(found):
         study_of(who, truths, said, answers, turns_of())
     ).items():
         frame = frame_of({name: baseline}, name)
-        assert frame.columns.tolist() == [
-            "conversation",
-            "participant",
-            "ground_truth",
-            "score",
-            "above",
-        ]
         assert frame["conversation"].tolist() == [
             f"C{n + 1}" for n in range(len(who)) if n not in (3, 17)
         ]
@@ -254,8 +247,8 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
     for name in BASELINES:
         frame = frame_of(found, name)
         plain = frame.drop(columns="above")
-        expected = run_metrics(plain, bootstrap)
-        ordered = run_metrics(plain.assign(score=frame["above"]), bootstrap)
+        expected = run_metrics(Run.of(plain), bootstrap)
+        ordered = run_metrics(Run.of(plain.assign(score=frame["above"])), bootstrap)
         for metric in METRICS:
             row = (ordered if metric == "spearman" else expected).loc[
                 metric, ["estimate", "low", "high", "n", "unit"]
@@ -326,7 +319,7 @@ def test_where_there_is_too_little_it_is_said(case):
     for name, reason in reasons.items():
         assert found[name].reason.startswith(reason)
         assert (found[name].reason == "") == (reason == "")
-        assert (len(found[name].predictions) > 0) == (reason == "")
+        assert (len(found[name].run.score) > 0) == (reason == "")
     for table in (baseline_table(found, bootstrap), accuracy_gains(found, bootstrap)):
         lacking = table[["estimate", "low"]].isna().any(axis=1)
         assert (table.loc[lacking, "reason"] != "").all()
@@ -413,7 +406,7 @@ def study():
 
 
 def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_path, monkeypatch):
-    known = baseline_predictions(study)["learned judge"].predictions.set_index("conversation")
+    known = baseline_predictions(study)["learned judge"].run.table.set_index("conversation")
     path = write_learned(study, tmp_path)
     assert path.name == "learned-judge-baseline-iter1.xlsx"
     frame = read_predictions(path).frame.set_index("conversation")
@@ -424,7 +417,7 @@ def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_
     assert frame["ground_truth"].isna().sum() == 2
     assert len(frame) == len(study.conversations)
     off = known.reset_index().assign(score=[0.2, *[5.7] * (len(known) - 1)])
-    made_up = {"learned judge": Baseline("learned judge", "made up", off)}
+    made_up = {"learned judge": Baseline("learned judge", "made up", Run.of(off))}
     monkeypatch.setattr(baselines, "baseline_predictions", lambda study, **known: made_up)
     assert set(read_predictions(write_learned(study, tmp_path)).frame["score"]) == {1.0, 5.0}
 

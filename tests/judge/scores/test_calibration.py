@@ -15,7 +15,7 @@ from sense7.cli.judge_words import calibration
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.files import read_predictions, write_predictions
+from sense7.judge.files import Run, read_predictions, write_predictions
 from sense7.judge.scores.bias import bias_table, family_of
 from sense7.judge.scores.calibration import (
     agreement_after_calibration,
@@ -190,14 +190,8 @@ def judged(study, error, model="gpt-4o"):
     """A run whose score is the ground truth plus an error."""
     known = study.conversations
     truth = ground_truth(study.turns, known["conversation"]).to_numpy(dtype=float)
-    return pd.DataFrame(
-        {
-            "conversation": known["conversation"],
-            "score": truth + error,
-            "status": "ok",
-            "model": model,
-        }
-    ).astype({"status": object})
+    run = known[["conversation"]].assign(score=truth + error, status="ok", model=model)
+    return Run.of(run)
 
 
 def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
@@ -208,7 +202,7 @@ def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
     assert row["estimate"] == pytest.approx(0.5, abs=0.1)
     assert row["p"] < 0.01
     errors = pd.Series(0.5 * chosen + noise)
-    known = judged(study, 0)["score"].notna()
+    known = np.isfinite(judged(study, 0).score)
     inside, outside = errors[known & chosen], errors[known & ~chosen]
     assert row["estimate"] == pytest.approx(inside.mean() - outside.mean())
     assert row["n"] == len(inside)
@@ -219,7 +213,7 @@ def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
 def test_intervals_resample_participants_with_all_their_conversations(study, bootstrap):
     error = np.random.default_rng(1).normal(0, 1, len(study.conversations))
     row = bias_table(study, {"1": judged(study, error)}, bootstrap).loc["condition: model-b"]
-    known = judged(study, 0)["score"].notna().to_numpy()
+    known = np.isfinite(judged(study, 0).score)
     first = (study.conversations["condition"] == "model-b").to_numpy()[known]
     codes, drawn = bootstrap.codes(study.conversations["participant"])[known], []
     for weights in bootstrap.weights()[:, codes]:

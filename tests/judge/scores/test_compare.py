@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import naming
-from helpers.judged import run_of
+from helpers.judged import run_of, runs_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import holm
-from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.scores import comparison
 from sense7.judge.scores.baselines import baseline_predictions
 from sense7.judge.scores.comparison import agreement_sums, compare_judges, krippendorff_alpha
@@ -22,9 +22,9 @@ from sense7.judge.scores.metrics import METRICS, run_metrics
 from sense7.judge.scores.report import compare
 
 JUDGES = {
-    "near": {"1": run_of(1, 0.4), "2": run_of(2, 0.4, missing=[3])},
-    "far": {"1": run_of(3, 1.6, missing=[5])},
-    "middle": {"1": run_of(4, 0.9)},
+    "near": [run_of(1, 0.4), run_of(2, 0.4, missing=[3])],
+    "far": [run_of(3, 1.6, missing=[5])],
+    "middle": [run_of(4, 0.9)],
 }
 
 
@@ -35,13 +35,13 @@ def bootstrap():
 
 @pytest.fixture(scope="module")
 def compared(bootstrap):
-    return compare_judges(JUDGES, bootstrap)
+    return compare_judges({judge: runs_of(frames) for judge, frames in JUDGES.items()}, bootstrap)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for judge, runs in JUDGES.items():
-        for number, frame in enumerate(runs.values(), 1):
+    for judge, frames in JUDGES.items():
+        for number, frame in enumerate(frames, 1):
             write_predictions(
                 prediction_path(tmp_path, judge, "prompt", number), frame.assign(model=judge)
             )
@@ -59,9 +59,9 @@ def test_judges_are_measured_on_the_conversations_that_every_run_of_each_has(com
     assert (compared.conversations, compared.shared) == (40, 38)
     assert compared.left_out.loc["near"].to_dict() == {"runs": 2, "left_out": 1, "lacking": 1}
     assert compared.left_out["left_out"].to_dict() == {"near": 1, "far": 1, "middle": 2}
-    frame = JUDGES["middle"]["1"].drop(index=[3, 5])
+    frame = JUDGES["middle"][0].drop(index=[3, 5])
     pd.testing.assert_series_equal(
-        compared.judges["middle"].mean["estimate"], run_metrics(frame)["estimate"]
+        compared.judges["middle"].mean["estimate"], run_metrics(Run.of(frame))["estimate"]
     )
 
 
@@ -78,14 +78,14 @@ def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_th
         judge: np.mean(
             [
                 (np.rint(frame["score"]) == np.rint(frame["ground_truth"])).drop([3, 5]).to_numpy()
-                for frame in runs.values()
+                for frame in frames
             ],
             axis=0,
         )
-        for judge, runs in JUDGES.items()
+        for judge, frames in JUDGES.items()
     }
     apart = pd.Series(hits["near"] - hits["far"])
-    codes = bootstrap.codes(JUDGES["near"]["1"]["participant"].drop([3, 5]))
+    codes = bootstrap.codes(JUDGES["near"][0]["participant"].drop([3, 5]))
     copied = []  # rows copied out as often as each resample takes their participant
     for weights in bootstrap.weights():
         copied.append(np.repeat(apart.to_numpy(), weights[codes].astype(int)).mean())
@@ -118,7 +118,7 @@ def test_coverage_is_over_all_conversations(compared):
 
 
 def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
-    same = {"1": run_of(1)}
+    same = runs_of([run_of(1)])
     row = compare_judges({"a": same, "b": same}, bootstrap).differences["spearman"].iloc[0]
     assert (row["estimate"], row["p"]) == (0, 1)
     assert np.isnan([row["low"], row["high"]]).all()
@@ -128,13 +128,11 @@ def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
 def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(
     bootstrap,
 ):
-    nameless, few = (
-        {"1": run_of(3).drop(columns="participant")},
-        {"1": run_of(3, rows=6, people=3)},
-    )
-    found = compare_judges({"a": JUDGES["near"], "b": nameless}, bootstrap)
+    nameless = runs_of([run_of(3).drop(columns="participant")])
+    few = runs_of([run_of(3, rows=6, people=3)])
+    found = compare_judges({"a": runs_of(JUDGES["near"]), "b": nameless}, bootstrap)
     assert found.differences["accuracy"]["low"].notna().all()
-    three = ParticipantBootstrap(few["1"]["participant"], 100)
+    three = ParticipantBootstrap(few["1"].participant, 100)
     for runs, own, number in ((nameless, None, ""), (few, three, "3 participants")):
         row = compare_judges({"a": runs, "b": runs}, own).differences["mean_absolute_error"].iloc[0]
         assert row["estimate"] == 0
@@ -173,7 +171,7 @@ def test_predictions_of_other_data_are_refused(column):
     if column == "conversation":
         own, other = own.loc[[7]], other.loc[[7]]
     with naming.refused(*places):
-        compare_judges({"a": {"1": own}, "b": {"1": other}}, None)
+        compare_judges({"a": runs_of([own]), "b": runs_of([other])}, None)
 
 
 def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):

@@ -138,11 +138,9 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
 @pytest.mark.parametrize("policy", ["strict", "authors"])
 def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
     found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4)
-    frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
-    bootstrap = bootstrap_module.ParticipantBootstrap(
-        frames["model-prompt-iter1"]["participant"], 60, 4
-    )
-    expected = metrics.OverRuns(frames, bootstrap, policy)
+    runs = {path.stem: read_predictions(path).run for path in sorted(tmp_path.iterdir())}
+    bootstrap = bootstrap_module.ParticipantBootstrap(runs["model-prompt-iter1"].participant, 60, 4)
+    expected = metrics.OverRuns(runs, bootstrap, policy)
     pd.testing.assert_frame_equal(found.over_files["mean"], expected.mean)
     pd.testing.assert_frame_equal(found.over_files["spread"], expected.spread)
     assert found.over_files["confusion"] == expected.confusion.to_numpy().tolist()
@@ -159,9 +157,9 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
         "",
     ]
     assert shown in evaluation(found)[1].rows
-    for file, frame in zip(found.files, frames.values(), strict=True):
-        pd.testing.assert_frame_equal(file["coverage"], metrics.coverage(frame, bootstrap))
-        pd.testing.assert_frame_equal(file["bounds"], metrics.missing_bounds(frame, bootstrap))
+    for file, run in zip(found.files, runs.values(), strict=True):
+        pd.testing.assert_frame_equal(file["coverage"], metrics.coverage(run, bootstrap))
+        pd.testing.assert_frame_equal(file["bounds"], metrics.missing_bounds(run, bootstrap))
 
 
 def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):

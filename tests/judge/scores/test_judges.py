@@ -14,7 +14,7 @@ from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.files import COLUMNS, prediction_path, write_predictions
+from sense7.judge.files import COLUMNS, Run, prediction_path, write_predictions
 from sense7.judge.scores import judges as available_judges
 from sense7.judge.scores import performance
 from sense7.judge.scores.ceiling import judge_results
@@ -104,9 +104,9 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
         for runs in read_runs(few, write(tmp_path / "p", frame.iloc[::-1].iloc[3:])).values()
     )
     for name in ("conversation", "participant"):
-        assert run[name].tolist() == few.conversations[name].tolist()
-    np.testing.assert_array_equal(run["score"], [*frame["score"].iloc[:45], np.nan, np.nan, np.nan])
-    assert run["status"].tolist() == ["ok"] * 45 + ["unstated"] * 3
+        assert getattr(run, name).tolist() == few.conversations[name].tolist()
+    np.testing.assert_array_equal(run.score, [*frame["score"].iloc[:45], np.nan, np.nan, np.nan])
+    assert run.status.tolist() == ["ok"] * 45 + ["unstated"] * 3
 
 
 def test_a_stray_file_is_refused(tmp_path, few, frame):
@@ -134,7 +134,10 @@ def test_the_tables_hold_both_policies_and_what_became_of_the_replies(tmp_path, 
     over_runs = performance.judge_table(shown, "metrics")
     by_authors_rule = performance.judge_table(shown, "metrics by the authors' rule")
     n = int(frame["ground_truth"].notna().sum())
-    assert over_runs.loc["accuracy", "estimate"] == run_metrics(frame).loc["accuracy", "estimate"]
+    assert (
+        over_runs.loc["accuracy", "estimate"]
+        == run_metrics(Run.of(frame)).loc["accuracy", "estimate"]
+    )
     assert (over_runs.loc["accuracy", "n"], by_authors_rule.loc["accuracy", "n"]) == (n - 1, n)
     assert performance.judge_table(shown, "replies").loc["refusal", "estimate"] == 1
     assert shown.strict.confusion.to_numpy().sum() == n - 1
@@ -176,7 +179,7 @@ def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
         }
     )
     shown = performance.shown_judge(
-        {judge: {"one": frame}}, judge, ParticipantBootstrap(["P0", "P1"], 50)
+        {judge: {"one": Run.of(frame)}}, judge, ParticipantBootstrap(["P0", "P1"], 50)
     )
     found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
     assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
@@ -326,7 +329,7 @@ def truth_of(study, way):
 
 def by_scipy(study, judges, choice):
     truth = truth_of(study, choice["ground truth"])
-    runs = {name: run.set_index("conversation") for name, run in judges[JUDGE].items()}
+    runs = {name: run.table.set_index("conversation") for name, run in judges[JUDGE].items()}
     scores = pd.DataFrame({name: run["score"] for name, run in runs.items()})
     if choice["replies without a score"] == "counted as 3":
         for name, run in runs.items():

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, recall_score
 
 from helpers import naming
+from helpers.judged import over_runs_of
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import labels
-from sense7.judge.files import UNSTATED, counted_scores
+from sense7.judge.files import UNSTATED, Run
 from sense7.judge.reply import STATUSES
 from sense7.judge.scores.metrics import (
-    OverRuns,
-    Run,
+    MeasuredRun,
     calibration,
     coverage,
     mean_recall,
@@ -52,7 +52,7 @@ def scored(truth, score):
 
 
 def metrics_of(frame):
-    return run_metrics(frame[["ground_truth", "score"]])["estimate"].drop("coverage")
+    return run_metrics(Run.of(frame[["ground_truth", "score"]]))["estimate"].drop("coverage")
 
 
 def copies_of(frame, bootstrap):
@@ -91,7 +91,7 @@ def test_metrics_that_r_has_not_and_where_a_label_is_missing_are_those_of_scikit
         expected[f"specificity_{level}"] = recall_score(truth != level, predicted != level)
     assert found[list(expected)].to_dict() == pytest.approx(expected, abs=1e-12)
     assert np.isnan(found["sensitivity_5"])
-    counts = OverRuns([frame]).confusion
+    counts = over_runs_of([frame]).confusion
     assert counts.to_numpy().tolist() == table.tolist()
     assert (counts.index.name, counts.columns.name) == ("ground truth", "prediction")
 
@@ -105,7 +105,7 @@ def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people,
     frame = run_of(seed, rows=rows, people=people, missing=0.1)
     bootstrap = bootstrap_of(frame, draws=8, seed=seed)
     complete = frame.dropna()
-    drawn = pd.DataFrame(Run(frame, bootstrap).drawn).drop(columns="coverage")
+    drawn = pd.DataFrame(MeasuredRun(Run.of(frame), bootstrap).drawn).drop(columns="coverage")
     for (_, values), copied in zip(
         drawn.iloc[1:].iterrows(), copies_of(complete, bootstrap), strict=True
     ):
@@ -129,7 +129,9 @@ def failed_run():
 
 def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
     frame = run_of(missing=0).assign(score=NAN, status="api_error")
-    strict, authors = (run_metrics(frame, policy=policy) for policy in ("strict", "authors"))
+    strict, authors = (
+        run_metrics(Run.of(frame), policy=policy) for policy in ("strict", "authors")
+    )
     assert strict.loc["accuracy", "n"] == 0
     naming.check(strict.loc["accuracy", "reason"], "score")
     assert authors.loc["accuracy", "estimate"] > 0.1
@@ -137,7 +139,7 @@ def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
 
 
 def test_coverage_counts_every_row_and_status():
-    found = coverage(failed_run())["estimate"].to_dict()
+    found = coverage(Run.of(failed_run()))["estimate"].to_dict()
     assert found == {
         "coverage": 0.5,
         "ok": 3,
@@ -147,6 +149,7 @@ def test_coverage_counts_every_row_and_status():
         "api_error": 0,
         "not_applicable": 0,
         UNSTATED: 1,
+        "doubtful": 0,
     }
     assert sum(found[status] for status in (*STATUSES, UNSTATED)) == 6
 
@@ -154,7 +157,7 @@ def test_coverage_counts_every_row_and_status():
 def test_the_interval_of_coverage_resamples_participants():
     frame = run_of(rows=80, missing=0.3)
     bootstrap = bootstrap_of(frame, draws=200)
-    found = coverage(frame, bootstrap).loc["coverage"]
+    found = coverage(Run.of(frame), bootstrap).loc["coverage"]
     shares = [rows["score"].notna().mean() for rows in copies_of(frame, bootstrap)]
     assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
 
@@ -162,7 +165,7 @@ def test_the_interval_of_coverage_resamples_participants():
 def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
     frame = run_of(1, rows=12, missing=0.3)
     truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
-    found, known = missing_bounds(frame), np.isfinite(truth)
+    found, known = missing_bounds(Run.of(frame)), np.isfinite(truth)
     assert (found["n"] == known.sum()).all()
     assert found.index.name == "bound", "shown above the names of the rows"
     ends = {"accuracy": max}
@@ -186,8 +189,10 @@ def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
 
 def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
     runs = [run_of(seed, error=0.8) for seed in range(4)]
-    found = OverRuns(runs)
-    tables = pd.DataFrame({name: run_metrics(frame)["estimate"] for name, frame in enumerate(runs)})
+    found = over_runs_of(runs)
+    tables = pd.DataFrame(
+        {name: run_metrics(Run.of(frame))["estimate"] for name, frame in enumerate(runs)}
+    )
     assert list(found.runs) == ["1", "2", "3", "4"]
     assert found.mean["estimate"].to_numpy() == pytest.approx(tables.mean(axis=1).to_numpy())
     assert found.spread["estimate"].to_numpy() == pytest.approx(
@@ -195,14 +200,14 @@ def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
     )
     assert (found.spread["n"] == 4).all()
     assert found.spread[["low", "high"]].isna().all(axis=None)
-    (reason,) = set(OverRuns(runs[:1]).spread["reason"])
+    (reason,) = set(over_runs_of(runs[:1]).spread["reason"])
     naming.check(reason, "one run")
 
 
 def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
     runs = [run_of(seed, rows=80, people=10, missing=0, error=0.8) for seed in range(3)]
     bootstrap = bootstrap_of(*runs, draws=30)
-    found = OverRuns(runs, bootstrap).mean
+    found = over_runs_of(runs, bootstrap).mean
     copies = zip(*(copies_of(frame, bootstrap) for frame in runs), strict=True)
     means = pd.DataFrame(
         [pd.concat([metrics_of(rows) for rows in draw], axis=1).mean(axis=1) for draw in copies]
@@ -215,7 +220,7 @@ def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
 def test_answers_about_one_conversation_are_matched_by_its_id():
     first = scored([3.0] * 4, [4.0, 2.0, 3.0, NAN]).assign(conversation=list("ABCD"))
     second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
-    found = stability(OverRuns([first, second]))
+    found = stability(over_runs_of([first, second]))
     assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx(
         [2 / 3, 3]
     )  # A and C
@@ -225,7 +230,7 @@ def test_the_interval_of_stability_resamples_participants():
     runs = [run_of(seed, missing=0, error=0.3) for seed in (1, 1)]
     runs[1]["score"] = runs[1]["score"].mask(np.arange(60) % 7 == 0, 1.0)
     bootstrap = bootstrap_of(runs[0], draws=200)
-    found = stability(OverRuns(runs, bootstrap)).loc["same_label"]
+    found = stability(over_runs_of(runs, bootstrap)).loc["same_label"]
     same = runs[0].assign(
         same=[
             np.round(a) == np.round(b) for a, b in zip(*(run["score"] for run in runs), strict=True)
@@ -245,7 +250,7 @@ def test_the_interval_of_stability_resamples_participants():
     ids=["one run", "no scores", "no conversations"],
 )
 def test_without_two_answers_there_is_no_stability(frames, named):
-    found = stability(OverRuns(frames))
+    found = stability(over_runs_of(frames))
     assert found["estimate"].isna().all()
     (reason,) = set(found["reason"])
     naming.check(reason, named)
@@ -258,9 +263,9 @@ def test_without_two_answers_there_is_no_stability(frames, named):
 def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
     frames = [run_of(seed, rows=100) for seed in (1, 2)]
     bootstrap = bootstrap_of(*frames, draws=100)
-    found = calibration(OverRuns(frames, bootstrap, policy))
+    found = calibration(over_runs_of(frames, bootstrap, policy))
     pooled = pd.concat(
-        [frame.assign(score=counted_scores(frame, policy)) for frame in frames]
+        [frame.assign(score=Run.of(frame).scores(policy)) for frame in frames]
     ).dropna()
     predicted = np.clip(np.round(pooled["score"]), 1, 5)
     for level in range(1, 6):
@@ -280,13 +285,13 @@ def test_without_rows_every_metric_says_why_it_is_missing():
     empty = run_of(rows=0)
     bootstrap = bootstrap_of(run_of())
     for found in (
-        run_metrics(empty, bootstrap),
-        OverRuns([empty, empty], bootstrap).mean,
-        calibration(OverRuns([empty], bootstrap)),
+        run_metrics(Run.of(empty), bootstrap),
+        over_runs_of([empty, empty], bootstrap).mean,
+        calibration(over_runs_of([empty], bootstrap)),
     ):
         assert found["estimate"].isna().all()
         assert (found["reason"] != "").all()
-    (reason,) = set(missing_bounds(empty, bootstrap)["reason"])
+    (reason,) = set(missing_bounds(Run.of(empty), bootstrap)["reason"])
     naming.check(reason, "ground truth")
 
 
@@ -304,7 +309,8 @@ def test_without_rows_every_metric_says_why_it_is_missing():
 )
 def test_a_metric_that_is_undefined_says_why(truth, score, name, level):
     found = run_metrics(
-        scored(truth, score).assign(participant="P1"), ParticipantBootstrap(["P1"], draws=20)
+        Run.of(scored(truth, score).assign(participant="P1")),
+        ParticipantBootstrap(["P1"], draws=20),
     )
     assert np.isnan(found.loc[name, "estimate"])
     naming.check(found.loc[name, "reason"], level)
@@ -325,13 +331,13 @@ def test_without_participants_there_are_figures_and_no_intervals(participant, nu
     if participant is not None:
         frame["participant"] = pd.Series(participant, dtype=object)
     bootstrap = ParticipantBootstrap(list("abcde"), draws=20)
-    (reason,) = stability(OverRuns([frame] * 2, bootstrap))["reason"]
+    (reason,) = stability(over_runs_of([frame] * 2, bootstrap))["reason"]
     naming.check(reason, number)
-    for found in (run_metrics(frame, bootstrap), OverRuns([frame] * 2, bootstrap).mean):
+    for found in (run_metrics(Run.of(frame), bootstrap), over_runs_of([frame] * 2, bootstrap).mean):
         defined = found["estimate"].notna()
         assert (found.loc[defined, "reason"] == reason).all()
         assert found[["low", "high"]].isna().all(axis=None)
-    assert missing_bounds(frame, bootstrap)["reason"].unique() == [reason]
+    assert missing_bounds(Run.of(frame), bootstrap)["reason"].unique() == [reason]
 
 
 def youden_by_hand(truth, score):
@@ -355,7 +361,7 @@ def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_fi
         run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)
     ]
     bootstrap = bootstrap_of(*frames, draws=60)
-    found = recognition(OverRuns(frames, bootstrap))
+    found = recognition(over_runs_of(frames, bootstrap))
 
     def by_hand(chosen):
         rounded = np.clip(
@@ -384,7 +390,9 @@ def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
     frame = run_of(rows=200, people=20, missing=0)
     lowest = frame["ground_truth"] < 1.5
     frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
-    found = recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
+    found = recognition(
+        over_runs_of([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))
+    )
     assert found.loc[1, "estimate"] == 1
     naming.check(found.loc[1, "reason"], "3 participants")
 
@@ -393,7 +401,7 @@ def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():
     frame = run_of(rows=200, people=20, missing=0)
     lowest = frame["ground_truth"] < 1.5
     frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
-    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    table = mean_recall(over_runs_of([frame], bootstrap_of(frame)))
     truth, score = labels(frame["ground_truth"]), labels(frame["score"])
     expected = recall_score(truth, score, labels=[2, 3, 4, 5], average="macro")
     assert table.loc["mean_recall", "estimate"] == pytest.approx(expected, abs=1e-12)
@@ -405,7 +413,7 @@ def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():
 @pytest.mark.parametrize("level", [3, 4])
 def test_a_judge_that_always_says_the_same_has_the_mean_recall_of_chance(level):
     frame = run_of(missing=0).assign(score=float(level))
-    table = mean_recall(OverRuns([frame], bootstrap_of(frame)))
+    table = mean_recall(over_runs_of([frame], bootstrap_of(frame)))
     assert table.loc["mean_recall_above_chance", "estimate"] == pytest.approx(0, abs=1e-12)
 
 
@@ -420,7 +428,7 @@ def test_a_judge_that_always_says_the_same_has_the_mean_recall_of_chance(level):
 )
 def test_without_two_levels_of_enough_people_the_mean_recall_has_a_reason(frame, named):
     bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
-    table = mean_recall(OverRuns([frame], bootstrap))
+    table = mean_recall(over_runs_of([frame], bootstrap))
     assert table["estimate"].isna().all()
     (reason,) = set(table["reason"])
     naming.check(reason, named)

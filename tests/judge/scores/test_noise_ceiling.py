@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from helpers.judged import runs_of
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, labels
@@ -109,15 +110,13 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(study):
         ground_truth=ground_truth(study.turns, known["conversation"]).to_numpy()
     ).dropna()
     generator = np.random.default_rng(5)
-    runs = {run: known.assign(score=generator.integers(1, 6, size=len(known))) for run in "12"}
-    judges = {
-        "other": {"1": known.assign(score=labels(known["ground_truth"]).astype(float))},
-        "some": runs,
-    }
+    some = [known.assign(score=generator.integers(1, 6, size=len(known))) for _ in range(2)]
+    other = [known.assign(score=labels(known["ground_truth"]).astype(float))]
+    judges = {"other": runs_of(other), "some": runs_of(some)}
     found = noise_ceiling.judge_results(study, judges)["estimate"]
     assert found.index.tolist() == ["published classifier (on other data)", "other", "some"]
     ranked = known["ground_truth"].round(9)  # equal means are ties
-    expected = [stats.spearmanr(run["score"], ranked).statistic for run in runs.values()]
+    expected = [stats.spearmanr(run["score"], ranked).statistic for run in some]
     assert found["some"] == pytest.approx(np.mean(expected))
 
 

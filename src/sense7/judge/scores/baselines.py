@@ -26,9 +26,9 @@ from sense7.findings.core import (
 )
 from sense7.findings.ground_truth import NEVER_RATED, ground_truth, label_counts, labels
 from sense7.judge.chats import same_chats
-from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.reply import HIGHEST, LOWEST
-from sense7.judge.scores.metrics import METRICS, SHARE, Metric, Run
+from sense7.judge.scores.metrics import METRICS, SHARE, MeasuredRun, Metric
 from sense7.judge.tfidf import SPEAKERS, conversation_texts, tfidf, word_counts
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -77,7 +77,7 @@ class Baseline:
 
     name: str
     method: str
-    predictions: pd.DataFrame = field(repr=False)
+    run: Run = field(repr=False)
     reason: str = ""
 
 
@@ -142,12 +142,11 @@ def baseline_predictions(
             data.check()
             score, plain = getattr(data, _KEYS[name])
         except NotComputable as why:
-            nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
-            baselines[name] = Baseline(name, method, nothing, str(why))
+            baselines[name] = Baseline(name, method, Run.of(data.frame.iloc[:0]), str(why))
             continue
         score = np.round(score, _DIGITS)
         frame = data.frame.assign(score=score, above=np.round(score - plain, _DIGITS))
-        baselines[name] = Baseline(name, method, frame)
+        baselines[name] = Baseline(name, method, Run.of(frame))
     return baselines
 
 
@@ -179,7 +178,7 @@ def baseline_table(
     """
     numbers = {"accuracy": [], "spearman": []}
     for name, baseline in baselines.items():
-        run = Run(baseline.predictions, bootstrap)
+        run = MeasuredRun(baseline.run, bootstrap)
         for metric, of_metric in numbers.items():
             about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
             undefined = baseline.reason or run.missing(metric)
@@ -214,16 +213,16 @@ def accuracy_gains(
     """
     numbers = []
     majority = baselines["majority label"]
-    truth = labels(majority.predictions["ground_truth"])
-    hits_of_majority = labels(majority.predictions["score"]) == truth
+    truth = labels(majority.run.ground_truth)
+    hits_of_majority = labels(majority.run.score) == truth
     for name, baseline in baselines.items():
         if name == "majority label":
             continue
-        people = baseline.predictions["participant"]
+        people = baseline.run.participant
         reason = baseline.reason or majority.reason
         gain = np.array([np.nan])
         if not reason:
-            hits = labels(baseline.predictions["score"]) == truth
+            hits = labels(baseline.run.score) == truth
             gain = mean_of_rows(bootstrap, hits.astype(float) - hits_of_majority, people)
         method = f"accuracy of: {baseline.method}; minus that of the majority label"
         key = f"baseline_{_KEYS[name]}_accuracy_gain"
@@ -399,9 +398,9 @@ def write_learned(study: Study, folder: str | Path) -> Path:
             f"{study.name}: {learned.name}: {learned.reason}. Nothing was written. Give a workbook with rated "
             "conversations of more participants."
         )
-    frame = learned.predictions.drop(columns="above").assign(
-        score=learned.predictions["score"].clip(LOWEST, HIGHEST),
-        status="ok",
+    columns = ["conversation", "participant", "ground_truth", "status"]
+    frame = learned.run.table[columns].assign(
+        score=np.clip(learned.run.score, LOWEST, HIGHEST),
         model=learned.name,
         run=1,
         returned_model=learned.method,

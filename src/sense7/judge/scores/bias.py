@@ -17,7 +17,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, 
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.findings.core import finding, resampled
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.files import counted_scores
+from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import Metric, Unresampled, simulated_prefix
 from sense7.study import Study
@@ -78,7 +78,7 @@ def factors(study: Study, judge_model: str) -> tuple[pd.DataFrame, dict[str, str
 @finding
 def bias_table(
     study: Study,
-    runs: Mapping[str, pd.DataFrame],
+    runs: Mapping[str, Run],
     bootstrap: ParticipantBootstrap,
 ) -> pd.DataFrame:
     """Return how a judge's mean error in each group differs from that in all other conversations.
@@ -88,7 +88,7 @@ def bias_table(
     study : Study
         The data set that was judged.
     runs : mapping
-        Run -> predictions with conversation, score and model; none if there is no judge.
+        The judge's runs by their names; none if there is no judge.
     bootstrap : ParticipantBootstrap
         Resamples of the study's participants.
 
@@ -101,10 +101,10 @@ def bias_table(
     """
     truth = ground_truth(study.turns, study.conversations["conversation"])
     errors, models = [pd.Series(dtype=float)], set()
-    for frame in runs.values():
-        score = pd.Series(counted_scores(frame), frame["conversation"])
+    for run in runs.values():
+        score = pd.Series(run.score, run.conversation)
         errors.append((score - truth.reindex(score.index)).dropna())
-        models.update(frame.get("model", pd.Series()).dropna())
+        models.update(run.model[pd.notna(run.model)])
     error = pd.concat(errors).groupby(level=0, sort=False).mean()
     judge_model = ""
     if len(models) == 1:

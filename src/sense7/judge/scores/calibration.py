@@ -12,6 +12,7 @@ from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
+from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, run_metrics
 from sense7.taxonomy import LEVELS
@@ -32,13 +33,13 @@ FEWEST_PARTICIPANTS = 5
 _ERROR = "expected calibration error: mean over conversations of |mean rating - mean score| of their score's level"
 
 
-def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def mean_over_runs(runs: Mapping[str, Run]) -> pd.DataFrame:
     """One score per conversation: the mean over the runs of a judge that have one.
 
     Parameters
     ----------
     runs : mapping
-        Run -> predictions, as :func:`sense7.judge.scores.judges.read_runs` returns them for a judge.
+        A judge's runs by their names, as :func:`sense7.judge.scores.judges.read_runs` returns them.
 
     Returns
     -------
@@ -48,18 +49,19 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> run = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"], "ground_truth": [4.0], "score": [3.0]})
-    >>> mean_over_runs({"1": run, "2": run.assign(score=4.0), "3": run.assign(score=np.nan)})["score"].tolist()
+    >>> frame = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"], "ground_truth": [4.0]})
+    >>> runs = {score: Run.of(frame.assign(score=score)) for score in (3.0, 4.0, np.nan)}
+    >>> mean_over_runs(runs)["score"].tolist()
     [3.5]
     """
-    frames = list(runs.values())
-    if not frames:
+    if not runs:
         nothing = pd.DataFrame(columns=["conversation", "participant", "ground_truth", "score"])
         nothing.attrs["reason"] = ABSENT
         return with_calibrated(nothing)
-    scores = np.column_stack([frame["score"].to_numpy(dtype=float) for frame in frames])
-    rated = frames[0][["conversation", "participant", "ground_truth"]].reset_index(drop=True)
-    return with_calibrated(rated.assign(score=pd.DataFrame(scores).mean(axis=1)))
+    scores = pd.DataFrame({name: run.score for name, run in runs.items()})
+    first, *_ = runs.values()
+    rated = first.table[["conversation", "participant", "ground_truth"]]
+    return with_calibrated(rated.assign(score=scores.mean(axis=1)))
 
 
 def calibrated(frame: pd.DataFrame) -> np.ndarray:
@@ -215,8 +217,8 @@ def agreement_after_calibration(
     frame = with_calibrated(frame)
     as_given = frame["score"].where(frame["calibrated"].notna())
     metrics_of = {
-        "as given": run_metrics(frame.assign(score=as_given), bootstrap),
-        "isotonic": run_metrics(frame.assign(score=frame["calibrated"]), bootstrap),
+        "as given": run_metrics(Run.of(frame.assign(score=as_given)), bootstrap),
+        "isotonic": run_metrics(Run.of(frame.assign(score=frame["calibrated"])), bootstrap),
     }
     rows = {}
     for metric in ("spearman", "mean_absolute_error"):

@@ -32,6 +32,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.individualized import variance_shares
+from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, OverRuns
 from sense7.study import Study
@@ -146,7 +147,7 @@ def content_share_itself() -> dict:
 
 def judge_results(
     study: Study,
-    runs: Mapping[str, Mapping[str, pd.DataFrame]],
+    judges: Mapping[str, Mapping[str, Run]],
     bootstrap: ParticipantBootstrap | None = None,
     baselines: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
@@ -156,8 +157,8 @@ def judge_results(
     ----------
     study : Study
         The data. The published classifier's name says that its result is from other data, unless this is the release.
-    runs : mapping
-        Judge -> run -> predictions, as :func:`sense7.judge.scores.judges.read_runs` reads them.
+    judges : mapping
+        As :func:`sense7.judge.scores.judges.read_runs` returns it.
     bootstrap : ParticipantBootstrap, optional
         Of the intervals of the correlations.
     baselines : DataFrame, optional
@@ -182,8 +183,8 @@ def judge_results(
     rows = {on_other_data: published}
     if is_release:
         rows = {on_this_data: published}
-    for name, frames in runs.items():
-        rows[name] = OverRuns(frames, bootstrap).mean.loc["spearman"]
+    for name, runs in judges.items():
+        rows[name] = OverRuns(runs, bootstrap).mean.loc["spearman"]
     if baselines is not None:
         rows[words_per_turn] = baselines.loc[("spearman", "words per turn")]
     rows = {name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}

@@ -17,7 +17,7 @@ from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resample
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.estimators.order import rounded
 from sense7.findings.core import finding, mean_of_rows, tabulate
-from sense7.judge.files import counted_scores
+from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import (
     METRICS,
@@ -32,8 +32,8 @@ from sense7.terminal import count_of
 
 __all__ = ["Comparison", "compare_edition", "compare_judges"]
 
-Runs = Mapping[str, pd.DataFrame]
-"""Name of a run -> its predictions."""
+Runs = Mapping[str, Run]
+"""Runs of a judge by their names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,21 +74,16 @@ def compare_judges(
             f"{', '.join(judges) or 'nothing'}: a comparison needs at least two judges. Give the predictions of "
             "another one, or add the baselines with --data DATA."
         )
-    everyone = {}
-    for judge, runs in judges.items():
-        everyone[judge] = {
-            run: frame.set_index("conversation", drop=False) for run, frame in runs.items()
-        }
-    truth = _one_truth(everyone)
-    everybody = _participants(everyone, truth.index)
+    truth = _one_truth(judges)
+    everybody = _participants(judges, truth.index)
     resampled = resampling(everybody, bootstrap)
     metric = Metric(
         "", SHARE, "share of replies with a usable score, of the conversations of all judges"
     )
     scored = pd.DataFrame(index=truth.index)  # whether every run of a judge has a usable score
     coverages, numbers = {}, []
-    for judge, runs in everyone.items():
-        scores = [counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()]
+    for judge, runs in judges.items():
+        scores = [run.at(truth.index).scores(policy) for run in runs.values()]
         usable = np.isfinite(scores)
         scored[judge] = usable.all(axis=0)
         coverages[judge] = mean_of_rows(resampled, usable.mean(axis=0), everybody)
@@ -107,23 +102,23 @@ def compare_judges(
     people = everybody[shared]
     bootstrap = resampling(people, bootstrap)
     measured = {}
-    for judge, runs in everyone.items():
-        frames = {}
-        for run, frame in runs.items():
-            frames[run] = frame.loc[shared].assign(participant=people.to_numpy())
-        measured[judge] = OverRuns(frames, bootstrap, policy)
+    for judge, runs in judges.items():
+        shared_runs = {}
+        for name, run in runs.items():
+            shared_runs[name] = replace(run.at(shared), participant=people.to_numpy())
+        measured[judge] = OverRuns(shared_runs, bootstrap, policy)
     for name, metric in METRICS.items():
         reasons = {judge: over.mean.loc[name, "reason"] for judge, over in measured.items()}
         statistics = {judge: over.drawn[name] for judge, over in measured.items()}
         differences[name] = _differences(reasons, statistics, metric, people, bootstrap)
     left_out = pd.DataFrame(
         {
-            "runs": {judge: len(runs) for judge, runs in everyone.items()},
+            "runs": {judge: len(runs) for judge, runs in judges.items()},
             "left_out": scored.sum() - len(shared),
             "lacking": (~scored).sum(),
         }
     )
-    left_out = left_out.rename_axis("judge").loc[list(everyone)]
+    left_out = left_out.rename_axis("judge").loc[list(judges)]
     return Comparison(measured, differences, left_out, coverage, len(shared), len(truth))
 
 
@@ -158,8 +153,8 @@ def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
     """Ground truth of every conversation that has one, the same in all runs."""
     columns = {}
     for judge, runs in judges.items():
-        for run, frame in runs.items():
-            columns[f"{judge}, {run}"] = frame["ground_truth"].astype(float)
+        for name, run in runs.items():
+            columns[f"{judge}, {name}"] = pd.Series(run.ground_truth, run.conversation)
     truths = pd.concat(columns, axis=1)
     lowest = truths.min(axis=1)
     differs = truths.max(axis=1) - lowest > 1e-9
@@ -178,8 +173,8 @@ def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Ser
     """Participant of each conversation; missing where no file says."""
     frames = []
     for runs in judges.values():
-        for frame in runs.values():
-            frames.append(frame.reindex(columns=["conversation", "participant"]))
+        for run in runs.values():
+            frames.append(run.table[["conversation", "participant"]])
     pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates()
     differs = pairs["conversation"].duplicated(keep=False)
     if differs.any():
@@ -195,7 +190,7 @@ def as_judges(baselines: Mapping) -> dict[str, Runs]:
     judges = {}
     for name, baseline in baselines.items():
         if not baseline.reason:
-            judges[f"baseline: {name}"] = {name: baseline.predictions}
+            judges[f"baseline: {name}"] = {name: baseline.run}
     return judges
 
 
@@ -209,7 +204,7 @@ def decided(p, confidence: float):
 
 @finding
 def compare_edition(
-    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judges: Mapping[str, Runs],
     judge: str,
     baselines: Mapping,
     bootstrap: ParticipantBootstrap,

@@ -16,7 +16,7 @@ import pandas as pd
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearmans_in_draws
 from sense7.findings.core import rank_correlation, resampled_by_weights, tabulate
-from sense7.judge.scores.metrics import Metric, OverRuns, Run
+from sense7.judge.scores.metrics import MeasuredRun, Metric, OverRuns
 
 __all__ = ["what_it_rests_on"]
 
@@ -45,9 +45,10 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
 
     Examples
     --------
-    >>> run = pd.DataFrame({"participant": ["a", "a", "b", "b"], "conversation": ["1", "2", "3", "4"]})
-    >>> run = run.assign(ground_truth=[1.0, 3, 2, 5], score=[3.0, 4, 1, 2])
-    >>> what_it_rests_on(OverRuns([run]))["estimate"].round(3).tolist()
+    >>> from sense7.judge.files import Run
+    >>> frame = pd.DataFrame({"participant": ["a", "a", "b", "b"], "conversation": ["1", "2", "3", "4"]})
+    >>> run = Run.of(frame.assign(ground_truth=[1.0, 3, 2, 5], score=[3.0, 4, 1, 2]))
+    >>> what_it_rests_on(OverRuns({"1": run}))["estimate"].round(3).tolist()
     [0.894, -1.0]
     """
     runs = over.runs.values()
@@ -109,13 +110,13 @@ def participant_means(rows: pd.DataFrame) -> pd.DataFrame:
     return of_participant[["score", "truth"]].mean()
 
 
-def _with_length(run: Run, length: pd.Series) -> pd.DataFrame:
+def _with_length(run: MeasuredRun, length: pd.Series) -> pd.DataFrame:
     """Score, ground truth and length of each conversation that has all three."""
     lengths = length.reindex(run.scored["conversation"]).to_numpy(dtype=float)
     return run.scored.assign(length=lengths).dropna(subset="length")
 
 
-def _partial_spearman(run: Run, length: pd.Series) -> np.ndarray:
+def _partial_spearman(run: MeasuredRun, length: pd.Series) -> np.ndarray:
     rows = _with_length(run, length)
     columns = [rows["score"], rows["truth"], rows["length"]]
     pairs = [(0, 1), (0, 2), (1, 2)]

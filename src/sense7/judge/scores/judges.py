@@ -1,5 +1,6 @@
 """Predictions of a simulated judge: written in the authors' layout, and recognized wherever they are copied to."""
 
+import dataclasses
 import json
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -13,8 +14,8 @@ from sense7.errors import UserError
 from sense7.files import not_written, replacing_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import (
-    UNSTATED,
     Predictions,
+    Run,
     prediction_files,
     prediction_path,
     read_predictions,
@@ -168,12 +169,12 @@ HOW_TO_MAKE_THEM = (
 _SAME = 1e-9
 
 
-class Judges(dict[str, dict[str, pd.DataFrame]]):
-    """Judge -> run -> predictions, and what was noted when they were read."""
+class Judges(dict[str, dict[str, Run]]):
+    """Judge -> its runs by their names, and what was noted when they were read."""
 
     def __init__(
         self,
-        runs: Mapping[str, dict[str, pd.DataFrame]],
+        runs: Mapping[str, dict[str, Run]],
         notes: Mapping[str, str],
         simulated: Mapping[str, list[Mapping | None]] | None = None,
     ):
@@ -198,8 +199,8 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     Returns
     -------
     Judges
-        Judge -> run -> predictions with a row for every conversation of the study, in its order, with the study's
-        participants and ground truth. A conversation that the file lacks has no score.
+        Judge -> name of a run -> :class:`sense7.judge.files.Run` with a value for every conversation of the study, in
+        its order, with the study's participants and ground truth. A conversation that the file lacks has no score.
 
     Raises
     ------
@@ -244,8 +245,8 @@ def _shipped(study: Study) -> Path | str:
     return ""
 
 
-def aligned(study: Study, file: Predictions) -> pd.DataFrame:
-    """Predictions with a row for every conversation of a study; refused if they are not of this data set."""
+def aligned(study: Study, file: Predictions) -> Run:
+    """Return the run with a value for every conversation of a study; refused if they are not of this data set."""
     if file.simulated and synthetic_marks(study) is None:
         raise UserError(
             f"{file.path.name}: predictions of a simulated judge, and this data set is not synthetic. No model "
@@ -253,33 +254,32 @@ def aligned(study: Study, file: Predictions) -> pd.DataFrame:
         )
     conversations = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, conversations["conversation"])
-    predicted = file.by_task.rename(index=study.published_ids.get("conversation", {}))
-    foreign = predicted.index.difference(truth.index)
+    run = file.named_run()
+    published_ids = study.published_ids.get("conversation", {})
+    predicted = pd.Index([published_ids.get(name, name) for name in run.conversation], dtype=object)
+    foreign = predicted.difference(truth.index)
     if len(foreign):
         raise UserError(
             f"{file.path}: conversations that are not of this data set: {len(foreign):,} of {len(predicted):,}, the "
             f"first being {foreign[0]!r}. Give the predictions that were made for it."
         )
-    then = predicted["ground_truth"].to_numpy(dtype=float)
-    now = truth[predicted.index].to_numpy()
+    then = run.ground_truth
+    now = truth[predicted].to_numpy()
     differs = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)
     if differs.any():
         row = differs.argmax()
         count = count_of(int(differs.sum()), "conversation")
         raise UserError(
             f"{file.path}: the ground truth of {count} is not that of this data set, the first being "
-            f"{predicted.index[row]!r} ({then[row]:g} there, {now[row]:g} here). The workbook has changed since: judge "
+            f"{predicted[row]!r} ({then[row]:g} there, {now[row]:g} here). The workbook has changed since: judge "
             "it again, or give the predictions that were made for it."
         )
-    columns = predicted.drop(columns=["participant", "ground_truth"])
-    aligned = columns.reindex(conversations["conversation"])
-    aligned["status"] = aligned["status"].fillna(UNSTATED)
-    aligned["participant"] = conversations["participant"].to_numpy()
-    aligned["ground_truth"] = truth.to_numpy()
-    return aligned.reset_index()
+    of_study = dataclasses.replace(run, conversation=predicted).at(conversations["conversation"])
+    participants = conversations["participant"].to_numpy(dtype=object)
+    return dataclasses.replace(of_study, participant=participants, ground_truth=truth.to_numpy())
 
 
-def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> str:
+def chosen_judge(judges: Mapping[str, Mapping[str, Run]], name: str = "") -> str:
     """Name of the judge that is shown in detail: the one asked for, else the one with most runs.
 
     Raises

@@ -31,7 +31,7 @@ from sense7.findings.core import (
     widened,
 )
 from sense7.findings.ground_truth import labels
-from sense7.judge.files import UNSTATED, counted_scores, is_simulated
+from sense7.judge.files import UNSTATED, Run
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.taxonomy import LEVELS, SIMULATED_WORDS
 from sense7.terminal import count_of
@@ -149,12 +149,6 @@ class Unresampled(ParticipantBootstrap):
         return np.empty(0)
 
 
-def people_of(frame: pd.DataFrame) -> pd.Series:
-    """Participant of each row; missing where no column says."""
-    people = frame.get("participant", [None] * len(frame))
-    return pd.Series(np.asarray(people, dtype=object))
-
-
 def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> ParticipantBootstrap:
     """The bootstrap, if it can resample these people."""
     missing = people.isna()
@@ -169,29 +163,28 @@ def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> Par
     return bootstrap
 
 
-class Run:
+class MeasuredRun:
     """Coverage and every metric of one run's predictions, and why there is no interval."""
 
     def __init__(
         self,
-        frame: pd.DataFrame,
+        run: Run,
         bootstrap: ParticipantBootstrap | None = None,
         policy: str = "strict",
     ):
-        self.frame = frame
-        self.everyone = people_of(frame)
-        self.bootstrap = resampling(self.everyone, bootstrap)
+        self.run = run
+        score = run.scores(policy)
         self.rows = pd.DataFrame(
             {
-                "participant": self.everyone,
-                "conversation": np.asarray(frame.get("conversation", [None] * len(frame))),
-                "truth": frame["ground_truth"].to_numpy(dtype=float),
-                "score": counted_scores(frame, policy),
+                "participant": run.participant,
+                "conversation": run.conversation,
+                "truth": run.ground_truth,
+                "score": score,
+                "order": np.where(np.isnan(run.above), score, run.above),
             }
         )
-        self.rows["order"] = self.rows["score"]
-        if "above" in frame:
-            self.rows["order"] = frame["above"].to_numpy(dtype=float)
+        self.everyone = self.rows["participant"]
+        self.bootstrap = resampling(self.everyone, bootstrap)
         self.scored = self.rows[np.isfinite(self.rows[["truth", "score"]]).all(axis=1)]
         self.n = len(self.scored)
         self.people = self.scored["participant"]
@@ -216,7 +209,7 @@ class Run:
         total = truths.sum(axis=-1)
         other_conversations = total[..., None] - truths
         sizes = truths + predictions
-        usable = np.isfinite(counted_scores(self.frame))
+        usable = np.isfinite(self.run.score)
         with np.errstate(divide="ignore", invalid="ignore"):
             f1 = np.where(sizes > 0, 2 * hits / np.where(sizes > 0, sizes, 1), 0)
             sensitivity = hits / truths
@@ -253,12 +246,12 @@ class OverRuns:
 
     Parameters
     ----------
-    frames : mapping or sequence of DataFrame
-        Predictions of each run, by its name; or what was measured already, a :class:`Run`.
+    runs : mapping of str to Run
+        Each run, by its name; or what was measured already, a :class:`MeasuredRun`.
     bootstrap : ParticipantBootstrap, optional
         Of the intervals; without it, or without participants, there are none.
     policy : {"strict", "authors"}
-        See :func:`sense7.judge.files.counted_scores`.
+        See :meth:`sense7.judge.files.Run.scores`.
 
     Raises
     ------
@@ -268,19 +261,18 @@ class OverRuns:
 
     def __init__(
         self,
-        frames: Mapping | Sequence,
+        runs: Mapping[str, "Run | MeasuredRun"],
         bootstrap: ParticipantBootstrap | None = None,
         policy: str = "strict",
     ):
-        if not isinstance(frames, Mapping):
-            frames = {str(number): frame for number, frame in enumerate(frames, 1)}
-        if not frames:
+        if not runs:
             raise UserError(
                 "There is no run to be evaluated. Give at least one file of predictions."
             )
-        self.runs: dict[str, Run] = {}
-        for name, run in frames.items():
-            self.runs[name] = run if isinstance(run, Run) else Run(run, bootstrap, policy)
+        self.runs: dict[str, MeasuredRun] = {}
+        for name, run in runs.items():
+            is_measured = isinstance(run, MeasuredRun)
+            self.runs[name] = run if is_measured else MeasuredRun(run, bootstrap, policy)
         self.bootstrap = bootstrap
         for run in reversed(self.runs.values()):
             # One run whose participants are not known, and the mean has no interval.
@@ -369,51 +361,45 @@ class OverRuns:
         )
 
 
-def simulated_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
+def simulated_prefix(runs: Mapping[str, Run]) -> str:
     """Return what the method of every value of a simulated judge begins with; "" for the runs of any other judge."""
-    if any(map(is_simulated, runs.values())):
+    if any(run.simulated for run in runs.values()):
         return f"{SIMULATED_WORDS}: "
     return ""
 
 
 def run_metrics(
-    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
+    run: Run, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
 ) -> pd.DataFrame:
-    """Coverage and every metric of one run's predictions under a policy."""
-    return OverRuns([frame], bootstrap, policy).mean
+    """Coverage and every metric of one run under a policy."""
+    return OverRuns({"": run}, bootstrap, policy).mean
 
 
-def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+def coverage(run: Run, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Share of the rows with a usable score, and number of rows with each status."""
-    usable = np.isfinite(counted_scores(frame))
-    people = people_of(frame)
+    usable = np.isfinite(run.score)
+    people = pd.Series(run.participant)
     bootstrap = resampling(people, bootstrap)
     number = COVERAGE.number("coverage", mean_of_rows(bootstrap, usable, people), people)
     rows = {"coverage": number.row(bootstrap)}
 
-    about = {"n": len(frame), "unit": "number of conversations"}
-    status = frame.get("status", pd.Series("ok", frame.index))
-    status = status.where(status != "ok", UNSTATED).mask(usable, "ok")
+    about = {"n": len(usable), "unit": "number of conversations"}
     for name in (*STATUSES, UNSTATED, NOT_ASKED):
-        count = (status == name).sum()
+        count = (run.status == name).sum()
         if count or name != NOT_ASKED:
             rows[name] = estimate_row(count, **about, method=f"rows whose status is {name}")
-    if "doubtful" in frame:
-        count = frame["doubtful"].eq(True).sum()
-        method = "rows whose score is doubtful: see the column reason"
-        rows["doubtful"] = estimate_row(count, **about, method=method)
+    method = "rows whose score is doubtful: see the column reason"
+    rows["doubtful"] = estimate_row(run.doubtful.sum(), **about, method=method)
     return estimate_table(rows, "coverage")
 
 
-def missing_bounds(
-    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None
-) -> pd.DataFrame:
+def missing_bounds(run: Run, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Worst and best that the accuracy could be, for any values of the missing scores."""
-    frame = frame[frame["ground_truth"].notna()]
-    people = people_of(frame)
+    has_truth = np.isfinite(run.ground_truth)
+    people = pd.Series(run.participant[has_truth])
     bootstrap = resampling(people, bootstrap)
-    score = counted_scores(frame)
-    right = labels(score) == labels(frame["ground_truth"])
+    score = run.score[has_truth]
+    right = labels(score) == labels(run.ground_truth[has_truth])
     undefined = "no conversation has a ground truth"
     numbers = []
     for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():

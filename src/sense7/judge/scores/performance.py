@@ -15,7 +15,7 @@ from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding, rank_correlation
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
-from sense7.judge.files import counted_scores
+from sense7.judge.files import Run
 from sense7.judge.scores import correlations, metrics
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, OverRuns, simulated_prefix
@@ -37,10 +37,8 @@ __all__ = [
 AUTHORS_PROMPT = "empathy_judge"
 """Name of the authors' prompt file, which stands in the names of prediction files made with it."""
 
-NO_REPLIES = pd.DataFrame(
-    columns=["conversation", "participant", "ground_truth", "score", "status", "doubtful"]
-)
-"""Predictions of no conversation, for the tables where there is no judge."""
+NO_REPLIES = Run.of(pd.DataFrame())
+"""A run without any conversation, for the tables where there is no judge."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,14 @@ class ShownJudge:
     name: str
     strict: OverRuns
     authors: OverRuns
-    replies: pd.DataFrame
+    replies: Run
     method_prefix: str
     bootstrap: ParticipantBootstrap
     lengths: pd.DataFrame | None
 
 
 def shown_judge(
-    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judges: Mapping[str, Mapping[str, Run]],
     judge: str,
     bootstrap: ParticipantBootstrap,
     lengths: pd.DataFrame | None = None,
@@ -91,7 +89,7 @@ def shown_judge(
         name=judge,
         strict=OverRuns(runs, bootstrap, "strict"),
         authors=OverRuns(runs, bootstrap, "authors"),
-        replies=pd.concat(runs.values(), ignore_index=True),
+        replies=Run.joined(runs.values()),
         method_prefix=simulated_prefix(runs),
         bootstrap=bootstrap,
         lengths=lengths,
@@ -226,8 +224,8 @@ def recall_and_false_positive_rate(over_runs: pd.DataFrame) -> dict[str, pd.Data
 
     Examples
     --------
-    >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
-    >>> tables = recall_and_false_positive_rate(OverRuns([run]).mean)
+    >>> run = Run.of(pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]}))
+    >>> tables = recall_and_false_positive_rate(metrics.run_metrics(run))
     >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
     [1.0, 0.5]
     """
@@ -337,7 +335,7 @@ def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
 
 def judge_multiverse(
     study: Study,
-    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judges: Mapping[str, Mapping[str, Run]],
     judge: str,
     bootstrap: ParticipantBootstrap,
 ) -> pd.DataFrame:
@@ -357,14 +355,16 @@ def judge_multiverse(
         policy = "authors"
         if choice["replies without a score"] == REPLIES[0]:
             policy = "strict"
-        scores = pd.DataFrame({run: counted_scores(frame, policy) for run, frame in runs.items()})
+        scores = pd.DataFrame({name: run.scores(policy) for name, run in runs.items()})
         if choice["runs"] == RUNS[2]:  # each conversation's median over the runs that have one
             scores = scores.median(axis=1).to_frame()
         elif choice["runs"] == RUNS[1]:
             scores = scores.iloc[:, :1]
         rated = conversations.assign(ground_truth=np.asarray(truths[choice["ground truth"]]))
-        frames = {run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}
-        over_runs = OverRuns(frames, bootstrap)
+        chosen_runs = {}
+        for name, score in scores.items():
+            chosen_runs[name] = Run.of(rated.assign(score=score.to_numpy()))
+        over_runs = OverRuns(chosen_runs, bootstrap)
         rho = over_runs.average(
             rank_correlation(run.bootstrap, run.truth, run.score, run.people)
             for run in over_runs.runs.values()

@@ -17,6 +17,7 @@ from sense7.judge.files import (
     JOURNAL,
     SKIPPED_WORD,
     Predictions,
+    Run,
     ScoreScale,
     prediction_files,
     read_predictions,
@@ -162,11 +163,11 @@ def read_paths(
     return predictions, skipped
 
 
-def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
+def _bootstrap_of(runs: Iterable[Run], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
     # Settings out of range are refused, whether or not anybody is known.
     ParticipantBootstrap(["anybody"], **settings)
-    everyone = pd.concat([metrics.people_of(frame) for frame in frames]).dropna()
+    everyone = pd.Series(np.concatenate([run.participant for run in runs])).dropna()
     if everyone.empty:
         return None
     return ParticipantBootstrap(everyone, **settings)
@@ -191,7 +192,7 @@ def evaluate(
         Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
         holds the word results, as the authors' evaluation does. A file that is named is always taken.
     policy : {"strict", "authors"}
-        Which reading of a reply counts, see :func:`sense7.judge.files.counted_scores`.
+        Which reading of a reply counts, see :class:`sense7.judge.files.Run`.
     score_scale : ScoreScale, optional
         See :func:`sense7.judge.files.read_predictions`.
     draws, seed : int
@@ -222,30 +223,30 @@ def evaluate(
     settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     predictions, skipped = read_paths(paths, score_scale)
     files = _by_name(predictions)
-    bootstrap = _bootstrap_of((file.frame for file in predictions), settings)
-    over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
+    bootstrap = _bootstrap_of((file.run for file in predictions), settings)
+    over = OverRuns({name: file.run for name, file in files.items()}, bootstrap, policy)
     of_files, remarks = [], []
     row_facts = {}
     for name, file in files.items():
         remarks += [(name, remark) for remark in file.notes]
-        bounds = metrics.missing_bounds(file.frame, bootstrap)
-        frame = file.frame
-        doubts = frame.loc[frame["doubtful"], "reason"]
+        run = file.run
+        bounds = metrics.missing_bounds(run, bootstrap)
+        doubts = run.reason[run.doubtful]
         row_facts[name] = RowFacts(
-            failures=frame.loc[frame["score"].isna(), "status"].value_counts().to_dict(),
+            failures=Counter(run.status[np.isnan(run.score)]),
             bounds=bounds["estimate"].tolist(),
-            not_asked=int((frame["status"] == NOT_ASKED).sum()),
+            not_asked=int((run.status == NOT_ASKED).sum()),
             doubtful=len(doubts),
             first_doubt=next(iter(doubts), ""),
-            without_truth=int(frame["ground_truth"].isna().sum()),
+            without_truth=int(np.isnan(run.ground_truth).sum()),
         )
         of_files.append(
             {
                 "name": name,
                 "path": file.path,
-                "rows": len(file.frame),
+                "rows": len(run.score),
                 "metrics": OverRuns({name: over.runs[name]}, bootstrap).mean,
-                "coverage": metrics.coverage(file.frame, bootstrap),
+                "coverage": metrics.coverage(run, bootstrap),
                 "bounds": bounds,
             }
         )
@@ -264,7 +265,7 @@ def evaluate(
     }
     truths = {}  # of every conversation that has a name, one column per file
     for name, file in files.items():
-        named = file.frame.dropna(subset="conversation").set_index("conversation")
+        named = file.run.table.dropna(subset="conversation").set_index("conversation")
         truths[name] = named["ground_truth"]
     truths = pd.concat(truths, axis=1)
     differs = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
@@ -275,7 +276,9 @@ def evaluate(
         rows=row_facts,
         models=_models_of(predictions),
         conversations=len(truths),
-        lacking={name: len(truths) - files[name].frame["conversation"].count() for name in truths},
+        lacking={
+            name: len(truths) - pd.notna(files[name].run.conversation).sum() for name in truths
+        },
         differing_truths=truths.index[differs].tolist(),
     )
     return Report(tables, {"policy": policy, **settings}, facts)
@@ -314,7 +317,7 @@ def by_rating(
     ratings = ratings.rename(columns={"judge": "score", "person": "ground_truth"})
     tables = {}
     for rating, rows in ratings.groupby("rating", sort=False):
-        of_files = dict(iter(rows.groupby(level="file", sort=False)))
+        of_files = {file: Run.of(group) for file, group in rows.groupby(level="file", sort=False)}
         if len(of_files) == len(files):
             tables[rating] = OverRuns(of_files, bootstrap).mean
     return tables
@@ -371,17 +374,16 @@ def compare(
     groups = _by_judge(predictions)
     judges = {}
     simulated, remarks = [], []
-    frames = []
     for judge, files in groups.items():
         judges[judge] = {}
         if any(file.simulated for file in files):
             simulated.append(judge)
         for file in files:
             remarks += [(file.path.name, remark) for remark in file.notes]
-            frame = file.by_task.reset_index() if study is None else aligned(study, file)
-            judges[judge][str(file.path)] = frame
-            frames.append(frame)
-    bootstrap = _bootstrap_of(frames, settings)
+            run = file.named_run() if study is None else aligned(study, file)
+            judges[judge][str(file.path)] = run
+    all_runs = [run for runs in judges.values() for run in runs.values()]
+    bootstrap = _bootstrap_of(all_runs, settings)
     if study is not None:
         # With it comes scikit-learn.
         from sense7.judge.scores.baselines import baseline_predictions

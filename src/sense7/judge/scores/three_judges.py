@@ -43,6 +43,7 @@ from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.findings.core import Number, finding, tabulate
+from sense7.judge.files import Run
 from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
 from sense7.judge.scores.metrics import run_metrics
 from sense7.sources.converters import QUESTIONS as STAND_INS
@@ -525,7 +526,7 @@ def _accuracies(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[s
                 "score": np.repeat(scores[judge].to_numpy(), len(EXPERTS)),
             }
         )
-        accuracy = run_metrics(predictions, bootstrap).loc[["accuracy"]]
+        accuracy = run_metrics(Run.of(predictions), bootstrap).loc[["accuracy"]]
         key = f"three_judges_lend_an_ear_{judge}_accuracy"
         tables[model] = accuracy.assign(unit="share of experts' scores", key=key)
     return tables
