@@ -22,8 +22,8 @@ from sense7.processes import OPENAI_KEY, OWN_KEY
 
 __all__ = ["Answer", "Client", "Endpoint", "Unanswered"]
 
-CONNECTING = 3.0
-"""Seconds in which a connection has to stand: a server that is down is said soon."""
+CONNECTING = 2.0
+"""Seconds in which a connection has to stand. TCP tries again after one second and after three."""
 
 LONGEST_WAIT = 600.0
 """Seconds that an endpoint may ask to be waited for (Retry-After); a call that should wait longer has failed."""
@@ -147,12 +147,9 @@ class Unanswered(Exception):
     wait: float | None = None
     is_down: bool = False
 
-    def __str__(self) -> str:
-        return self.reason
-
 
 class Client:
-    """The client of an endpoint; open inside ``async with``."""
+    """The client of an endpoint; ``openai`` is open inside ``async with``."""
 
     def __init__(self, endpoint: Endpoint, timeout: float):
         import openai
@@ -175,14 +172,8 @@ class Client:
             default_headers=endpoint.headers,
             http_client=connections,
             max_retries=0,  # it would send again what may have been paid
-            timeout=openai.Timeout(timeout, connect=min(timeout, CONNECTING)),
+            timeout=openai.Timeout(None, connect=CONNECTING),  # the rest is timed as a whole
         )
-
-    async def __aenter__(self) -> "Client":
-        return self
-
-    async def __aexit__(self, *_) -> None:
-        await self.openai.close()
 
     async def ask(self, body: dict) -> str:
         """Send a request once; the response as it came, but for the key."""
@@ -234,13 +225,8 @@ class Client:
         if self.endpoint.proxy:
             way = f" by the proxy that your environment names ({self.endpoint.proxy})"
         if type(cause).__name__ in _NOT_SENT:
-            words = one_line(cause) or f"none within {CONNECTING:g} seconds"
-            reason = (
-                f"no connection to {self.endpoint.address}{way}: {words}. Is the server running?"
-            )
+            reason = f"no connection to {self.endpoint.address}{way}: {one_line(cause)}. Is the server running?"
             return Unanswered(self.short(reason), again=True, is_down=True)
-        if type(cause).__name__.endswith("Timeout"):
-            return Unanswered(f"no answer within {self.timeout:g} seconds (--timeout)")
         return Unanswered(self.short(f"the connection{way} broke off: {one_line(cause)}"))
 
     def short(self, text: str) -> str:

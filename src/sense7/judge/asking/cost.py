@@ -95,7 +95,9 @@ def estimate(
     questions: Questions, runs: int, pending: Sequence[tuple[str, int]], prices: Price | None
 ) -> CostEstimate:
     """Estimate what is still to be asked: the calls that are pending."""
-    tokens = {name: estimated_tokens(unit.characters) for name, unit in questions.units.items()}
+    tokens = {}
+    for name, unit in questions.units.items():
+        tokens[name] = math.ceil(unit.characters / CHARACTERS_A_TOKEN)
     parameters = questions.parameters
     return CostEstimate(
         conversations=len(tokens),
@@ -106,8 +108,3 @@ def estimate(
         prices=prices,
         reply_limit=max(parameters[name] for name in TOKEN_LIMITS if name in parameters),
     )
-
-
-def estimated_tokens(characters: int) -> int:
-    """Estimate the tokens of a text."""
-    return math.ceil(characters / CHARACTERS_A_TOKEN)

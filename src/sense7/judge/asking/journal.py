@@ -7,7 +7,6 @@ import contextlib
 import errno
 import json
 import os
-import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -35,7 +34,6 @@ PRAGMA user_version = {VERSION};
 _PATIENCE = 5.0
 """Seconds that a journal is waited for which another program holds, before that is said."""
 
-_ROOM = 2**16  # bytes, of a disk that is full
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -183,9 +181,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise UserError(
                 f"{path}: another program holds it. Close it there, and give the same command again."
             ) from None
-        # Of a full disk SQLite says so only if it is the journal itself that finds no room.
-        is_full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
-        if is_full or shutil.disk_usage(path.parent).free < _ROOM:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
             full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             raise UserError(not_written(path, full)) from None
         raise UserError(

@@ -267,7 +267,8 @@ class _Session:
     async def send_all(self) -> None:
         """Send the first call alone, then as many at once as may be."""
         calls = iter(self.pending)
-        async with Client(self.plan.endpoint, self.plan.timeout) as client:
+        client = Client(self.plan.endpoint, self.plan.timeout)
+        async with client.openai:
 
             async def work() -> None:
                 for conversation, run in calls:
@@ -289,7 +290,7 @@ class _Session:
             try:
                 content = await client.ask(body)
             except Unanswered as failed:
-                answer = Answer(conversation, run, error=str(failed))
+                answer = Answer(conversation, run, error=failed.reason)
                 is_last = repetition == self.plan.retries or not failed.again
                 # A server that is down from the beginning is said at once.
                 if is_last or self.stopped or (failed.is_down and not self.has_answered):
@@ -329,7 +330,7 @@ class _Session:
         # They often wait together: that is said once.
         if time.monotonic() + seconds > self.said_until + 1:
             self.said_until = time.monotonic() + seconds
-            self.say(f"waiting {seconds:,.0f} seconds before the next attempt: {failed}")
+            self.say(f"waiting {seconds:,.0f} seconds before the next attempt: {failed.reason}")
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.ending.wait(), seconds)
 
