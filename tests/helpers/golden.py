@@ -252,7 +252,8 @@ def of_judge():
 
     # Each of ten participants is a fold of ten, so that the folds do not depend on their order.
     ten = np.unique(run["participant"])[:10]
-    calibrated = calibration.with_calibrated(run[run["participant"].isin(ten)])
+    run_of_ten = Run.of(run[run["participant"].isin(ten)])
+    calibrated = calibration.Calibrated.of(run_of_ten)
     errors = calibration.calibration_errors(calibrated, bootstrap)
     others = calibration.agreement_after_calibration(calibrated, bootstrap)
     for table in (errors, others):

@@ -18,8 +18,9 @@ from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.files import Run, read_predictions, write_predictions
 from sense7.judge.scores.bias import bias_table, family_of
 from sense7.judge.scores.calibration import (
+    Calibrated,
     agreement_after_calibration,
-    calibrated,
+    calibrated_scores,
     calibration_errors,
 )
 from sense7.judge.scores.report import calibrate
@@ -38,7 +39,7 @@ def test_what_a_participant_rated_changes_nothing_in_their_own_scores():
     other = frame.copy()
     own = frame["participant"] == "P3"
     other.loc[own, "ground_truth"] = 6 - frame.loc[own, "ground_truth"]
-    before, after = (calibrated(one) for one in (frame, other))
+    before, after = (calibrated_scores(Run.of(one)) for one in (frame, other))
     assert before[own] == pytest.approx(after[own], abs=1e-9)
     assert np.abs(before - after)[~own].max() > 1e-3
 
@@ -53,7 +54,7 @@ def test_isotonic_is_that_of_scikit_learn_fold_by_fold():
             .fit(score[train], truth[train])
             .predict(score[test])
         )
-    assert calibrated(frame) == pytest.approx(expected)
+    assert calibrated_scores(Run.of(frame)) == pytest.approx(expected)
 
 
 def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_a_score_stays_without():
@@ -62,20 +63,20 @@ def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_
     hidden = frame.index % 5 == 0
     without = frame.assign(ground_truth=frame["ground_truth"].where(~hidden))
     odd = without.assign(score=without["score"].where(~hidden, 1.0))
-    mapped, changed = calibrated(without), calibrated(odd)
+    mapped, changed = calibrated_scores(Run.of(without)), calibrated_scores(Run.of(odd))
     assert np.flatnonzero(np.isnan(mapped)).tolist() == [3]
     assert mapped[~hidden] == pytest.approx(changed[~hidden], nan_ok=True)
 
 
 def test_too_few_participants_are_refused():
     with naming.refused("4 participants", 5):
-        calibrated(predictions(people=4))
+        calibrated_scores(Run.of(predictions(people=4)))
 
 
 def test_the_error_is_the_weighted_distance_of_the_levels():
     frame = predictions()
     bootstrap = ParticipantBootstrap(frame["participant"], 200, 1)
-    found = calibration_errors(frame, bootstrap)
+    found = calibration_errors(Calibrated.of(Run.of(frame)), bootstrap)
     level = labels(frame["score"])
     by_hand = sum(
         (level == k).mean()
@@ -98,7 +99,9 @@ def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
         frame["ground_truth"] = (
             frame["score"] - 0.5 + np.random.default_rng(seed + 1000).normal(0, 0.5, len(frame))
         )
-        table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+        table = calibration_errors(
+            Calibrated.of(Run.of(frame)), ParticipantBootstrap(frame["participant"], 50, 1)
+        )
         assert (table["low"] <= table["estimate"]).all()
         assert (table["estimate"] <= table["high"]).all()
         held.append(table.loc["as given", "low"] <= 0.5 <= table.loc["as given", "high"])
@@ -108,10 +111,15 @@ def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
 def test_rank_correlation_and_distance_of_calibrated_scores_are_of_the_same_conversations():
     frame = predictions()
     frame.loc[3, "score"] = np.nan
-    table = agreement_after_calibration(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+    table = agreement_after_calibration(
+        Calibrated.of(Run.of(frame)), ParticipantBootstrap(frame["participant"], 50, 1)
+    )
     rated = frame["score"].notna()
     truth = frame.loc[rated, "ground_truth"]
-    for name, scores in {"as given": frame["score"], "isotonic": calibrated(frame)}.items():
+    for name, scores in {
+        "as given": frame["score"],
+        "isotonic": calibrated_scores(Run.of(frame)),
+    }.items():
         score = np.asarray(scores)[rated]
         rho = table.loc[f"Spearman, {name}"]
         distance = table.loc[f"MAE, {name}"]
@@ -125,8 +133,12 @@ def test_a_score_that_is_the_same_everywhere_has_no_calibration_error_and_no_ran
     frame["ground_truth"] = frame["ground_truth"] - frame["ground_truth"].mean() + 3
     frame["score"] = 3.0
     bootstrap = ParticipantBootstrap(frame["participant"], 50, 1)
-    assert calibration_errors(frame, bootstrap).loc["as given", "estimate"] == pytest.approx(0)
-    rho = agreement_after_calibration(frame, bootstrap).loc["Spearman, as given"]
+    assert calibration_errors(Calibrated.of(Run.of(frame)), bootstrap).loc[
+        "as given", "estimate"
+    ] == pytest.approx(0)
+    rho = agreement_after_calibration(Calibrated.of(Run.of(frame)), bootstrap).loc[
+        "Spearman, as given"
+    ]
     assert np.isnan(rho["estimate"])
     naming.check(rho["reason"], "score", "same")
 
@@ -150,7 +162,9 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder):
     (path,) = done.paths.values()
     assert path.name == "model-prompt-iter1.xlsx"
     frame = read_predictions(path).frame
-    assert frame["score"].to_numpy() == pytest.approx(calibrated(given()), nan_ok=True)
+    assert frame["score"].to_numpy() == pytest.approx(
+        calibrated_scores(Run.of(given())), nan_ok=True
+    )
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
     (section,) = calibration(done)
     (line,) = (line for line in section.text().splitlines() if " 49 " in line)

@@ -1,6 +1,7 @@
 """Calibration: a judge's scores brought to the scale of those who rated, by what other participants teach."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,10 @@ from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
+    "Calibrated",
     "agreement_after_calibration",
-    "calibrated",
     "calibration_errors",
     "mean_over_runs",
-    "with_calibrated",
 ]
 
 FOLDS = 10
@@ -33,7 +33,24 @@ FEWEST_PARTICIPANTS = 5
 _ERROR = "expected calibration error: mean over conversations of |mean rating - mean score| of their score's level"
 
 
-def mean_over_runs(runs: Mapping[str, Run]) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A run, and its scores mapped to the scale of the ratings; without these, the reason."""
+
+    run: Run
+    scores: np.ndarray
+    reason: str = ""
+
+    @classmethod
+    def of(cls, run: Run) -> "Calibrated":
+        """Map a run's scores."""
+        try:
+            return cls(run, calibrated_scores(run))
+        except UserError as error:
+            return cls(run, np.full(len(run.score), np.nan), str(error))
+
+
+def mean_over_runs(runs: Mapping[str, Run]) -> Calibrated:
     """One score per conversation: the mean over the runs of a judge that have one.
 
     Parameters
@@ -43,69 +60,49 @@ def mean_over_runs(runs: Mapping[str, Run]) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        conversation, participant, ground_truth, score; in the order of the first run, with the columns that
-        :func:`with_calibrated` adds. Empty without a run, and its ``attrs["reason"]`` says so.
+    Calibrated
+        Mean scores in the order of the first run, as given and calibrated; without a run, empty, with the reason.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"conversation": ["C1"], "participant": ["P1"], "ground_truth": [4.0]})
     >>> runs = {score: Run.of(frame.assign(score=score)) for score in (3.0, 4.0, np.nan)}
-    >>> mean_over_runs(runs)["score"].tolist()
+    >>> mean_over_runs(runs).run.score.tolist()
     [3.5]
     """
     if not runs:
-        nothing = pd.DataFrame(columns=["conversation", "participant", "ground_truth", "score"])
-        nothing.attrs["reason"] = ABSENT
-        return with_calibrated(nothing)
+        return Calibrated(Run.of(pd.DataFrame()), np.empty(0), ABSENT)
     scores = pd.DataFrame({name: run.score for name, run in runs.items()})
     first, *_ = runs.values()
-    rated = first.table[["conversation", "participant", "ground_truth"]]
-    return with_calibrated(rated.assign(score=scores.mean(axis=1)))
+    return Calibrated.of(replace(first, score=scores.mean(axis=1).to_numpy()))
 
 
-def calibrated(frame: pd.DataFrame) -> np.ndarray:
+def calibrated_scores(run: Run) -> np.ndarray:
     """Scores mapped to the scale of the ratings by isotonic regression, participants held out."""
-    score = frame["score"].to_numpy(dtype=float)
-    truth = frame["ground_truth"].to_numpy(dtype=float)
-    people = frame["participant"].to_numpy(dtype=object)
-    rated = np.isfinite(score) & np.isfinite(truth)
-    number = len(pd.unique(people[rated]))
+    rated = np.isfinite(run.score) & np.isfinite(run.ground_truth)
+    number = len(pd.unique(run.participant[rated]))
     if number < FEWEST_PARTICIPANTS:
         raise UserError(
             f"{count_of(number, 'participant')} with ratings and scores: too few to learn what a score is worth. Give "
             f"predictions of at least {FEWEST_PARTICIPANTS} participants' rated conversations."
         )
-    mapped = np.full(len(score), np.nan)
-    scored = np.flatnonzero(np.isfinite(score))
-    groups = pd.factorize(people[scored])[0]
+    mapped = np.full(len(run.score), np.nan)
+    scored = np.flatnonzero(np.isfinite(run.score))
+    groups = pd.factorize(run.participant[scored])[0]
     for train, test in GroupKFold(min(FOLDS, number)).split(scored, groups=groups):
         learn_from = scored[train][rated[scored[train]]]
         if not len(learn_from):
             raise UserError(
                 "All ratings are of one fold of participants. Give predictions of more participants."
             )
-        mapping = IsotonicRegression(out_of_bounds="clip").fit(score[learn_from], truth[learn_from])
-        mapped[scored[test]] = mapping.predict(score[scored[test]])
+        mapping = IsotonicRegression(out_of_bounds="clip")
+        mapping.fit(run.score[learn_from], run.ground_truth[learn_from])
+        mapped[scored[test]] = mapping.predict(run.score[scored[test]])
     return mapped
 
 
-def with_calibrated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return predictions with the column calibrated, computed once, or ``attrs["not_calibrated"]``, the reason."""
-    if "calibrated" in frame:
-        return frame
-    reason = ""
-    try:
-        frame = frame.assign(calibrated=calibrated(frame))
-    except UserError as error:
-        reason = str(error)
-        frame = frame.assign(calibrated=np.nan)
-    frame.attrs["not_calibrated"] = frame.attrs.get("reason") or reason
-    return frame
-
-
 @finding
-def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+def calibration_errors(calibrated: Calibrated, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Expected calibration error before and after calibration.
 
     .. math:: ECE = \sum_{k=1}^{5} \frac{n_k}{n} \left| \bar y_k - \bar s_k \right|
@@ -115,8 +112,8 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
 
     Parameters
     ----------
-    frame : DataFrame
-        As for :func:`calibrated`; rows without rating or score do not count.
+    calibrated : Calibrated
+        A run; its conversations without rating or score do not count.
     bootstrap : ParticipantBootstrap
         Resamples of participants; mapped scores are held fixed.
 
@@ -140,54 +137,57 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     >>> frame = pd.DataFrame({"participant": people, "score": np.repeat([1.0, 2, 4, 5], 10)})
     >>> frame["ground_truth"] = frame["score"] / 2 + 2
     >>> bootstrap = ParticipantBootstrap(people, draws=100, seed=1)
-    >>> calibration_errors(frame, bootstrap)["estimate"].tolist()
+    >>> calibration_errors(Calibrated.of(Run.of(frame)), bootstrap)["estimate"].tolist()
     [0.75, 0.0, 0.75]
     """
-    frame = with_calibrated(frame)
+    as_given, isotonic = calibrated.run.score, calibrated.scores
     lower_by = f"{_ERROR}; as given minus isotonic"
     rows = {
-        "as given": _error_row(frame, ["score"], f"as given: {_ERROR}", bootstrap),
-        "isotonic": _error_row(frame, ["calibrated"], f"isotonic: {_ERROR}", bootstrap),
-        "lower by": _error_row(frame, ["score", "calibrated"], lower_by, bootstrap),
+        "as given": _error_row(calibrated, [as_given], f"as given: {_ERROR}", bootstrap),
+        "isotonic": _error_row(calibrated, [isotonic], f"isotonic: {_ERROR}", bootstrap),
+        "lower by": _error_row(calibrated, [as_given, isotonic], lower_by, bootstrap),
     }
     keys = {"as given": "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
     return estimate_table(rows, "scores", keys)
 
 
 def _error_row(
-    frame: pd.DataFrame, columns: list[str], method: str, bootstrap: ParticipantBootstrap
+    calibrated: Calibrated,
+    kinds: list[np.ndarray],
+    method: str,
+    bootstrap: ParticipantBootstrap,
 ) -> dict:
     """Calibration error of one kind of scores; of two, by how much that of the second is lower."""
-    rows = frame[np.isfinite(frame[["ground_truth", *columns]].astype(float)).all(axis=1)]
-    about = {"n": len(rows), "unit": "level, difference", "method": method}
-    if rows.empty:
-        reason = frame.attrs.get("reason")
-        if "calibrated" in columns:
-            reason = frame.attrs["not_calibrated"]
-        reason = reason or "no conversation has both a rating and a score"
-        return estimate_row(**about, reason=reason)
+    run = calibrated.run
+    complete = np.isfinite([run.ground_truth, *kinds]).all(axis=0)
+    n = int(complete.sum())
+    about = {"n": n, "unit": "level, difference", "method": method}
+    if n == 0:
+        reason = "no conversation has both a rating and a score"
+        return estimate_row(**about, reason=calibrated.reason or reason)
     # Per conversation and scores: rating minus score in the column of the score's level, and 1.
-    sums = np.zeros((len(rows), len(columns), len(LEVELS) + 1))
+    sums = np.zeros((n, len(kinds), len(LEVELS) + 1))
     sums[..., -1] = 1
-    for column, name in enumerate(columns):
-        level = labels(rows[name]).astype(int)
-        sums[np.arange(len(rows)), column, level - 1] = rows["ground_truth"] - rows[name]
+    for column, scores in enumerate(kinds):
+        level = labels(scores[complete]).astype(int)
+        distance = run.ground_truth[complete] - scores[complete]
+        sums[np.arange(n), column, level - 1] = distance
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         errors = np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
-        if len(columns) == 1:
+        if len(kinds) == 1:
             return errors[..., 0]
         return errors[..., 0] - errors[..., 1]
 
-    estimate = bootstrap.estimate(statistic, sums, rows["participant"], OWN_SCALE)
-    if len(columns) == 1:  # no error is below zero
+    estimate = bootstrap.estimate(statistic, sums, run.participant[complete], OWN_SCALE)
+    if len(kinds) == 1:  # no error is below zero
         estimate = estimate._replace(low=np.maximum(estimate.low, 0))
     return bootstrap.row(estimate, **about, how=bootstrap.describe(OWN_SCALE))
 
 
 @finding
 def agreement_after_calibration(
-    frame: pd.DataFrame, bootstrap: ParticipantBootstrap
+    calibrated: Calibrated, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
     """Return Spearman's correlation and the mean absolute error, of the scores as given and of calibrated ones.
 
@@ -196,8 +196,8 @@ def agreement_after_calibration(
 
     Parameters
     ----------
-    frame : DataFrame
-        As for :func:`calibrated`; rows without rating or score do not count.
+    calibrated : Calibrated
+        A run; its conversations without rating or score do not count.
     bootstrap : ParticipantBootstrap
         Resamples of participants; mapped scores are held fixed.
 
@@ -211,14 +211,15 @@ def agreement_after_calibration(
     >>> people = [f"P{n}" for n in range(10)] * 4
     >>> frame = pd.DataFrame({"participant": people, "score": np.repeat([1.0, 2, 4, 5], 10)})
     >>> frame["ground_truth"] = frame["score"] / 2 + 2
-    >>> agreement_after_calibration(frame, ParticipantBootstrap(people, 100, 1))["estimate"].tolist()
+    >>> calibrated = Calibrated.of(Run.of(frame))
+    >>> agreement_after_calibration(calibrated, ParticipantBootstrap(people, 100, 1))["estimate"].tolist()
     [1.0, 1.0, 0.75, 0.0]
     """
-    frame = with_calibrated(frame)
-    as_given = frame["score"].where(frame["calibrated"].notna())
+    run, isotonic = calibrated.run, calibrated.scores
+    as_given = np.where(np.isnan(isotonic), np.nan, run.score)
     metrics_of = {
-        "as given": run_metrics(Run.of(frame.assign(score=as_given)), bootstrap),
-        "isotonic": run_metrics(Run.of(frame.assign(score=frame["calibrated"])), bootstrap),
+        "as given": run_metrics(replace(run, score=as_given), bootstrap),
+        "isotonic": run_metrics(replace(run, score=isotonic), bootstrap),
     }
     rows = {}
     for metric in ("spearman", "mean_absolute_error"):
@@ -226,6 +227,6 @@ def agreement_after_calibration(
             row = table.loc[metric].to_dict()
             row["key"] = f"calibration_{metric}_{scores.replace(' ', '_')}"
             row["method"] = f"{scores}: {row['method']}"
-            row["reason"] = frame.attrs["not_calibrated"] or row["reason"]
+            row["reason"] = calibrated.reason or row["reason"]
             rows[f"{METRICS[metric].title}, {scores}"] = row
     return estimate_table(rows, "measure")

@@ -233,7 +233,7 @@ def evaluate(
         bounds = metrics.missing_bounds(run, bootstrap)
         doubts = run.reason[run.doubtful]
         row_facts[name] = RowFacts(
-            failures=Counter(run.status[np.isnan(run.score)]),
+            failures=dict(Counter(run.status[np.isnan(run.score)]).most_common()),
             bounds=bounds["estimate"].tolist(),
             not_asked=int((run.status == NOT_ASKED).sum()),
             doubtful=len(doubts),
@@ -467,7 +467,7 @@ def calibrate(
         calibrated form. Nothing is written then.
     """
     # With it comes scikit-learn.
-    from sense7.judge.scores.calibration import calibration_errors, with_calibrated
+    from sense7.judge.scores.calibration import Calibrated, calibration_errors
 
     settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     files, skipped = read_paths(paths)
@@ -489,20 +489,20 @@ def calibrate(
     remarks = []
     for file in files:
         remarks += [(file.path.name, remark) for remark in file.notes]
-        frame = file.frame
-        if frame["participant"].isna().any() or frame["conversation"].isna().any():
+        run = file.run
+        if pd.isna(run.participant).any() or pd.isna(run.conversation).any():
             raise UserError(
                 f"{file.path}: some rows have no PID or no TaskId, so that participants can't be "
                 "held out. Fill in both columns."
             )
-        frame = with_calibrated(frame)
-        if frame.attrs["not_calibrated"]:
-            raise UserError(f"{file.path}: {frame.attrs['not_calibrated']}")
-        bootstrap = ParticipantBootstrap(frame["participant"], **settings)
-        errors[file.name] = calibration_errors(frame, bootstrap)
+        calibrated = Calibrated.of(run)
+        if calibrated.reason:
+            raise UserError(f"{file.path}: {calibrated.reason}")
+        bootstrap = ParticipantBootstrap(run.participant, **settings)
+        errors[file.name] = calibration_errors(calibrated, bootstrap)
         # Without the replies, which are those of another score.
-        scores = frame["calibrated"].clip(LOWEST, HIGHEST)
-        without_score[file.name] = frame.loc[scores.isna(), "status"].value_counts().to_dict()
+        scores = np.clip(calibrated.scores, LOWEST, HIGHEST)
+        without_score[file.name] = dict(Counter(run.status[np.isnan(scores)]).most_common())
         columns = [
             "conversation",
             "participant",
@@ -512,7 +512,7 @@ def calibrate(
             "model",
             "run",
         ]
-        frames[file.name] = frame[[*columns, "chat"]].assign(score=scores)
+        frames[file.name] = file.frame[[*columns, "chat"]].assign(score=scores)
     for name, frame in frames.items():
         write_predictions(calibrated_paths[name], frame, own=True)
     tables = {
