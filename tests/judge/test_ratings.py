@@ -266,22 +266,20 @@ def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, study_
 
 def ratings_of(seed, rows=60, people=8):
     generator = np.random.default_rng(seed)
-    frame = pd.DataFrame({"conversation": [f"C{row}" for row in range(rows)], "rating": "Interest"})
+    frame = pd.DataFrame({"conversation": [f"C{row}" for row in range(rows)]})
     frame["participant"] = [f"P{row % people}" for row in range(rows)]
-    for side in ("judge", "person"):
+    for side in ("score", "ground_truth"):
         applies = generator.random(rows) < 0.7
         frame[side] = np.where(applies, generator.integers(1, 6, rows), np.nan)
-    frame.loc[0, "person"] = np.nan
-    return frame
+    frame.loc[0, "ground_truth"] = np.nan
+    return Run.of(frame)
 
 
 def test_metrics_of_a_rating_are_those_of_its_levels():
     ratings = ratings_of(2)
-    bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
-    found = by_rating({"run": ratings}, bootstrap)["Interest"]
-    expected = run_metrics(
-        Run.of(ratings.rename(columns={"person": "ground_truth", "judge": "score"})), bootstrap
-    )
+    bootstrap = ParticipantBootstrap(ratings.participant, draws=200, seed=1)
+    found = by_rating({"run": {"Interest": ratings}}, bootstrap)["Interest"]
+    expected = run_metrics(ratings, bootstrap)
     for column in ("estimate", "low", "high", "n"):
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
 

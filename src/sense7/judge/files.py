@@ -258,8 +258,8 @@ class Predictions:
         What was found and is not an error, each with its count.
     marks : mapping or None
         What the sheet of a simulated judge says of its making: key -> value; None where there is no such sheet.
-    ratings : DataFrame or None
-        Ratings of turns or dimensions, see :func:`sense7.judge.ratings.read_ratings_sheet`; None where there are none.
+    ratings : dict of str to Run, or None
+        Rating of turns or dimensions -> the judge's levels beside the person's; None where there are none.
     """
 
     path: Path
@@ -268,7 +268,7 @@ class Predictions:
     run: Run = field(repr=False)
     notes: list[str]
     marks: Mapping[str, str] | None
-    ratings: pd.DataFrame | None = field(repr=False)
+    ratings: Mapping[str, Run] | None = field(repr=False)
 
     @property
     def judge(self) -> str:
@@ -460,7 +460,8 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     if SYNTHETIC_SHEET in sheets:
         marks = {str(row[0]): str(row[1]) for row in sheets[SYNTHETIC_SHEET].rows if len(row) > 1}
     if SHEET in sheets and RATINGS_SHEET in sheets:
-        ratings = read_ratings_sheet(sheets[RATINGS_SHEET], f"{path}: sheet {RATINGS_SHEET}")
+        levels = read_ratings_sheet(sheets[RATINGS_SHEET], f"{path}: sheet {RATINGS_SHEET}")
+        ratings = {name: Run.of(rows) for name, rows in levels.groupby("rating", sort=False)}
     where = str(path) if is_csv else f"{path}: sheet {sheet.name}"
     rows = _rows_of(sheet, where)
     frame = _frame_of(rows)

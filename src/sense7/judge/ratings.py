@@ -155,7 +155,7 @@ def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict
 
 
 def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
-    """Ratings of a prediction file: one row per unit and rating."""
+    """Ratings of a prediction file: one row per unit and rating, the judge's level as score, the person's as truth."""
     names = [name for name in RATING_NAMES if f"{name} judge" in sheet.header]
     titles = ["TaskId", "PID"]
     for name in names:
@@ -176,8 +176,8 @@ def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
                 title = f"{name} {side}"
                 rating.append(_cell(cells[title], f"{where}, column {title}, row {number:,}"))
             rows.append(rating)
-    frame = pd.DataFrame(rows, columns=["conversation", "participant", "rating", *SIDES])
-    return frame.astype(dict.fromkeys(SIDES, float))
+    columns = ["conversation", "participant", "rating", "score", "ground_truth"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _cell(cell, where: str) -> float:

@@ -35,7 +35,17 @@ _ERROR = "expected calibration error: mean over conversations of |mean rating - 
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """A run, and its scores mapped to the scale of the ratings; without these, the reason."""
+    """A run, and its scores mapped to the scale of the ratings; without these, the reason.
+
+    Attributes
+    ----------
+    run : Run
+        The run, with its scores as given.
+    scores : array of float
+        Scores on the scale of the ratings, NaN where there is none.
+    reason : str
+        Why no score could be mapped; "" otherwise.
+    """
 
     run: Run
     scores: np.ndarray

@@ -29,6 +29,7 @@ from sense7.judge.scores.comparison import as_judges, compare_judges
 from sense7.judge.scores.judges import aligned
 from sense7.judge.scores.metrics import OverRuns
 from sense7.study import Study
+from sense7.taxonomy import RATING_NAMES
 
 __all__ = ["calibrate", "compare", "evaluate"]
 
@@ -308,18 +309,14 @@ def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
 
 
 def by_rating(
-    files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None
+    files: Mapping[str, Mapping[str, Run]], bootstrap: ParticipantBootstrap | None = None
 ) -> dict:
-    """Return every metric of each rating, as a mean over files."""
-    if not files:
-        return {}
-    ratings = pd.concat(files, names=["file"])
-    ratings = ratings.rename(columns={"judge": "score", "person": "ground_truth"})
+    """Return every metric of each rating that all files have, as a mean over files."""
     tables = {}
-    for rating, rows in ratings.groupby("rating", sort=False):
-        of_files = {file: Run.of(group) for file, group in rows.groupby(level="file", sort=False)}
-        if len(of_files) == len(files):
-            tables[rating] = OverRuns(of_files, bootstrap).mean
+    for rating in RATING_NAMES:
+        runs = {name: ratings[rating] for name, ratings in files.items() if rating in ratings}
+        if runs and len(runs) == len(files):
+            tables[rating] = OverRuns(runs, bootstrap).mean
     return tables
 
 
