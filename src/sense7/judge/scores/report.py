@@ -371,6 +371,7 @@ def compare(
     groups = _by_judge(predictions)
     judges = {}
     simulated, remarks = [], []
+    all_runs = []
     for judge, files in groups.items():
         judges[judge] = {}
         if any(file.simulated for file in files):
@@ -379,7 +380,7 @@ def compare(
             remarks += [(file.path.name, remark) for remark in file.notes]
             run = file.named_run() if study is None else aligned(study, file)
             judges[judge][str(file.path)] = run
-    all_runs = [run for runs in judges.values() for run in runs.values()]
+            all_runs.append(run)
     bootstrap = _bootstrap_of(all_runs, settings)
     if study is not None:
         # With it comes scikit-learn.
