@@ -10,6 +10,7 @@ import pytest
 from sense7.book.rerun import rerun
 from sense7.loading import load
 from sense7.taxonomy import LEVELS
+from sense7.workbook.reading import STANDARD, write_reading
 
 ROOT = Path(__file__).resolve().parents[2]
 DIMENSIONS = (
@@ -50,6 +51,7 @@ def pilot(path, conversations, participants, level_of):
     with pd.ExcelWriter(path) as workbook:
         pd.DataFrame(tasks).to_excel(workbook, sheet_name="Tasks", index=False)
         pd.DataFrame(messages).to_excel(workbook, sheet_name="Messages", index=False)
+    write_reading(path, STANDARD)
     return path
 
 

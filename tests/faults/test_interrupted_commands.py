@@ -61,7 +61,7 @@ def simulation(tmp_path_factory):
     arguments = ("simulate", "--out", out, "--force", "--seed", 2, *SMALL)
     judged = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in (1, 2))
     work = Work(command, arguments, "study.xlsx", judged)
-    assert sorted(work.before) == sorted(["study.xlsx", *judged])
+    assert set(work.before) == {"study.xlsx", "study.xlsx.reading.yml", *judged}
     return work
 
 
