@@ -310,8 +310,9 @@ class _Session:
                 self.journal.waiting.append(answer)
                 if self.next_write is None:
                     self.next_write = asyncio.create_task(self.write())
+                self.count(answer)  # as they come: a slow disk changes no row of failures
                 await self.next_write
-                break
+                return
         self.count(answer)
 
     async def write(self) -> None:
