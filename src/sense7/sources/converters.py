@@ -72,9 +72,9 @@ def official_sheets(
         ]
         last = [row for row in rows[first:] if row["Role"] == "assistant"][-1]
         last |= {dimension: LEVELS[level - 1].capitalize() for dimension, level in ratings.items()}
-    from sense7.workbook.writing import official_sheets as laid_out
+    from sense7.workbook import writing
 
-    return laid_out(
+    return writing.official_sheets(
         tasks, rows, further=[column for column in tasks[0] if column.startswith("src_")]
     )
 
