@@ -17,9 +17,9 @@ from helpers import naming
 from helpers.studies import parse_sheets
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
-from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP
 from sense7.findings import coverage as stored_coverage
 from sense7.simulate import DEFAULT_JUDGE, Parameters, simulate
+from sense7.statistics.bootstrap import FEWEST_IN_A_GROUP
 
 ROOT = bench.ROOT
 EXPECTED, POWER, COVERAGE = (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from helpers import naming
 from sense7 import figures, tables
-from sense7.estimators.estimates import ComputedBy, estimate_row, estimate_table
 from sense7.record import Recorder, format_number, format_value, read_values
+from sense7.statistics.estimates import ComputedBy, estimate_row, estimate_table
 from sense7.tables import Sentence, Table, Variants
 
 HOSTILE = [

@@ -13,12 +13,12 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 from sense7.book.notebooks import load_notebook
-from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS
-from sense7.estimators.factor import ITEMS_FOR_A_FACTOR
 from sense7.findings import disrupted, measures
 from sense7.findings.reliability import ITEMS_FOR_A_TEST
 from sense7.findings.words import FEWEST_PEOPLE, GOOD
 from sense7.judge.scores import baselines
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS
+from sense7.statistics.factor import ITEMS_FOR_A_FACTOR
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))

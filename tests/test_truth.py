@@ -15,7 +15,6 @@ from evidence.coverage.run import FIRST, FURTHER, SECOND, STATISTICS
 
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import find_checkout
-from sense7.estimators.alpha import alpha_row
 from sense7.findings import (
     agreement,
     context,
@@ -28,6 +27,7 @@ from sense7.findings import (
 )
 from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, draw, simulate
 from sense7.simulate.judge import KINDS, draw_judge
+from sense7.statistics.alpha import alpha_row
 from sense7.taxonomy import DIMENSION_NAMES
 
 ROOT = find_checkout()

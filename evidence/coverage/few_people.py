@@ -20,10 +20,10 @@ import pandas as pd
 from evidence.coverage.run import CONFIDENCE, ROOT, study_of, versions
 from tqdm import tqdm
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import conditions
 from sense7.record import write_json
 from sense7.simulate import Parameters, draw
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.study import Study
 
 COMMAND = "make few-people"

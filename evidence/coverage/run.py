@@ -30,9 +30,6 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from tqdm import tqdm
 
-from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
-from sense7.estimators.effect_size import cohens_d
 from sense7.findings.agreement import agreement_with_overall, overall_and_ratings, parts_and_shares
 from sense7.findings.conditions import condition_differences, mixed_contrasts
 from sense7.findings.context import context_shares
@@ -44,6 +41,9 @@ from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
+from sense7.statistics.alpha import alpha_row
+from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.statistics.effect_size import cohens_d
 from sense7.study import ABSENT, NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
@@ -431,7 +431,7 @@ def code() -> str:
     package = ROOT / "src" / "sense7"
     files = [
         path
-        for part in ("estimators", "findings", "simulate")
+        for part in ("statistics", "findings", "simulate")
         for path in sorted((package / part).rglob("*.py"))
     ]
     files += [Path(__file__), ROOT / "evidence" / "truth.py"]

@@ -18,20 +18,20 @@ __version__ = "0.2.0"
 
 NAMES = {
     "DIMENSION_NAMES": "taxonomy",
-    "ParticipantBootstrap": "estimators.bootstrap",
+    "ParticipantBootstrap": "statistics.bootstrap",
     "Recorder": "record",
     "Study": "study",
     "UserError": "errors",
-    "cohens_d": "estimators.effect_size",
+    "cohens_d": "statistics.effect_size",
     "count_of": "terminal",
-    "cronbach_alpha": "estimators.alpha",
-    "estimate_table": "estimators.estimates",
+    "cronbach_alpha": "statistics.alpha",
+    "estimate_table": "statistics.estimates",
     "ground_truth": "findings.ground_truth",
-    "holm": "estimators.estimates",
-    "intraclass_correlations": "estimators.rater_agreement",
+    "holm": "statistics.estimates",
+    "intraclass_correlations": "statistics.rater_agreement",
     "load": "loading",
-    "omega_total": "estimators.factor",
-    "weighted_kappa": "estimators.rater_agreement",
+    "omega_total": "statistics.factor",
+    "weighted_kappa": "statistics.rater_agreement",
 }
 """Every name that this package gives -> the module that it comes from."""
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7.errors import UserError
-from sense7.estimators.order import rounded
 from sense7.expected import BEYOND, PUT_IN_COUNTS, ExpectedValue, is_calibrated
 from sense7.files import parse_yaml, read_json, reason
 from sense7.record import format_number
+from sense7.statistics.order import rounded
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 

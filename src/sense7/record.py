@@ -15,7 +15,7 @@ from sense7.files import read_json, write_whole
 if TYPE_CHECKING:  # pages are made from recorded values without it
     import pandas as pd
 
-    from sense7.estimators.estimates import ComputedBy
+    from sense7.statistics.estimates import ComputedBy
 
 
 COUNTED = "number of "
@@ -191,7 +191,7 @@ class Recorder:
         ValueError
             If a row is no value, as :meth:`value` says.
         """
-        from sense7.estimators.estimates import COLUMNS
+        from sense7.statistics.estimates import COLUMNS
 
         for row in table.to_dict("records"):
             if row.get("key"):

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.estimates import p_in_words
 from sense7.files import digest_of
 from sense7.outputs import output, outputs_of, show
 from sense7.record import format_number
+from sense7.statistics.estimates import p_in_words
 from sense7.terminal import plain_lines
 
 NO_MATH = "mathjax_ignore tex2jax_ignore"
@@ -314,7 +314,7 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
 
     Examples
     --------
-    >>> from sense7.estimators.estimates import estimate_row, estimate_table
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
     >>> row = estimate_row(0.5, 0.4, 0.6, n=9, unit="share of turns", method="mean; percentile interval")
     >>> estimates(estimate_table({"a": row}, "which"), "Rated turns").caption
     'Rated turns; mean; percentile interval'

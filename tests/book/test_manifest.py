@@ -154,7 +154,7 @@ def project(checkout, monkeypatch, tmp_path):
         ),
         *(
             "data/real/table.csv",
-            tmp_path / "library" / "estimators" / "mixed.py",
+            tmp_path / "library" / "statistics" / "mixed.py",
             tmp_path / "library" / "a.txt",
         ),
     ):

@@ -15,11 +15,11 @@ from evidence import freeze_values
 from helpers.pages import text
 from sense7 import claims
 from sense7.book.ledger import definition
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.core import keyed_rows
 from sense7.findings.elsewhere import ieval
 from sense7.loading import load
 from sense7.record import format_value, read_values
+from sense7.statistics.bootstrap import ParticipantBootstrap
 
 RECORDED = (
     "key",

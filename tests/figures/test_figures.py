@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from helpers import naming
 from sense7 import figures
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import style
 from sense7.figures.people import MOST
 from sense7.figures.specification import (
@@ -26,6 +25,7 @@ from sense7.figures.specification import (
 from sense7.figures.style import INK, figure_of, new_axes
 from sense7.findings.robustness import HEADLINES, specifications
 from sense7.sources import Provenance
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import SYNTHETIC_SHEET

@@ -9,9 +9,9 @@ from IPython.utils.capture import capture_output
 from PIL import Image
 
 from sense7 import figures, tables
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.outputs import OUTPUTS, outputs_of
 from sense7.record import EXECUTED_BY
+from sense7.statistics.estimates import estimate_row, estimate_table
 
 
 def table():

@@ -10,9 +10,9 @@ from statsmodels.multivariate.factor import Factor
 import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
-from sense7.estimators.bootstrap import FEWEST_IN_A_GROUP, ParticipantBootstrap
 from sense7.findings import conditions, context, measures
 from sense7.findings.conditions import largest_loading_difference
+from sense7.statistics.bootstrap import FEWEST_IN_A_GROUP, ParticipantBootstrap
 from sense7.study import RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 

@@ -19,8 +19,6 @@ from helpers import naming
 from helpers.findings import FINDINGS, MANY, arguments, numbers, rows_of
 from helpers.studies import parse_sheets
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate
 from sense7.findings.core import (
     Number,
     Resamples,
@@ -32,6 +30,8 @@ from sense7.findings.core import (
     share,
     tabulate,
 )
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import Estimate
 from sense7.workbook.xlsx import read_sheets
 
 WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"

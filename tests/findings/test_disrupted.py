@@ -15,10 +15,10 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
 from sense7.findings.ground_truth import labels
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.xlsx import Sheet

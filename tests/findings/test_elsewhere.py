@@ -10,7 +10,6 @@ from scipy.stats import spearmanr
 from statsmodels.formula.api import ols
 
 import sense7 as s7
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import elsewhere, whose_empathy
 from sense7.findings.elsewhere import (
     FINDINGS,
@@ -24,6 +23,7 @@ from sense7.findings.elsewhere import (
 )
 from sense7.sources import released
 from sense7.sources.released import EXPERTS, JUDGES, PERSON
+from sense7.statistics.bootstrap import ParticipantBootstrap
 
 RATED = ["understood", "appropriate", "attentive", "sensible", "polite"]
 

@@ -9,8 +9,8 @@ import pytest
 from helpers import naming
 from helpers.studies import parse_sheets
 from sense7.claims import load_claims
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import importance
+from sense7.statistics.bootstrap import ParticipantBootstrap
 
 
 def shares_of(sheets):

@@ -11,9 +11,9 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
-from sense7.estimators.bootstrap import NO_WIDTH
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
+from sense7.statistics.bootstrap import NO_WIDTH
 from sense7.taxonomy import DIMENSION_NAMES
 
 

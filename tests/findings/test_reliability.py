@@ -11,9 +11,9 @@ from statsmodels.multivariate.factor import Factor
 
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, draws_of
-from sense7.estimators import alpha
-from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings import agreement, measures, reliability
+from sense7.statistics import alpha
+from sense7.statistics.rater_agreement import weighted_kappa
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 

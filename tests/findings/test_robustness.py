@@ -9,9 +9,6 @@ from scipy.stats import spearmanr
 
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import data_file
-from sense7.estimators import alpha as alpha_module
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import (
     agreement,
     conditions,
@@ -22,6 +19,9 @@ from sense7.findings import (
     ratings,
     robustness,
 )
+from sense7.statistics import alpha as alpha_module
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 

@@ -9,9 +9,9 @@ from functools import partial
 import pandas as pd
 
 import sense7.findings
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.robustness import IN_STUDIES
+from sense7.statistics.bootstrap import ParticipantBootstrap
 
 NESTED = {
     "reliability.by_level",

@@ -15,13 +15,6 @@ from scipy import stats
 from scipy.optimize import least_squares
 
 from helpers.studies import bootstrap_of, draws_of, read
-from sense7.estimators import alpha, alternative_annotator, factor, rater_agreement
-from sense7.estimators.cumulative_logit import fit_cumulative_logit
-from sense7.estimators.mixed import (
-    fit_nested,
-    nested_sums,
-    satterthwaite_f,
-)
 from sense7.findings import (
     agreement,
     conditions,
@@ -36,6 +29,13 @@ from sense7.findings import (
 from sense7.judge.files import Run
 from sense7.judge.scores import calibration, correlations
 from sense7.judge.scores.metrics import OverRuns, mean_recall, run_metrics
+from sense7.statistics import alpha, alternative_annotator, factor, rater_agreement
+from sense7.statistics.cumulative_logit import fit_cumulative_logit
+from sense7.statistics.mixed import (
+    fit_nested,
+    nested_sums,
+    satterthwaite_f,
+)
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"

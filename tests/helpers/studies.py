@@ -3,9 +3,9 @@
 from functools import cache
 
 from sense7 import workbook
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.sources.converters import QUESTIONS, official_sheets
 from sense7.sources.released import EXPERTS, NO_TEXT, judged_conversations, source_sheet
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook import parse_reading, read_workbook, write_sheets
 from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, write_reading
 

@@ -16,12 +16,12 @@ from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
 from helpers.studies import write_study
 from sense7.cli.judge import judge as judge_commands
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import Run, read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
 from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.scores.report import by_rating, evaluate
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.taxonomy import RATING_NAMES
 
 need_the_judge()

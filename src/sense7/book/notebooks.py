@@ -314,8 +314,8 @@ def _study(path: Path, changed: int) -> "Study":
 @functools.lru_cache(maxsize=64)
 def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, Mapping]:
     """Rows of a finding's table, by key, computed in few resamples: which have a value and an interval."""
-    from sense7.estimators.bootstrap import ParticipantBootstrap
     from sense7.findings.core import keyed_rows
+    from sense7.statistics.bootstrap import ParticipantBootstrap
 
     study = _study(path, changed)
     compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.estimates import p_in_words
 from sense7.judge.files import SKIPPED_WORD
 from sense7.judge.scores.comparison import decided
 from sense7.judge.scores.judges import ABOUT_SIMULATED
 from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
 from sense7.judge.scores.report import Facts, Report
+from sense7.statistics.estimates import p_in_words
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 

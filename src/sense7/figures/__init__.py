@@ -1,6 +1,5 @@
 """Figures: one style, one function for each kind of drawing, alt text computed from what is drawn."""
 
-from sense7.estimators.estimates import reversed_sign
 from sense7.figures.diagrams import rated_conversation, study_flow, taxonomy_tree
 from sense7.figures.distributions import distributions, heat_map, level_distribution, stacked_shares
 from sense7.figures.estimates import forest, intervals, published_values
@@ -22,6 +21,7 @@ from sense7.figures.specification import (
     specification_table,
 )
 from sense7.figures.style import Download, Figure, range_of
+from sense7.statistics.estimates import reversed_sign
 
 __all__ = [
     "DEFINITIONS",

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from sense7.estimators.estimates import COLUMNS
 from sense7.figures.source import GRAY, INK, Shown, Sources
 from sense7.figures.style import (
     MARKS,
@@ -25,6 +24,7 @@ from sense7.figures.style import (
     reasons_of,
 )
 from sense7.record import format_number
+from sense7.statistics.estimates import COLUMNS
 from sense7.tables import Sentence
 from sense7.terminal import plain
 
@@ -257,7 +257,7 @@ def forest(
 
     Examples
     --------
-    >>> from sense7.estimators.estimates import estimate_row, estimate_table
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
     >>> row = estimate_row(0.9, 0.8, 0.95, n=9, unit="alpha", method="alpha; 95% interval")
     >>> panels = {"consistent": (estimate_table({"A": row}, "data"), (0.7,))}
     >>> figure = forest(panels, name="x", caption="Look.")

@@ -58,7 +58,7 @@ def lines_by_turn(
 
     Examples
     --------
-    >>> from sense7.estimators.estimates import estimate_row, estimate_table
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
     >>> row = estimate_row(-0.5, -0.9, -0.1, n=9, unit="level, difference", method="mean; 95% interval")
     >>> table = estimate_table({1: row}, "time")
     >>> lines_by_turn(table, name="x", label="drop", caption="Look.").alt.partition(" Source")[0]
@@ -181,7 +181,7 @@ def reliability_diagram(
 
     Examples
     --------
-    >>> from sense7.estimators.estimates import estimate_row, estimate_table
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
     >>> rows = {4: estimate_row(3.5, 3.0, 3.9, n=20, unit="level, 1 to 5", method="mean; interval")}
     >>> reliability_diagram(estimate_table(rows, "prediction"), name="x", caption="n = 20").alt[:76]
     'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.50'

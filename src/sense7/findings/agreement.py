@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from sense7.estimators.alpha import lacking_items, usable
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, under_keys
-from sense7.estimators.least_squares import cross_products, lmg_from_covariances, within
-from sense7.estimators.order import rounded
-from sense7.estimators.rater_agreement import pair_tables, weighted_kappa
 from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
+from sense7.statistics.alpha import lacking_items, usable
+from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.statistics.estimates import Estimate, under_keys
+from sense7.statistics.least_squares import cross_products, lmg_from_covariances, within
+from sense7.statistics.order import rounded
+from sense7.statistics.rater_agreement import pair_tables, weighted_kappa
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of

@@ -10,34 +10,6 @@ import pandas as pd
 from scipy import stats
 
 from sense7.checkout import data_file
-from sense7.estimators.alpha import (
-    correlations_from_covariances,
-    covariances_from_sums,
-    moments_by_participant,
-    usable,
-)
-from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
-from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
-from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
-from sense7.estimators.estimates import (
-    Estimate,
-    estimate_row,
-    estimate_table,
-    holm,
-    p_in_words,
-    safe_names,
-)
-from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
-from sense7.estimators.least_squares import coefficient, cross_products, indicators, within
-from sense7.estimators.mixed import (
-    Nested,
-    NestedSums,
-    fit_nested,
-    nested_sums,
-    satterthwaite,
-    satterthwaite_f,
-)
-from sense7.estimators.order import rounded
 from sense7.files import read_json
 from sense7.findings.core import (
     Number,
@@ -50,6 +22,34 @@ from sense7.findings.core import (
     value_row,
 )
 from sense7.findings.measures import conversation_ratings, need_prompt, turn_rating, turn_ratings
+from sense7.statistics.alpha import (
+    correlations_from_covariances,
+    covariances_from_sums,
+    moments_by_participant,
+    usable,
+)
+from sense7.statistics.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
+from sense7.statistics.cumulative_logit import fit_cumulative_logit, separated
+from sense7.statistics.effect_size import cohens_d, group_moments, mean_difference
+from sense7.statistics.estimates import (
+    Estimate,
+    estimate_row,
+    estimate_table,
+    holm,
+    p_in_words,
+    safe_names,
+)
+from sense7.statistics.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
+from sense7.statistics.least_squares import coefficient, cross_products, indicators, within
+from sense7.statistics.mixed import (
+    Nested,
+    NestedSums,
+    fit_nested,
+    nested_sums,
+    satterthwaite,
+    satterthwaite_f,
+)
+from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
@@ -238,7 +238,7 @@ def condition_differences(
 
     .. math:: \bar y_a - \bar y_b, \quad d = (\bar y_a - \bar y_b) / s_{ab}
 
-    over conversations, s pooled over the two conditions (:func:`sense7.estimators.effect_size.cohens_d`). One row that
+    over conversations, s pooled over the two conditions (:func:`sense7.statistics.effect_size.cohens_d`). One row that
     says so if there are fewer than two conditions, or more than 12. n counts conversations.
     """
     frame = compared_conversations(study)
@@ -944,7 +944,7 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
               \hat\delta_{d^*} \text{ with } d^* = \arg\max_d |\hat\delta_d|
 
     with :math:`\lambda` the loadings of one factor by maximum likelihood on the correlations of the turns that rate
-    every dimension (:func:`sense7.estimators.factor.fit_one_factor`), at least 20 in each group. The interval allows
+    every dimension (:func:`sense7.statistics.factor.fit_one_factor`), at least 20 in each group. The interval allows
     for the dimension having been picked as the largest: with :math:`s_d` the bootstrap standard errors and * a resample
     (the first 1,000),
 

@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import (
+from sense7.findings.core import Number, finding, mean_number, need, resampled, tabulate
+from sense7.findings.ground_truth import ground_truth
+from sense7.findings.measures import OUTCOMES, need_prompt
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import (
     NEGLIGIBLE,
     coefficient,
     cross_products,
@@ -21,10 +24,7 @@ from sense7.estimators.least_squares import (
     least_squares,
     within,
 )
-from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, finding, mean_number, need, resampled, tabulate
-from sense7.findings.ground_truth import ground_truth
-from sense7.findings.measures import OUTCOMES, need_prompt
+from sense7.statistics.order import in_order_of_appearance, rounded
 from sense7.study import Study
 from sense7.terminal import count_of
 

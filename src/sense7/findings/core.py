@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.alpha import joined
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import ComputedBy, Estimate, estimate_row, estimate_table
-from sense7.estimators.ranks import spearman_in_draws
+from sense7.statistics.alpha import joined
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
+from sense7.statistics.estimates import ComputedBy, Estimate, estimate_row, estimate_table
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
 

@@ -5,9 +5,9 @@ import pandas as pd
 from scipy import optimize, stats
 
 from sense7.checkout import data_file
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, read_json
 from sense7.findings.core import finding, frame_of
+from sense7.statistics.estimates import estimate_row, estimate_table
 
 __all__ = [
     "KEPT",

@@ -7,9 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, frame_of, mean_number, tabulate, value_row
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
@@ -19,6 +16,9 @@ from sense7.findings.individualized import (
     characteristic_columns,
 )
 from sense7.segmentation import words_in
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.order import in_order_of_appearance, rounded
 from sense7.study import ABSENT, DECLINED, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import RATING_NAMES, SCALE_OF
 from sense7.terminal import count_of

@@ -14,11 +14,6 @@ import pandas as pd
 from scipy import stats
 from scipy.special import gammaln
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate
-from sense7.estimators.least_squares import coefficient, cross_products, least_squares
-from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
-from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import (
@@ -29,6 +24,11 @@ from sense7.findings.measures import (
     turn_rating,
 )
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import Estimate
+from sense7.statistics.least_squares import coefficient, cross_products, least_squares
+from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.statistics.order import in_order_of_appearance, rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of

@@ -26,13 +26,6 @@ import pandas as pd
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import (
-    ParticipantBootstrap,
-    ratio,
-)
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import cross_products, indicators
 from sense7.files import parse_yaml, reading
 from sense7.findings.context import context_shares
 from sense7.findings.core import (
@@ -56,6 +49,13 @@ from sense7.findings.reliability import correlations
 from sense7.findings.whose_empathy import experts_agreement, panel
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
+from sense7.statistics.alpha import alpha_row
+from sense7.statistics.bootstrap import (
+    ParticipantBootstrap,
+    ratio,
+)
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import cross_products, indicators
 from sense7.study import Study
 
 __all__ = [

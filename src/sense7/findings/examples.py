@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.core import finding, frame_of
 from sense7.findings.ground_truth import labels
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 

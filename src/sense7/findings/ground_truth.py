@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.order import rounded
 from sense7.findings.core import Number, finding, mean_number, tabulate
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 

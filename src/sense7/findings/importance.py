@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row
-from sense7.estimators.order import rounded
 from sense7.findings.core import Number, finding, mean_number, tabulate, value_row
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row
+from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 

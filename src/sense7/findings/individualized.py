@@ -8,18 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
-from sense7.estimators.estimates import (
-    Estimate,
-    estimate_row,
-    estimate_table,
-    p_in_words,
-    safe_names,
-)
-from sense7.estimators.least_squares import cross_products, indicators, least_squares, within
-from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
-from sense7.estimators.order import rounded
-from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying
 from sense7.findings.core import (
     Number,
@@ -31,6 +19,18 @@ from sense7.findings.core import (
     tabulate,
 )
 from sense7.findings.measures import conversation_ratings
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
+from sense7.statistics.estimates import (
+    Estimate,
+    estimate_row,
+    estimate_table,
+    p_in_words,
+    safe_names,
+)
+from sense7.statistics.least_squares import cross_products, indicators, least_squares, within
+from sense7.statistics.mixed import Nested, NestedSums, fit_nested, nested_sums
+from sense7.statistics.order import rounded
+from sense7.statistics.rater_agreement import icc_of_sums, icc_sums
 from sense7.study import Study
 from sense7.terminal import count_of
 

@@ -9,18 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.estimators.effect_size import group_moments, pooled_difference, standardized
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import (
-    coefficient,
-    cross_products,
-    least_squares,
-    within,
-    within_correlation,
-)
-from sense7.estimators.mixed import fit_nested, nested_sums
-from sense7.estimators.order import rounded
 from sense7.findings.core import (
     Number,
     finding,
@@ -32,6 +20,18 @@ from sense7.findings.core import (
 )
 from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.statistics.effect_size import group_moments, pooled_difference, standardized
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.least_squares import (
+    coefficient,
+    cross_products,
+    least_squares,
+    within,
+    within_correlation,
+)
+from sense7.statistics.mixed import fit_nested, nested_sums
+from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -211,7 +211,7 @@ def poor_turn_measures(
 ) -> dict[str, pd.DataFrame]:
     r"""Return the effect of a poor turn by every definition: as Cohen's d and in points.
 
-    - *Between conversations*: :func:`~sense7.estimators.effect_size.cohens_d` of conversations without and with poor
+    - *Between conversations*: :func:`~sense7.statistics.effect_size.cohens_d` of conversations without and with poor
       turns.
     - *Within participants*: participants who have both kinds; mean difference of their two
       means, divided by :math:`\sqrt{(s_0^2 + s_1^2)/2}`, the standard deviations of these means.

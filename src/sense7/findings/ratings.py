@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import under_keys
 from sense7.findings.core import Number, finding, mean_number, mean_of_rows, need, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import under_keys
 from sense7.study import ABSENT, NOT_RATED, RATED, UNSAID, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
 from sense7.workbook.reading import Interval

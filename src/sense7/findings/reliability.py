@@ -29,7 +29,8 @@ from functools import cache, cached_property
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.alpha import (
+from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
+from sense7.statistics.alpha import (
     FEWEST_UNITS,
     SCALE,
     alpha_from_covariances,
@@ -48,9 +49,9 @@ from sense7.estimators.alpha import (
     varies,
     within_covariances,
 )
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.factor import (
+from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.factor import (
     ITEMS_FOR_A_FACTOR,
     QUANTILE,
     SIMULATIONS,
@@ -61,8 +62,7 @@ from sense7.estimators.factor import (
     omega_total,
     reduced_correlations,
 )
-from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
+from sense7.statistics.order import rounded
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -133,7 +133,7 @@ def alpha_table(
     """Return alpha per turn (pairwise, listwise, without Relational, with Feldt's interval) and after the conversation.
 
     Feldt's interval takes every turn as independent of every other. The others are t intervals over participants, see
-    :func:`sense7.estimators.alpha.alpha_row`.
+    :func:`sense7.statistics.alpha.alpha_row`.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def alpha_if_dropped(
 
 
 COVARIANCES = {"within": within_covariances, "between": between_covariances}
-"""Level -> its covariances, from the sums of :func:`~sense7.estimators.alpha.nested_moments`."""
+"""Level -> its covariances, from the sums of :func:`~sense7.statistics.alpha.nested_moments`."""
 
 
 @finding

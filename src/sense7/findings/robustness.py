@@ -14,12 +14,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.effect_size import cohens_d, group_moments
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, reversed_sign
-from sense7.estimators.least_squares import within_correlation
-from sense7.estimators.order import rounded
 from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
@@ -43,6 +37,12 @@ from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
 from sense7.findings.measures import OUTCOMES, POOR, is_poor  # noqa: TID251 -- alternatives
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
+from sense7.statistics.alpha import alpha_row
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.effect_size import cohens_d, group_moments
+from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table, reversed_sign
+from sense7.statistics.least_squares import within_correlation
+from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
 from sense7.terminal import count_of

@@ -32,10 +32,6 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_table
-from sense7.estimators.order import rounded
 from sense7.findings.core import Number, Resamples, finding, tabulate, value_row
 from sense7.sources.released import (
     CROWD,
@@ -47,6 +43,10 @@ from sense7.sources.released import (
     felt_heard,
     judged_conversations,
 )
+from sense7.statistics.alpha import alpha_row
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_table
+from sense7.statistics.order import rounded
 
 __all__ = ["CREDIT", "facts", "main_groups", "panel", "tables", "verdict"]
 

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import indicators
-from sense7.estimators.order import rounded
-from sense7.estimators.rater_agreement import pair_tables, weighted_kappa
 from sense7.files import digest_of
 from sense7.findings.core import Number, finding, frame_of, mean_number, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
 from sense7.segmentation import folded_words_in
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import COLUMNS, Estimate, estimate_row, estimate_table
+from sense7.statistics.least_squares import indicators
+from sense7.statistics.order import rounded
+from sense7.statistics.rater_agreement import pair_tables, weighted_kappa
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of

@@ -7,8 +7,8 @@ import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from sense7.estimators.bootstrap import pieces
 from sense7.segmentation import folded_words_in, words_in
+from sense7.statistics.bootstrap import pieces
 from sense7.study import Study
 
 __all__ = ["SPEAKERS", "conversation_texts", "tfidf", "word_counts"]

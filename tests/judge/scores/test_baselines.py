@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from helpers import naming
 from helpers.studies import parse_sheets
 from sense7.cli import app
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.asking.few_shot import HEADING, chosen_examples, examples_for
 from sense7.judge.chats import chats
@@ -35,6 +34,7 @@ from sense7.judge.scores.baselines import (
 )
 from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 

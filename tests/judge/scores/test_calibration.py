@@ -12,8 +12,6 @@ from helpers import naming
 from helpers.judged import run_of
 from sense7.cli import app
 from sense7.cli.judge_words import calibration
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.files import Run, read_predictions, write_predictions
 from sense7.judge.scores.bias import bias_table, family_of
@@ -24,6 +22,8 @@ from sense7.judge.scores.calibration import (
     calibration_errors,
 )
 from sense7.judge.scores.report import calibrate
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import holm
 
 
 def predictions(seed=0, people=12, each=6, shift=1.0):

@@ -11,8 +11,6 @@ from typer.testing import CliRunner
 from helpers import naming
 from helpers.judged import run_of, runs_of
 from sense7.cli.judge import judge as judge_commands
-from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
-from sense7.estimators.estimates import holm
 from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.scores import comparison
 from sense7.judge.scores.baselines import baseline_predictions
@@ -20,6 +18,8 @@ from sense7.judge.scores.comparison import agreement_sums, compare_judges, kripp
 from sense7.judge.scores.judges import ABSENT, Judges
 from sense7.judge.scores.metrics import METRICS, run_metrics
 from sense7.judge.scores.report import compare
+from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
+from sense7.statistics.estimates import holm
 
 JUDGES = {
     "near": [run_of(1, 0.4), run_of(2, 0.4, missing=[3])],

@@ -7,8 +7,8 @@ from scipy.stats import rankdata, spearmanr
 
 from helpers import naming
 from helpers.judged import over_runs_of, run_of
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.scores.correlations import what_it_rests_on
+from sense7.statistics.bootstrap import ParticipantBootstrap
 
 DRAWS = 30
 

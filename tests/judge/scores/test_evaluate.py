@@ -12,10 +12,10 @@ from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.cli.judge_words import evaluation, notes_of_evaluation
 from sense7.errors import UserError
-from sense7.estimators import bootstrap as bootstrap_module
 from sense7.judge.files import prediction_path, read_predictions, write_predictions
 from sense7.judge.scores import metrics
 from sense7.judge.scores.report import evaluate, find_files
+from sense7.statistics import bootstrap as bootstrap_module
 from sense7.workbook import Sheet, write_sheets
 
 

@@ -11,7 +11,6 @@ from scipy.stats import spearmanr
 from helpers import naming
 from helpers.studies import READING, bootstrap_of, parse_sheets, write_study
 from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.files import COLUMNS, Run, prediction_path, write_predictions
@@ -32,6 +31,7 @@ from sense7.judge.scores.performance import facts, judge_multiverse
 from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 from sense7.workbook.reading import write_reading
 from sense7.workbook.xlsx import read_sheets

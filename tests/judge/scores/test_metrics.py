@@ -9,7 +9,6 @@ from sklearn.metrics import confusion_matrix, f1_score, recall_score
 
 from helpers import naming
 from helpers.judged import over_runs_of
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, Run
 from sense7.judge.reply import STATUSES
@@ -23,6 +22,7 @@ from sense7.judge.scores.metrics import (
     run_metrics,
     stability,
 )
+from sense7.statistics.bootstrap import ParticipantBootstrap
 
 NAN = np.nan
 

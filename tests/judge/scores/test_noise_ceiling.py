@@ -10,10 +10,10 @@ from scipy import stats
 
 from helpers.judged import runs_of
 from helpers.studies import bootstrap_of, parse_sheets
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 

@@ -9,12 +9,12 @@ from scipy.stats import spearmanr, ttest_1samp
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
-from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, wins
-from sense7.estimators.estimates import holm
 from sense7.judge.scores import three_judges
 from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
 from sense7.judge.scores.three_judges import ALL, EPSILON, corpus_bootstrap
 from sense7.sources.released import CORPORA, EXPERTS, JUDGES, PERSON, published_agreement
+from sense7.statistics.alternative_annotator import alternative_test, benjamini_yekutieli, wins
+from sense7.statistics.estimates import holm
 
 DRAWS = 16
 MEASURES = ("agreement", "level", "left_out", "error")
@@ -244,7 +244,7 @@ def test_the_accuracy_that_others_computed(tables, judge, accuracy):
 def test_advantage_and_winning_rate_are_those_of_the_test_on_each_question(
     groups, statistics, tables, kind, own
 ):
-    """Of the test itself: tests/estimators."""
+    """Of the test itself: tests/statistics."""
     asked = {
         name: group for name, group in groups.items() if own is None or group[own].notna().all()
     }

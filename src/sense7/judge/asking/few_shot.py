@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import pieces
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.chats import chats, same_chats
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
+from sense7.statistics.bootstrap import pieces
 from sense7.study import Study
 
 __all__ = []

@@ -14,8 +14,6 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.order import rounded
 from sense7.files import require_as_written
 from sense7.findings.core import (
     NotComputable,  # noqa: TID251 -- a baseline keeps its reason for its table
@@ -30,6 +28,8 @@ from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.judge.scores.metrics import METRICS, SHARE, MeasuredRun, Metric
 from sense7.judge.tfidf import SPEAKERS, conversation_texts, tfidf, word_counts
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.terminal import count_of
 

@@ -2,7 +2,7 @@ r"""Where a judge errs to one side: its mean error by what a conversation is lik
 
 The error of a conversation is the score minus the ground truth, mean over the runs that have a score. Each row of the
 table is one group of one factor: the mean error there minus the mean error of all other conversations, with its
-interval over participants. P values (:func:`sense7.estimators.bootstrap.resampled_p`) are
+interval over participants. P values (:func:`sense7.statistics.bootstrap.resampled_p`) are
 corrected by Holm's rule over the whole table. Groups are not made by chance: what a condition differs in, such as
 length, shows in its row as well.
 """
@@ -13,13 +13,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
-from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.findings.core import finding, resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import Metric, Unresampled, simulated_prefix
+from sense7.statistics.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
+from sense7.statistics.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.study import Study
 
 __all__ = ["bias_table"]

@@ -9,13 +9,13 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, run_metrics
+from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 

@@ -28,13 +28,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.findings.core import finding
 from sense7.findings.individualized import variance_shares
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, OverRuns
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.study import Study
 
 __all__ = [

@@ -3,7 +3,7 @@ r"""One judge compared with others: paired differences of every metric, on the s
 A judge is a set of runs, a baseline a judge of one run; its metric is the mean over its runs. Two metrics can be
 subtracted only where they rest on the same conversations, so each judge is measured on those for which every run of
 every judge has a usable score. Who was left out is counted. All judges are measured in the same bootstrap resamples of
-participants. P values are :func:`sense7.estimators.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
+participants. P values are :func:`sense7.statistics.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,6 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
-from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
-from sense7.estimators.order import rounded
 from sense7.findings.core import finding, mean_of_rows, tabulate
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
@@ -28,6 +25,9 @@ from sense7.judge.scores.metrics import (
     resampling,
     simulated_prefix,
 )
+from sense7.statistics.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
+from sense7.statistics.estimates import estimate_row, estimate_table, holm, safe_names
+from sense7.statistics.order import rounded
 from sense7.terminal import count_of
 
 __all__ = ["Comparison", "compare_edition", "compare_judges"]

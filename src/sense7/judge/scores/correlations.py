@@ -13,10 +13,10 @@ with all conversations or not at all.
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.order import rounded
-from sense7.estimators.ranks import spearmans_in_draws
 from sense7.findings.core import rank_correlation, resampled_by_weights, tabulate
 from sense7.judge.scores.metrics import MeasuredRun, Metric, OverRuns
+from sense7.statistics.order import rounded
+from sense7.statistics.ranks import spearmans_in_draws
 
 __all__ = ["what_it_rests_on"]
 

@@ -19,9 +19,6 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings.core import (
     Number,
     mean_of_rows,
@@ -33,6 +30,9 @@ from sense7.findings.core import (
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, Run
 from sense7.judge.reply import NOT_ASKED, STATUSES
+from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.statistics.estimates import Estimate, estimate_row, estimate_table
+from sense7.statistics.rater_agreement import weighted_kappa
 from sense7.taxonomy import LEVELS, SIMULATED_WORDS
 from sense7.terminal import count_of
 

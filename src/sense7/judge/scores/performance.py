@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.core import finding, rank_correlation
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
@@ -20,6 +18,8 @@ from sense7.judge.scores import correlations, metrics
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, OverRuns, simulated_prefix
 from sense7.segmentation import words_in
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
 
 __all__ = [

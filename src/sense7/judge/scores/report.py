@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.files import reason, require_as_written
 from sense7.judge.files import (
     JOURNAL,
@@ -28,6 +27,7 @@ from sense7.judge.scores import metrics
 from sense7.judge.scores.comparison import as_judges, compare_judges
 from sense7.judge.scores.judges import aligned
 from sense7.judge.scores.metrics import OverRuns
+from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 

@@ -13,7 +13,7 @@ The *error* has the mean over conversations of :math:`|s_c - t_{ce}| / (h - l)` 
 :math:`\rho`, with l and h the ends of the question's scale: a judge that keeps to the usual ratings has small errors
 without distinguishing conversations, and one that rates all too low may still order them as experts do. The *level* is
 :math:`\frac{1}{C} \sum_c (s_{cj} - \bar e_c) / (h - l)`, above zero where a rater is more generous than the experts.
-The alternative annotator test is described in :mod:`sense7.estimators.alternative_annotator`. As its authors have it,
+The alternative annotator test is described in :mod:`sense7.statistics.alternative_annotator`. As its authors have it,
 each question is a data set, and p values are corrected over its three experts. Its decisions are made again in every
 resample. Statistics are averaged over questions.
 
@@ -30,18 +30,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.alternative_annotator import (
-    Wins,
-    alternative_test,
-    benjamini_yekutieli,
-    winning_rate,
-    wins,
-)
-from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
-from sense7.estimators.estimates import Estimate, holm
-from sense7.estimators.order import rounded
-from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
-from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.findings.core import Number, finding, tabulate
 from sense7.judge.files import Run
 from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
@@ -57,6 +45,18 @@ from sense7.sources.released import (
     judged_conversations,
     published_agreement,
 )
+from sense7.statistics.alternative_annotator import (
+    Wins,
+    alternative_test,
+    benjamini_yekutieli,
+    winning_rate,
+    wins,
+)
+from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
+from sense7.statistics.estimates import Estimate, holm
+from sense7.statistics.order import rounded
+from sense7.statistics.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.statistics.rater_agreement import STEPS, quadratic_kappa
 
 __all__ = [
     "ACKNOWLEDGEMENT",
@@ -233,7 +233,7 @@ def corpus_bootstrap(
     judged : DataFrame
         What :func:`ratings` returns; only corpus and conversation are used.
     draws, seed, confidence
-        As for :class:`sense7.estimators.bootstrap.ParticipantBootstrap`.
+        As for :class:`sense7.statistics.bootstrap.ParticipantBootstrap`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from sense7.estimators.order import rounded
+from sense7.statistics.order import rounded
 
 FEWEST_INSTANCES = 30
 """Instances of an annotator below which the t test is not used."""

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy
 
 from sense7.errors import UserError
-from sense7.estimators.order import rounded
+from sense7.statistics.order import rounded
 
 _MOST_NUMBERS = 300_000
 """Numbers of a table of rows by resamples that is held at once."""

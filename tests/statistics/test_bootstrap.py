@@ -11,20 +11,20 @@ from scipy import stats
 
 from helpers import naming
 from sense7.errors import UserError
-from sense7.estimators.alpha import (
+from sense7.statistics.alpha import (
     alpha_from_covariances,
     covariances_from_sums,
     cronbach_alpha,
     pair_moments,
 )
-from sense7.estimators.bootstrap import (
+from sense7.statistics.bootstrap import (
     OWN_SCALE,
     ParticipantBootstrap,
     Scale,
     ratio,
     sums_by_participant,
 )
-from sense7.estimators.order import in_order_of_appearance
+from sense7.statistics.order import in_order_of_appearance
 
 LOG = Scale("log", np.log, np.exp)
 LOG_OF_REST = Scale("log(1 - x)", lambda x: np.log1p(-x), lambda y: -np.expm1(y))
@@ -91,7 +91,7 @@ def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeyp
     whole = ParticipantBootstrap(people, draws=101, seed=3).weights()
     taken = np.random.default_rng(3).integers(13, size=(101, 13))
     assert np.array_equal(whole, [np.bincount(row, minlength=13) for row in taken])
-    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", cells)
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", cells)
     assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights())
 
 
@@ -113,7 +113,7 @@ def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(m
     )
     bytes_of_floats = bytes_kept(small)
     weights, drawn = small.weights(), small.distribution(ratio, values, people)
-    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1000)
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 1000)
     large = ParticipantBootstrap(people, draws=101, seed=3)
     assert bytes_kept(large) == pytest.approx(bytes_of_floats / 8, rel=0.2)
     # They are floats for computing: a product of bytes would run over.
@@ -123,7 +123,7 @@ def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(m
 
 
 def test_one_participant_taken_in_every_place_does_not_run_over(monkeypatch):
-    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 1)
+    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 1)
     monkeypatch.setattr(
         np.random, "default_rng", lambda seed: type("Same", (), {"integers": _first_of_all})()
     )

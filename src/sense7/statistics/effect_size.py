@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sense7.estimators.least_squares import cross_products
-from sense7.estimators.order import rounded
+from sense7.statistics.least_squares import cross_products
+from sense7.statistics.order import rounded
 
 
 def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:

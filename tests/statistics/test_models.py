@@ -10,10 +10,10 @@ from scipy.optimize import linprog
 
 from helpers import naming
 from helpers.studies import bootstrap_of, parse_sheets
-from sense7.estimators import cumulative_logit, factor, mixed
-from sense7.estimators.least_squares import indicators, least_squares
-from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import conditions
+from sense7.statistics import cumulative_logit, factor, mixed
+from sense7.statistics.least_squares import indicators, least_squares
+from sense7.statistics.mixed import fit_nested, nested_sums
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 
@@ -38,7 +38,7 @@ def test_fits_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
     small = nested_sums(y.to_numpy(), design, who, cells)
     weights = rng.integers(3, size=(60, 12)).astype(float)
     together = fit_nested(small, weights)
-    monkeypatch.setattr("sense7.estimators.mixed._ARRAYS", 1 << 17)  # so that few fit into a chunk
+    monkeypatch.setattr("sense7.statistics.mixed._ARRAYS", 1 << 17)  # so that few fit into a chunk
     apart = fit_nested(small, weights)
     np.testing.assert_allclose(apart.deviance, together.deviance, atol=1e-9)
     for name in ("coefficients", "variances"):

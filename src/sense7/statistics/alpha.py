@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, sums_by_participant
-from sense7.estimators.estimates import Estimate, estimate_row
+from sense7.statistics.bootstrap import ParticipantBootstrap, Scale, sums_by_participant
+from sense7.statistics.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
 SCALE = Scale(
@@ -138,7 +138,7 @@ def alpha_row(
     .. math:: 1 - (1 - \hat\alpha) \exp(\pm t_{m - 1, 1 - \gamma/2} \, SE)
 
     with SE the standard error of :math:`\log(1 - \hat\alpha)` by leaving out each of m participants in turn
-    (:meth:`sense7.estimators.bootstrap.ParticipantBootstrap.estimate`), and :math:`\gamma` one minus the confidence.
+    (:meth:`sense7.statistics.bootstrap.ParticipantBootstrap.estimate`), and :math:`\gamma` one minus the confidence.
     The percentile interval holds the truth of simulated studies too rarely, and misses it to the same side nearly
     always: alpha lies near its upper end, and depends on those participants who use all of the scale.
 

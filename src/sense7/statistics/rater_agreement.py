@@ -5,8 +5,8 @@ import pandas as pd
 
 from sense7 import taxonomy
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import pieces
-from sense7.estimators.order import rounded
+from sense7.statistics.bootstrap import pieces
+from sense7.statistics.order import rounded
 
 LEVELS = len(taxonomy.LEVELS)
 _DIFFERENCE = np.subtract.outer(np.arange(LEVELS), np.arange(LEVELS))

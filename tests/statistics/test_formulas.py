@@ -15,19 +15,19 @@ from statsmodels.stats.multitest import multipletests
 import sense7 as s7
 from helpers import naming
 from sense7.errors import UserError
-from sense7.estimators import alpha as alpha_module
-from sense7.estimators.alternative_annotator import (
+from sense7.findings import measures
+from sense7.statistics import alpha as alpha_module
+from sense7.statistics.alternative_annotator import (
     FEWEST_INSTANCES,
     alternative_test,
     benjamini_yekutieli,
     winning_rate,
     wins,
 )
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm
-from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
-from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
-from sense7.findings import measures
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table, holm
+from sense7.statistics.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.statistics.rater_agreement import STEPS, quadratic_kappa
 from sense7.workbook import read_workbook
 
 

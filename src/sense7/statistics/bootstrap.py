@@ -24,7 +24,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from sense7.errors import UserError, described
-from sense7.estimators.estimates import Estimate, estimate_row
+from sense7.statistics.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
 FEWEST_PARTICIPANTS = 5

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.estimators.bootstrap import pieces
-from sense7.estimators.least_squares import cross_products
+from sense7.statistics.bootstrap import pieces
+from sense7.statistics.least_squares import cross_products
 
 _LARGEST_RATIO = 1000.0
 """Largest standard deviation of participants, in units of the residual one; there the residual variance counts as zero.

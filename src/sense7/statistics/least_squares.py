@@ -6,8 +6,8 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
-from sense7.estimators.estimates import Estimate
+from sense7.statistics.bootstrap import ParticipantBootstrap, sums_by_participant
+from sense7.statistics.estimates import Estimate
 
 NEGLIGIBLE = 1e-8
 """A sum of squares up to this is zero, up to rounding."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from sense7.estimators.alpha import correlations_from_covariances, unexplained_variances
+from sense7.statistics.alpha import correlations_from_covariances, unexplained_variances
 
 FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "RMSEA", "SRMR")
 """What :func:`indices_of` returns, in this order."""
