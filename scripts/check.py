@@ -2,15 +2,18 @@
 
     .venv/bin/python scripts/check.py --since COMMIT
 
-A changed test is run; of a changed module its doctests, and the tests that carry its name. A change of a finding, a
-notebook or a claim may break a page, so the tests of pages are run as well, on the book that is built first. Tests in
-a browser are left to `make test`.
+A changed test is run; of a changed module its doctests, and the tests that import it or an importer of it. A change of
+a finding, a notebook, a claim or a directive may break a page, so the tests of pages are run as well, on the book that
+is built first. Tests in a browser are left to `make test`.
 """
 
 import argparse
+import ast
 import subprocess
 import sys
 from pathlib import Path
+
+import sense7
 
 ROOT = Path(__file__).resolve().parents[1]
 BRANCHES = ("main", "origin/main", "origin/HEAD")
@@ -20,6 +23,7 @@ OF_PAGES = (
     "book/",
     "data/claims.yml",
     "notebooks/",
+    "src/sense7/book/extensions/",
     "src/sense7/findings/",
     "tests/reference/",
 )
@@ -35,6 +39,10 @@ TESTS_OF_PAGES = [
     "tests/test_texts.py",
     "tests/test_tutorials.py",
 ]
+
+
+IMPORTS = 2
+"""A test this many imports away from what changed is run; one further away mostly tests something else."""
 
 
 def git(*words: str) -> list[str]:
@@ -71,15 +79,57 @@ def changed_files(since: str) -> list[str]:
     return sorted({*changed, *git("ls-files", "--others", "--exclude-standard")})
 
 
-def tests_of(path: str) -> list[str]:
-    """Tests that a change of this file can break, but for those of pages."""
-    name = Path(path).name
-    if path.startswith("tests/") and name.startswith("test_") and name.endswith(".py"):
-        return [path]
-    if not (path.startswith("src/") and path.endswith(".py")):
-        return []
-    by_name = (ROOT / "tests").rglob(f"test_{Path(path).stem}*.py")
-    return [path, *(test.relative_to(ROOT).as_posix() for test in by_name)]
+def importers() -> dict[str, set[str]]:
+    """File -> files of src and tests that import it; of ``import sense7 as s7`` each name that is used."""
+    files = {}
+    for folder in ("src", "tests"):
+        for file in (ROOT / folder).rglob("*.py"):
+            module = ".".join(file.relative_to(ROOT / folder).with_suffix("").parts)
+            files[module.removesuffix(".__init__")] = file.relative_to(ROOT).as_posix()
+    found = {path: set() for path in files.values()}
+    for path in files.values():
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        for name in imported_names(tree):
+            if name in files:
+                found[files[name]].add(path)
+    return found
+
+
+def imported_names(tree: ast.Module) -> set[str]:
+    """Every name that a module may import from, also by a text, as Sphinx is given its extensions."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "s7":
+            module = sense7.NAMES.get(node.attr, f"findings.{node.attr}")
+            names.add(f"sense7.{module}")
+        elif isinstance(node, ast.Constant) and str(node.value).startswith("sense7."):
+            names.add(node.value)
+    return names
+
+
+def tests_of(path: str, importers_of: dict[str, set[str]]) -> set[str]:
+    """Its doctests, and the tests that import a file or an importer of it; where none does, the next nearest."""
+    near = {path}
+    newest = {path}
+    steps = 0
+    while newest and (steps < IMPORTS or not any(map(is_test, near))):
+        newest = {importer for file in newest for importer in importers_of.get(file, ())} - near
+        near |= newest
+        steps += 1
+    tests = set(filter(is_test, near))
+    if path in importers_of and path.startswith("src/"):
+        tests.add(path)
+    return tests
+
+
+def is_test(path: str) -> bool:
+    """Whether pytest collects a file as tests."""
+    return Path(path).name.startswith("test_") and path.endswith(".py")
 
 
 def main() -> int:
@@ -89,8 +139,10 @@ def main() -> int:
     options = parser.parse_args()
     changed = changed_files(options.since)
     chosen = set()
+    importers_of = importers()
     for path in changed:
-        chosen.update(test for test in tests_of(path) if not test.startswith("tests/browser/"))
+        chosen |= tests_of(path, importers_of)
+    chosen = {test for test in chosen if not test.startswith("tests/browser/")}
     if any(path.startswith(OF_PAGES) for path in changed):
         sense7 = Path(sys.executable).with_name("sense7")
         built = subprocess.run([sense7, "build", "synthetic", "--quiet"], cwd=ROOT, check=False)  # noqa: S603

@@ -20,7 +20,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from pybtex.database import parse_file, parse_string
-from scripts import check_release
+from scripts import check, check_release
 
 import sense7
 from helpers import naming
@@ -483,6 +483,20 @@ def test_all_parts_run_and_every_red_one_is_named_at_the_end(make_with, fails, r
 
 
 # `make check`: which tests belong to what changed
+
+
+def test_make_check_has_a_test_for_every_module():
+    importers = check.importers()
+    modules = [path for path in importers if path.startswith("src/sense7/")]
+    assert len(modules) > 90
+    alone = [path for path in modules if check.tests_of(path, importers) == {path}]
+    assert [path for path in alone if not path.startswith(check.OF_PAGES)] == []
+
+
+def test_make_check_runs_the_tests_of_alpha_where_alpha_changed():
+    tests = check.tests_of("src/sense7/statistics/alpha.py", check.importers())
+    assert {"src/sense7/statistics/alpha.py", "tests/findings/test_reliability.py"} <= tests
+    assert "tests/collect/test_gathering.py" not in tests
 
 
 # The project itself
