@@ -385,16 +385,14 @@ def test_the_correction_for_attenuation_follows_from_both_alphas(people, tables)
     assert value["whose_experts_with_person_corrected"] == pytest.approx(corrected, abs=1e-6)
 
 
-def test_the_correction_for_range_is_thorndikes(people, tables):
-    def ratio(measure):
-        return measure(people.scores["experts"]) / measure(people.scores[PERSON])
-
-    r, u = tables.loc["whose_experts_with_person", "estimate"], ratio(stats.iqr)
-    assert u > ratio(np.std)
-    wider = tables.loc["whose_experts_with_person_spread", "estimate"]
-    assert wider == pytest.approx(np.sin(np.arctan(u * np.tan(np.arcsin(r)))), abs=1e-9), (
-        "the slope grows by u"
-    )
-    assert tables.loc["whose_difference_spread", "estimate"] == pytest.approx(
-        tables.loc["whose_observers_agree", "estimate"] - wider, abs=1e-9
+@pytest.mark.parametrize(("key", "measure"), [("sd", np.std), ("quartiles", stats.iqr)])
+def test_the_correction_for_range_is_thorndikes(people, tables, key, measure):
+    estimate = tables["estimate"]
+    wider = measure(people.scores["experts"]) / measure(people.scores[PERSON])
+    assert estimate[f"whose_wider_{key}"] == pytest.approx(wider)
+    slope = np.tan(np.arcsin(estimate["whose_experts_with_person"]))
+    corrected = np.sin(np.arctan(wider * slope))
+    assert estimate[f"whose_experts_with_person_wider_{key}"] == pytest.approx(corrected, abs=1e-9)
+    assert estimate[f"whose_difference_wider_{key}"] == pytest.approx(
+        estimate["whose_observers_agree"] - corrected, abs=1e-9
     )

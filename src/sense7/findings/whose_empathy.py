@@ -15,9 +15,9 @@ conversations might have given, and nothing about other experts or models. None 
           \rho_u = u \rho / \sqrt{1 - \rho^2 + u^2 \rho^2}
 
 are the agreement of experts; Spearman's (1904) correction for attenuation, with alpha of the person's six questions
-and of the three experts; and Thorndike's (1949) for restriction of range, u the larger of the two ratios of spread
-(standard deviation, distance of the quartiles), which favors the person. Both corrections were derived for Pearson's
-correlation.
+and of the three experts; and Thorndike's (1949) for restriction of range, u the ratio of the experts' spread to the
+person's. The usual spread is the standard deviation; by the distance of the quartiles u is much larger here, which
+favors the person, so that both are shown. Both corrections were derived for Pearson's correlation.
 
 References
 ----------
@@ -155,7 +155,12 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         resamples.alpha(ratings_of_person),
         resamples.alpha(scores_by_expert),
     )
-    at_wider_spread = _at_wider_spread(experts_with_person, resamples, scores)
+    person, experts = scores[PERSON], scores["experts"]
+    wider_by_sd = _ratio_of_spread(resamples.deviation(experts), resamples.deviation(person))
+    wider_by_quartiles = _ratio_of_spread(
+        resamples.quantile(experts, 0.75) - resamples.quantile(experts, 0.25),
+        resamples.quantile(person, 0.75) - resamples.quantile(person, 0.25),
+    )
 
     def number(label: str, key: str, values: np.ndarray, unit: str, method: str) -> Number:
         return Number(
@@ -249,20 +254,33 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         corrected,
         "Spearman correlation by the root of the product of the two alphas",
     )
-    spread = [
-        correlation(
-            "Experts' mean with the person, if the person varied so much more",
-            "experts_with_person_spread",
-            at_wider_spread,
-            "Thorndike's correction, larger of the two ratios",
-        ),
-        difference(
-            "Experts: with each other, minus with the person at that spread",
-            "difference_spread",
-            observers - at_wider_spread,
-            "difference to the corrected one",
-        ),
-    ]
+    spread = []
+    for name, key, wider in (
+        ("standard deviations", "sd", wider_by_sd),
+        ("quartiles", "quartiles", wider_by_quartiles),
+    ):
+        at_wider_spread = _corrected_for_range(experts_with_person, wider)
+        spread += [
+            number(
+                f"Spread of the experts' mean by that of the person: {name}",
+                f"wider_{key}",
+                wider,
+                "ratio",
+                f"ratio over conversations, {name}",
+            ),
+            correlation(
+                f"Experts' mean with the person, at the experts' spread: {name}",
+                f"experts_with_person_wider_{key}",
+                at_wider_spread,
+                f"Thorndike's correction by the ratio of {name}",
+            ),
+            difference(
+                f"Experts: with each other, minus with the person at that spread: {name}",
+                f"difference_wider_{key}",
+                observers - at_wider_spread,
+                "difference to the corrected one",
+            ),
+        ]
     bootstrap = resamples.bootstrap
     alphas = {
         "The person's mean of six questions: alpha": alpha_row(
@@ -293,22 +311,14 @@ def _corrected_for_attenuation(
         return rho / np.sqrt(np.where(is_positive, alpha_y * alpha_x, np.nan))
 
 
-def _at_wider_spread(rho: np.ndarray, resamples: Resamples, scores: pd.DataFrame) -> np.ndarray:
-    """Thorndike's correction for restriction of range, of the person to that of the experts' mean."""
-    person = scores[PERSON]
-    experts = scores["experts"]
-    quartiles_of_person = resamples.quantile(person, 0.75) - resamples.quantile(person, 0.25)
-    quartiles_of_experts = resamples.quantile(experts, 0.75) - resamples.quantile(experts, 0.25)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        u = np.maximum(
-            _ratio_of_spread(resamples.deviation(experts), resamples.deviation(person)),
-            _ratio_of_spread(quartiles_of_experts, quartiles_of_person),
-        )
-    return u * rho / np.sqrt(1 - rho**2 + (u * rho) ** 2)
+def _corrected_for_range(rho: np.ndarray, wider: np.ndarray) -> np.ndarray:
+    """Thorndike's correction for restriction of range, of a scale that would be so many times as wide."""
+    return wider * rho / np.sqrt(1 - rho**2 + (wider * rho) ** 2)
 
 
 def _ratio_of_spread(wide: np.ndarray, narrow: np.ndarray) -> np.ndarray:
-    return np.where(rounded(narrow) > 0, wide / narrow, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(rounded(narrow) > 0, wide / narrow, np.nan)
 
 
 @finding
@@ -316,7 +326,7 @@ def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
     """Return what the page says in words and counts, as arguments of ``Recorder.value``."""
     n = len(people.scores)
     main = tables["differences"].iloc[0]
-    at_wider_spread = tables["spread"].iloc[-1]
+    at_wider_quartiles = tables["spread"].iloc[-1]
     by_people = int((people.answers["response"] == "human").sum())
     labeled_ai = int((people.answers["label"] == "ai").sum())
 
@@ -335,7 +345,7 @@ def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
         row("answers_by_people", by_people, n, "number of conversations", "answered by a person"),
         row("answers_labeled_ai", labeled_ai, n, "number of conversations", "labeled as by an AI"),
         verdict_row("verdict", main),
-        verdict_row("verdict_spread", at_wider_spread),
+        verdict_row("verdict_wider_quartiles", at_wider_quartiles),
     ]
 
 
