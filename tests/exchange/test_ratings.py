@@ -235,11 +235,15 @@ def test_a_workbook_of_ratings(run, write, tmp_path):
     assert rated(load(tmp_path / "mine.xlsx")) == {("c1", 1): 4}
 
 
-def test_a_reading_file_that_cannot_be_used_is_refused_before_anything_is_written(run, write):
+@pytest.mark.parametrize("line", ["scales: {}", "prompted: warm", "sheets: {warm: Tasks}"])
+def test_a_reading_file_that_cannot_be_used_is_refused_before_anything_is_written(
+    run, write, tmp_path, line
+):
     write("chats.jsonl", CHATS, lines=True)
-    write("mine.xlsx.reading.yml", "scales: {all: 1-7}")
-    with naming.refused("mine.xlsx.reading.yml: ", "scales"):
-        run("chats.jsonl", "--out", "mine.xlsx")
+    write("mine.xlsx.reading.yml", f"{STANDARD}{line}\n")
+    with naming.refused("mine.xlsx.reading.yml: ", line.partition(":")[0]):
+        run("chats.jsonl", "--out", "mine.xlsx", "--condition", "plain")
+    assert not (tmp_path / "mine.xlsx").exists()
 
 
 # What is written

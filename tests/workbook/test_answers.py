@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from helpers.studies import parse_sheets
 from sense7.taxonomy import LEVELS, TURN_RATING, Column
 from sense7.workbook import WorkbookError, parse_reading
-from sense7.workbook.answers import level_of, split_number
+from sense7.workbook.answers import level_of
 
 NONE = "{reading: 1}"
 FIVE = "{reading: 1, defaults: {turn ratings: {scale: [1, 5]}}}"
@@ -103,6 +103,9 @@ def test_from_a_cell_to_a_level(reading, cell, level, state):
 
 
 WORDS = {"very poor": 1, "poor": 2, "neutral": 3, "good": 4, "very good": 5, "unknown": None}
+BESIDE_A_WORD = " +-0123456789.,:;=/|()[]\u2013"
+"""Signs of a number beside a word."""
+
 ENDS = st.tuples(st.integers(-9, 9), st.integers(-9, 9)).filter(lambda ends: ends[0] != ends[1])
 
 
@@ -123,14 +126,13 @@ def test_a_level_is_stated_for_exactly_this_text_or_there_is_none(ends, cell):
     level, _ = level_of(cell, answers_of(reading))
     if math.isnan(level):
         return
-    stated = None
-    if isinstance(cell, str) and cell.strip().lower() in WORDS:
-        stated = WORDS[cell.strip().lower()]
-    elif isinstance(cell, str) and split_number(cell)[1] in WORDS:
-        stated = WORDS[split_number(cell)[1]]
-    elif ends and not isinstance(cell, bool):
-        stated = 1 + 4 * (round(float(cell), 9) - ends[0]) / (ends[1] - ends[0])
-        assert min(ends) <= float(cell) <= max(ends)
+    text = str(cell).strip()
+    word = text.lower() if text.lower() in WORDS else text.lower().strip(BESIDE_A_WORD)
+    stated = WORDS.get(word)
+    if stated is None:
+        assert not isinstance(cell, bool)
+        assert min(ends) <= float(text) <= max(ends)
+        stated = 1 + 4 * (float(text) - ends[0]) / (ends[1] - ends[0])
     assert level == pytest.approx(stated)
     assert 1 <= level <= 5
 

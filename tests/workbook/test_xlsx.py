@@ -416,6 +416,11 @@ BROKEN = {
         b"x,y\na,b\nMu\xfcller,c\n",
         "T.csv: line 3, byte 11: ",
     ),
+    "another encoding behind a byte order mark": (
+        "T.csv",
+        b"\xef\xbb\xbfx,y\n\xfc,c\n",
+        "T.csv: line 2, byte 8: ",
+    ),
     "UTF-16": ("T.csv", "x,y\na,b\n".encode("utf-16"), "T.csv: byte 1: "),
     "UTF-16 unmarked": ("T.csv", "x,y\na,b\n".encode("utf-16-le"), "T.csv: line 1: "),
     "more cells than names": (

@@ -82,20 +82,19 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
 def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels (NaN if there is none) and states, for every column of a table with a scale."""
     read = {}
-    unreadable = answered = 0
+    asked = 0
     for column in table.rated_columns:
-        levels, states, counts = _read_column(table, column)
+        levels, states = _read_column(table, column)
         read[column.name] = levels, states
-        unreadable += counts.total()
-        answered += int((states != STATES.index(ABSENT)).sum())
-    limit = table.reading.largest_unreadable
-    if table.official == "Messages" and table.reading.leaves_out and unreadable > limit * answered:
-        table.add("turn-ratings", unreadable=unreadable, answered=answered)
+        asked += bool((states != STATES.index(ABSENT)).any())
+    left_out = len(table.undeclared)
+    if table.official == "Messages" and table.reading.leaves_out and 0 < asked <= 2 * left_out:
+        table.add("turn-ratings", left_out=left_out, asked=asked)
     return read
 
 
-def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray, Counter]:
-    """Levels and states of a column, and how often which of its values can't be read; all of this is reported."""
+def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
+    """Levels and states of a column; its values that can't be read are reported."""
     answers = table.reading.answers_of(column)
     cells = table.cells(column.official)
     keys = distinct_keys(cells)
@@ -141,7 +140,7 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray, Counter
     else:
         for text, rows in rows_of.items():
             table.add("unreadable", column.official, rows, text)
-    return read, state_codes, unreadable
+    return read, state_codes
 
 
 def _is_refused(table, unreadable: Mapping[str, int], answered: int) -> bool:

@@ -145,7 +145,6 @@ class Reading:
         if not self.prompted:
             return None, "no reading file says which condition is prompted"
         if isinstance(self.prompted, str):
-            self.require_names("prompted", sorted(set(conditions)))
             return self.prompted, "as the reading file says"
         parts = " or ".join(self.prompted)
         names = []

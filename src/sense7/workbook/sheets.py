@@ -149,7 +149,6 @@ def parse_workbook(
         is_refused = strict and passes.diagnostics.of(ERROR, WARNING)
         if passes.turns is None or errors or is_refused:
             raise WorkbookError(path, passes.diagnostics, strict)
-        passes.require_declared_names()
         conditions = [name for name in passes.conversations["condition"] if name is not None]
         prompted, reason = reading.prompted_among(conditions)
         people = passes.tables.get("Participants")
@@ -212,8 +211,13 @@ class Passes:
         reading.require_names("columns", headers)
         people = self.tables.get("Participants")
         reading.require_names("characteristics", people.further if people else ())
-        scales = [scale.name for scale in SCALES]
-        reading.require_names("exceptions", [*scales, *SCALE_OF, *self.tables["Messages"].further])
+        if isinstance(reading.prompted, str) and reading.prompted and self.conversations:
+            conditions = {name for name in self.conversations["condition"] if name}
+            reading.require_names("prompted", sorted(conditions))
+        if "Messages" in self.tables:
+            scales = [scale.name for scale in SCALES]
+            further = self.tables["Messages"].further
+            reading.require_names("exceptions", [*scales, *SCALE_OF, *further])
 
     def columns(self) -> dict[str, list]:
         """What became of each column of the format."""
@@ -254,7 +258,10 @@ class Passes:
 
 
 def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
-    """Read all that can be read of a workbook, and report what is wrong with it."""
+    """Read all that can be read of a workbook, and report what is wrong with it.
+
+    A name in the reading file that the workbook does not have is refused.
+    """
     passes = Passes(sheets, reading)
     for name, sheet in sheets.items():
         official = official_sheet_name(name, reading)
@@ -279,4 +286,5 @@ def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
     if people is not None:
         passes.tables["Participants"] = people
         passes.participants = read_participants(people, tasks, passes.conversations)
+    passes.require_declared_names()
     return passes

@@ -67,7 +67,7 @@ def read_tables(folder: str | Path, decimal: str = ".") -> dict[str, Sheet]:
 def decoded(content: bytes, where: object, fix: str) -> str:
     """Text in UTF-8, with or without a byte order mark; a UserError says where it is none."""
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         position = f"byte {error.start + 1}"
         lines_before = content.count(b"\n", 0, error.start)
