@@ -5,6 +5,7 @@ the whole would then compare numbers with themselves.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import pandas as pd
 
@@ -52,6 +53,7 @@ def repeated_ratings(study: Study) -> pd.DataFrame:
     return table[table["levels"] > 0]
 
 
+@lru_cache(maxsize=4)  # a multiverse asks for every variant of one study
 def why_no_judgment_of_the_whole(study: Study) -> str:
     """Why ratings after the conversation can't be compared with those of its turns; "" if they can.
 

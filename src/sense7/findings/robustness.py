@@ -281,9 +281,10 @@ def multiverse(
     choices = specifications(headline)
     if first_only:
         choices = choices.iloc[:1]
+    rated = rated_turns(study)
     rows = {}
     for number, choice in zip(choices.index, choices.to_dict("records"), strict=True):
-        row = COMPUTE[headline](study, choice, bootstrap)
+        row = COMPUTE[headline](rated, choice, bootstrap)
         rows[number] = {name: row[name] for name in COLUMNS}
     return choices.join(estimate_table(rows, "specification"))
 
@@ -369,16 +370,34 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
 # How each headline is computed, by a choice of options.
 
 
-def kept(study: Study, turns: pd.DataFrame, exclusions: str) -> pd.DataFrame:
-    """Turns without what is left out."""
-    if exclusions == EXCLUSIONS[1]:
-        turns_put = study.turns_put_to_rating
-        is_rated = turns_put[list(RATING_NAMES)].notna().any(axis=1)
-        rated_turns = turns_put.loc[is_rated, "conversation"].value_counts()
-        return turns[turns["conversation"].map(rated_turns).fillna(0) >= FEW_TURNS]
-    if exclusions == EXCLUSIONS[2]:
-        return turns[turns["turn"] > 1]
-    return turns
+@dataclass(frozen=True, eq=False)
+class RatedTurns:
+    """Turns of a study under each of ``EXCLUSIONS``, computed once for all variants: all, and those put to rating."""
+
+    study: Study
+    dimensions: list[str]
+    all: dict[str, pd.DataFrame]
+    put_to_rating: dict[str, pd.DataFrame]
+
+
+def rated_turns(study: Study) -> RatedTurns:
+    """The turns of a study without those that each exclusion leaves out."""
+    turns_put = study.turns_put_to_rating
+    is_rated = turns_put[list(RATING_NAMES)].notna().any(axis=1)
+    number_rated = turns_put.loc[is_rated, "conversation"].value_counts()
+
+    def by_exclusion(turns: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        has_enough = turns["conversation"].map(number_rated).fillna(0) >= FEW_TURNS
+        is_later = turns["turn"] > 1
+        kept = (turns, turns[has_enough], turns[is_later])
+        return dict(zip(EXCLUSIONS, kept, strict=True))
+
+    return RatedTurns(
+        study=study,
+        dimensions=study.rated_dimensions,
+        all=by_exclusion(study.turns),
+        put_to_rating=by_exclusion(turns_put),
+    )
 
 
 def coded(levels: pd.DataFrame, coding: str) -> np.ndarray:
@@ -396,15 +415,15 @@ def row_means(values: np.ndarray, missing: str) -> np.ndarray:
     return np.where(counts >= fewest, means, np.nan)
 
 
-def rated_conversations(study: Study, choice: dict) -> pd.DataFrame:
+def rated_conversations(rated: RatedTurns, choice: dict) -> pd.DataFrame:
     """Conversations with the chosen rating as ``y``, their participant, condition and context."""
-    turns = kept(study, study.turns, choice.get("exclusions", EXCLUSIONS[0]))
-    rated_dimensions = study.rated_dimensions
+    study = rated.study
+    turns = rated.all[choice.get("exclusions", EXCLUSIONS[0])]
     if choice["rating"] == RATINGS[1]:
         y = turns["overall"].astype(float).groupby(turns["conversation"]).mean()
     else:
         if choice["missing"] == MISSING[1]:
-            is_complete = turns[rated_dimensions].notna().all(axis=1) & bool(rated_dimensions)
+            is_complete = turns[rated.dimensions].notna().all(axis=1) & bool(rated.dimensions)
             turns = turns[is_complete]
         y = ground_truth(turns, study.conversations["conversation"])
     frame = study.conversations[["participant", "condition", *CONTEXT]]
@@ -423,82 +442,81 @@ def _draws_of_model(headline: str, choice: dict) -> int:
     return 200
 
 
-def participants_share(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def participants_share(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Participants' share minus that of condition and topic."""
     draws = _draws_of_model("participants_share", choice)
-    shares = variance_shares(study, bootstrap, draws, rated_conversations(study, choice))
+    shares = variance_shares(rated.study, bootstrap, draws, rated_conversations(rated, choice))
     return shares.comparison.iloc[-1].to_dict()
 
 
-def context_share(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def context_share(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Share of the context, of some of its variables if so chosen."""
-    frame = rated_conversations(study, choice)
+    frame = rated_conversations(rated, choice)
     for name in CONTEXT:
         if name not in CONTEXTS[choice["context"]]:
             frame[name] = None
     draws = _draws_of_model("context_share", choice)
-    return variance_shares(study, bootstrap, draws, frame).shares.loc["context"].to_dict()
+    return variance_shares(rated.study, bootstrap, draws, frame).shares.loc["context"].to_dict()
 
 
-def condition_difference(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def condition_difference(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """The prompted condition minus the best of the others."""
-    frame = rated_conversations(study, choice)
+    frame = rated_conversations(rated, choice)
     if choice["one row per"] == UNITS[1]:
-        turns = kept(study, study.turns, choice["exclusions"])
+        turns = rated.all[choice["exclusions"]]
         scores = turns["overall"].astype(float)
         if choice["rating"] == RATINGS[0]:
-            ratings = turns[study.rated_dimensions].to_numpy(dtype=float)
+            ratings = turns[rated.dimensions].to_numpy(dtype=float)
             scores = row_means(ratings, choice["missing"])
         frame = turns[["participant", "condition", "conversation"]].assign(y=scores)
     frame = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
-    return prompted_minus_best_other(study, bootstrap, frame)
+    return prompted_minus_best_other(rated.study, bootstrap, frame)
 
 
-def continuity_loss(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def continuity_loss(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Loss in the turn after a failure of Relational."""
     rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
     poor = POOR + FAILURES.index(choice["failure"])
     first_turn = 2 if choice["exclusions"] == EXCLUSIONS[2] else 1
-    losses = continuity_losses(study, bootstrap, rating, poor, first_turn)
+    losses = continuity_losses(rated.study, bootstrap, rating, poor, first_turn)
     return losses.loc[PLAIN_LOSS].to_dict()
 
 
-def expectation_loss(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def expectation_loss(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Loss when high desired empathy met low ratings, beyond both by themselves."""
-    conversations = study.conversations
+    study = rated.study
     empathy = OUTCOMES["empathy"]
-    answered = _answered(study, empathy)
-    is_complete = conversations[answered].notna().all(axis=1)
-    turns = kept(study, study.turns, choice["exclusions"])
+    is_complete = study.conversations[_answered(study, empathy)].notna().all(axis=1)
     rating = "dimensions" if choice["turns rated by"] == RATINGS[0] else "overall"
-    post_task = conversations.copy()
+    post_task = study.conversations.copy()
     if choice["missing"] == COMPLETE[1]:
         post_task.loc[~is_complete, empathy] = np.nan
-    other = replace(study, turns=turns, conversations=post_task)
+    other = replace(study, turns=rated.all[choice["exclusions"]], conversations=post_task)
     low_below = CUTS[choice["low is below"]]
     frame = expectation_conversations(other, low_below, rating)
-    return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
+    return unmet_expectations(study, bootstrap, frame).iloc[-1].to_dict()
 
 
-def alpha(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def alpha(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Alpha of the ratings of turns."""
     names = list(DIMENSION_NAMES)
     if choice["dimensions"] != DIMENSIONS[0]:
         names.remove("Relational")
-    turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+    turns = rated.put_to_rating[choice["exclusions"]]
     values = coded(turns[names], choice["coding"])
     ratings = pd.DataFrame(values, columns=names, index=turns["participant"].to_numpy())
     missing = "pairwise" if choice["missing"] == MISSING[0] else "listwise"
     return alpha_row(ratings, bootstrap, missing=missing)
 
 
-def poor_turn_d(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def poor_turn_d(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Cohen's d of conversations without and with a poor turn."""
+    study = rated.study
     columns = _answered(study, OUTCOMES["empathy"])
     repeated = why_no_judgment_of_the_whole(study)
     post = study.conversations[["participant", "conversation", *columns]]
-    turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
-    dimensions = turns[study.rated_dimensions].to_numpy(dtype=float)
+    turns = rated.put_to_rating[choice["exclusions"]]
+    dimensions = turns[rated.dimensions].to_numpy(dtype=float)
     means = row_means(dimensions, choice["missing"])
     if choice["poor turn"] == POOR_TURNS[0]:
         overall = turns["overall"].to_numpy(dtype=float)
@@ -544,16 +562,19 @@ def poor_turn_d(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> 
     return number.row(bootstrap)
 
 
-def relational_applicability(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def relational_applicability(
+    rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap
+) -> dict:
     """Share of turns in which Relational has a level."""
-    turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+    asked = rated.study.asked
+    turns = rated.put_to_rating[choice["exclusions"]]
     if choice["share of"] == DENOMINATORS[1]:
         turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
     if choice["share of"] == DENOMINATORS[2]:
         turns = turns[turns["overall"].notna()]
 
     def applied():
-        need("Relational" in study.asked, "Relational was never asked in this data set")
+        need("Relational" in asked, "Relational was never asked in this data set")
         need(len(turns), f"there are no {choice['share of']}")
         groups = turns["Relational"].notna().groupby(turns["conversation"], sort=False)
         applied_turns = groups.sum().to_numpy(dtype=float)
@@ -568,7 +589,7 @@ def relational_applicability(study: Study, choice: dict, bootstrap: ParticipantB
         statistic=applied,
         unit="share of turns",
         method="turns with a level of Relational by turns",
-        rows=turns if "Relational" in study.asked else turns.iloc[:0],
+        rows=turns if "Relational" in asked else turns.iloc[:0],
     )
     return number.row(bootstrap)
 
@@ -579,17 +600,17 @@ def first_conversations(study: Study, conversations: str) -> np.ndarray:
     return first | (conversations == CONVERSATIONS[0])
 
 
-def kappa_affective(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def kappa_affective(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Weighted kappa of Affective with the overall rating."""
-    turns_put = study.turns_put_to_rating
-    turns = kept(study, turns_put, choice["exclusions"])
+    study = rated.study
+    turns = rated.put_to_rating[choice["exclusions"]]
     if choice["turns"] == TURNS[1]:
-        turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
+        turns = turns[turns[["overall", *rated.dimensions]].notna().all(axis=1)]
     counts = first_conversations(study, choice["conversations"])
     conversations = study.conversations.loc[counts, "conversation"]
     turns = turns[turns["conversation"].isin(conversations)]
     number = kappa_of(
-        turns_put,
+        rated.put_to_rating[EXCLUSIONS[0]],
         turns,
         "Affective",
         bootstrap,
@@ -599,8 +620,9 @@ def kappa_affective(study: Study, choice: dict, bootstrap: ParticipantBootstrap)
     return number.row(bootstrap)
 
 
-def empathy_satisfaction(study: Study, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def empathy_satisfaction(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Correlation over conversations of empathy with the experience."""
+    study = rated.study
     skip_missing = choice["missing"] == COMPLETE[0]
     empathy = _mean_of_asked(study, OUTCOMES["empathy"], skip_missing)
     experience = _mean_of_asked(study, EXPERIENCES[choice["experience"]], skip_missing)
