@@ -7,12 +7,19 @@
   const claims = [...picture.querySelectorAll(":scope > section li")];
   const rows = [...claims, ...document.querySelectorAll(".sense7-ledger tr[data-rule]")];
   const parts = [...picture.querySelectorAll(":scope > section")];
+  const tables = document.querySelectorAll("table.sense7-ledger");
   const buttons = [];
 
   function show(state) {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.rule === state));
     for (const row of rows) row.hidden = state !== "" && row.dataset.rule !== state;
     for (const part of parts) part.hidden = !part.querySelector("li:not([hidden])");
+    for (const table of tables) {
+      const isEmpty = !table.querySelector("tbody tr:not([hidden])");
+      const place = table.closest(".sense7-scroll");
+      place.hidden = isEmpty;
+      place.nextElementSibling.hidden = !isEmpty;
+    }
   }
 
   function choose(state) {
@@ -37,7 +44,7 @@
     show(buttons.some((button) => button.dataset.rule === state) ? state : "");
   }
 
-  const key = picture.querySelector(".sense7-verdicts");
+  const key = picture.querySelector(".sense7-states");
   for (const item of key.children) add(item, item.dataset.rule);
   follow();
   window.addEventListener("hashchange", follow);

@@ -1,14 +1,13 @@
 """The ledger: what was published beside what an edition computed.
 
-Each claim has a state. *Met* or *not met* says whether these data satisfy the claim's decision rule; a rule that states
-an effect is applied to any data. A published figure waits for the official workbook, fetched from the authors'
-repository ("reproduced" or "differs"); that of another work is compared with the numbers that this work released,
-pinned by their hash. What a claim needs may be in no release, or no rule may be able to decide it. Published figures
-that are checked against each other (kind ``check``) rest on no data and are counted apart.
+Each claim has a state. Real data have verdicts: *met* or *not met* says whether they satisfy the claim's decision rule.
+A rule that states an effect is applied to any real data; a published figure needs the official workbook, fetched from
+the authors' repository. A figure of another work is compared with the numbers that this work released, pinned by their
+hash. Published figures that are checked against each other (kind ``check``) rest on no data and are counted apart.
 
-On synthetic data each claim also says whether the value that was put in or is expected was recovered. That tests the
-method and says nothing about the claim. Where such a value was chosen to lie near the published figure ("tuned"), their
-agreement is no evidence.
+Simulated data have no verdict: the claim is *rehearsed*. Its row gives the value expected by what was put in, the value
+found, and how many simulated studies of this size meet the rule. Where the simulation was set to the published figure,
+their agreement shows nothing.
 """
 
 from collections import Counter
@@ -16,14 +15,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from sense7.errors import UserError
-from sense7.expected import BEYOND, PUT_IN_COUNTS, ExpectedValue, is_calibrated
+from sense7.expected import PUT_IN_COUNTS, ExpectedValue, is_set_to_published
 from sense7.files import parse_yaml, read_json, reason
 from sense7.record import format_number
 from sense7.statistics.order import rounded
-from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = [
@@ -35,15 +32,11 @@ __all__ = [
     "make_ledger",
     "summarize",
     "summarize_other_works",
+    "summarize_rehearsal",
 ]
 
 PAPER = "SENSE-7"
 """Name of the paper: claims of other works name theirs."""
-
-REPRODUCED = "reproduced"
-DIFFERS = "differs"
-NOT_COMPARABLE = "not comparable"
-"""What came of comparing a published figure with the numbers that it was computed from."""
 
 CHECK = "check"
 """Kind of a claim whose published figures are checked against each other."""
@@ -54,17 +47,13 @@ POWER_FILE = "claims_power.json"
 """How often each claim's rule is met by simulated studies, with the effect and without: name in ``data/``."""
 
 
-CALIBRATED = "calibrated"
-TUNED = f"{CALIBRATED} to the paper"
-"""Said of a simulated value that was chosen to lie near the published figure: their agreement is no evidence."""
-
-
 class State(StrEnum):
     """Where a claim stands, in the order in which the states are shown."""
 
     MET = "met"
     NOT_MET = "not met"
-    WAITING = "waiting for the official workbook"
+    REHEARSED = "rehearsed"
+    WAITING = "needs the official workbook"
     UNDECIDED = "can't be decided by these data"
     NO_RULE = "no rule can decide it"
     UNRELEASED = "in no release"
@@ -72,19 +61,12 @@ class State(StrEnum):
     CONSISTENT = "published figures fit each other"
 
 
-_PASSED = {
-    State.MET: True,
-    State.CONSISTENT: True,
-    State.NOT_MET: False,
-    State.CONTRADICTION: False,
-}
-"""States of claims whose rule was applied -> whether the rule is met."""
-
 _COUNTED = {
     State.MET: "{} met by {}",
     State.NOT_MET: "{} not met by {}",
-    State.WAITING: "{} waiting for the official workbook",
-    State.UNDECIDED: "{} that can't be decided by these data",
+    State.REHEARSED: "{} rehearsed on {}",
+    State.WAITING: "{} that need the official workbook",
+    State.UNDECIDED: "{} that can't be decided by {}",
     State.NO_RULE: "{} that no rule can decide",
     State.UNRELEASED: "{} that rest on what is in no release",
 }
@@ -164,6 +146,7 @@ class Claim:
     also_simulated: list[dict] | None = None
     release: list[str] | None = None
     elsewhere: dict | None = None
+    smallest: dict | None = None
     not_released: str | None = None
     no_rule: str | None = None
     contradiction: str | None = None
@@ -191,19 +174,19 @@ class Row:
         What was published.
     computed : dict or None
         The recorded value.
-    verdict : str
-        Whether the published figure was reproduced, differs, or was not compared with these data.
-    rule : dict
-        ``state`` (see :class:`State`), ``passed`` (whether the rule is met; None where it was not applied), ``asks``
-        (the rule in a sentence), ``why`` (of a state that needs a reason), ``power`` and ``null`` (how often simulated
-        studies meet the rule with the effect and without; None where that was not counted for such data), ``also``
-        (the same for other simulated studies that the claim names: ``like``, in words, and ``share``).
-    check : dict or None
-        On synthetic data, whether the simulation's value was recovered: ``passed``, ``mark`` and ``says``.
-    tuned : bool
-        Whether the simulation's value was set near the published figure.
-    truth : float or None
-        The value in the simulation, put in as a parameter or expected from these.
+    state : State
+        Where the claim stands.
+    why : str
+        The reason of a state that needs one.
+    asks : str or None
+        The decision rule as a sentence.
+    rehearsal : dict or None
+        On simulated data: ``expected``, the value that the simulation should give (None if not known); ``is_put_in``,
+        whether that is a parameter; ``is_inside``, whether the interval found contains it (None without an interval);
+        ``is_set``, whether the simulation was set to the published figure.
+    studies : dict or None
+        How many simulated studies met the rule: ``effect``, ``null`` (without the effect), ``also`` (others that the
+        claim names), each with ``passed`` and ``studies``. Only where the data are like these studies.
     elsewhere : dict or None
         The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
         whether they meet the same rule (``passed``).
@@ -211,34 +194,24 @@ class Row:
 
     claim: Claim
     computed: dict | None
-    verdict: str
-    rule: dict
-    check: dict | None = None
-    tuned: bool = False
-    truth: float | None = None
+    state: State
+    why: str
+    asks: str | None
+    rehearsal: dict | None = None
+    studies: dict | None = None
     elsewhere: dict | None = None
 
     def to_dict(self) -> dict:
         """As plain values for ledger.json, with the address of the cell that computed it, from the top of the book."""
-        published = asdict(self.claim)
-        published["shown"] = self.claim.published
-        link = None
+        row = {"id": self.claim.id, **asdict(self)}
+        row["published"] = row.pop("claim")
+        row["published"]["shown"] = self.claim.published
+        row["link"] = None
         if self.computed:
-            link = f"notebooks/{self.computed['notebook']}.html"
-        if self.computed and self.computed.get("cell"):
-            link += f"#cell-{self.computed['cell']}"
-        return {
-            "id": published.pop("id"),
-            "published": published,
-            "computed": self.computed,
-            "link": link,
-            "verdict": self.verdict,
-            "rule": self.rule,
-            "check": self.check,
-            "tuned": self.tuned,
-            "truth": self.truth,
-            "elsewhere": self.elsewhere,
-        }
+            row["link"] = f"notebooks/{self.computed['notebook']}.html"
+            if self.computed.get("cell"):
+                row["link"] += f"#cell-{self.computed['cell']}"
+        return row
 
 
 def load_claims(path: Path) -> list[Claim]:
@@ -303,80 +276,76 @@ def make_ledger(
     expected : mapping, optional
         Key -> what is expected of a recorded value in the project's simulated study.
     rates : mapping, optional
-        Claim -> how many simulated studies met its rule, with the effect (``effect``), without (``null``), and in
-        other studies that the claim names (``also``, a list). Only of
-        studies like the one that the values come from.
+        Claim -> how many simulated studies met its rule (see :attr:`Row.studies`). Only of studies like the one that
+        the values come from.
 
     Returns
     -------
     list of Row
         One for each claim, in their order.
     """
-    has_truth = provenance.kind == "synthetic"
     rows = []
     for claim in claims:
         value = values.get(claim.key)
-        outcome = _outcome(claim, values, provenance, rests_on or {})
-        recovery = Recovery()
-        is_about_the_data = claim.kind != CHECK and not claim.release
-        if has_truth and is_about_the_data and value and value["estimate"] is not None:
-            recovery = _recovery(claim, value, (expected or {}).get(claim.truth or claim.key))
-        rule = _rule_mark(claim, value, outcome, (rates or {}).get(claim.id))
-        computed = dict(value) if value else None
-        elsewhere = _elsewhere(claim, values)
-        rows.append(Row(claim, computed, outcome.verdict, rule, *recovery, elsewhere))
+        state, why = _state(claim, values, provenance, rests_on or {})
+        rehearsal = None
+        if state is State.REHEARSED:
+            rehearsal = _rehearsal(claim, value, (expected or {}).get(claim.truth or claim.key))
+        rows.append(
+            Row(
+                claim=claim,
+                computed=dict(value) if value else None,
+                state=state,
+                why=why,
+                asks=_asks(claim, value),
+                rehearsal=rehearsal,
+                studies=(rates or {}).get(claim.id),
+                elsewhere=_elsewhere(claim, values),
+            )
+        )
     return rows
 
 
-class Outcome(NamedTuple):
-    """The state of a claim, the reason of a state that needs one, and what came of the published figure."""
-
-    state: State
-    why: str = ""
-    verdict: str = NOT_COMPARABLE
-
-
-def _outcome(claim: Claim, values: Mapping, provenance, rests_on: Mapping) -> Outcome:
-    """Where a claim stands by what an edition recorded."""
+def _state(claim: Claim, values: Mapping, provenance, rests_on: Mapping) -> tuple[State, str]:
+    """Where a claim stands by what an edition recorded, and why."""
     if claim.not_released:
-        return Outcome(State.UNRELEASED, claim.not_released)
+        return State.UNRELEASED, claim.not_released
     if claim.no_rule:
-        return Outcome(State.NO_RULE, claim.no_rule)
+        return State.NO_RULE, claim.no_rule
     value = values.get(claim.key)
     missing = ""
     if value is None:
         missing = f"no notebook of this edition recorded {claim.key}"
     elif value["estimate"] is None:
         missing = value["reason"]
-    is_official = provenance.kind == "official" and provenance.verified
     is_about_the_release = not claim.release and claim.kind != CHECK
+    if is_about_the_release and provenance.kind == "synthetic":
+        return (State.UNDECIDED, missing) if missing else (State.REHEARSED, "")
+    is_official = provenance.kind == "official" and provenance.verified
     if is_about_the_release and not is_official and not _states_an_effect(claim):
         why = missing
         if provenance.kind == "official":
             why = "this copy of the official workbook is not verified"
-        return Outcome(State.WAITING, why)
+        return State.WAITING, why
     if missing:
-        return Outcome(State.UNDECIDED, missing)
+        return State.UNDECIDED, missing
     absent = [
         table for table in claim.release or () if table not in rests_on.get(value["notebook"], ())
     ]
     if absent:
-        return Outcome(State.UNDECIDED, f"not computed from the released table {', '.join(absent)}")
+        return State.UNDECIDED, f"not computed from the released table {', '.join(absent)}"
     if claim.compare is None:
-        return Outcome(State.NO_RULE, "published in words: read the page beside the claim")
-    is_compared = (is_about_the_release and is_official) or bool(claim.release)
+        return State.NO_RULE, "published in words: read the page beside the claim"
     condition = claim.compare.get("when")
+    is_compared = bool(is_official or claim.release)
     if is_compared and condition and values.get(condition, {}).get("estimate") != "yes":
-        return Outcome(State.UNDECIDED, f"not so here: {condition.replace('_', ' ')}")
+        return State.UNDECIDED, f"not so here: {condition.replace('_', ' ')}"
     passed, why = apply_rule(claim, values)
     if passed is None:
-        return Outcome(State.UNDECIDED, why)
+        return State.UNDECIDED, why
     if claim.kind == CHECK:
-        return Outcome(State.CONSISTENT if passed else State.CONTRADICTION, why)
-    state = State.MET if passed else State.NOT_MET
-    if not is_compared:
-        return Outcome(state, why)
-    return Outcome(state, why, REPRODUCED if passed else DIFFERS)
+        return State.CONSISTENT if passed else State.CONTRADICTION, why
+    return State.MET if passed else State.NOT_MET, why
 
 
 def _states_an_effect(claim: Claim) -> bool:
@@ -398,39 +367,6 @@ def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
     return {"value": dict(value), "study": claim.elsewhere["study"], "passed": passed}
 
 
-def _rule_mark(
-    claim: Claim, value: Mapping | None, outcome: Outcome, counted: Mapping | None
-) -> dict:
-    """The state, what the rule asks, and how often simulated studies meet it."""
-    is_of_simulated_judge = ((value or {}).get("method") or "").startswith(SIMULATED_WORDS)
-    if "judge" in (claim.no_effect or {}) and not is_of_simulated_judge:
-        counted = None  # those of a simulated judge say nothing of another one
-    power = null = None
-    also = []
-    if counted:
-        power = _share_that_met(counted["effect"])
-        null = _share_that_met(counted["null"])
-        for counts in counted.get("also", ()):
-            also.append({"like": counts["like"], "share": _share_that_met(counts)})
-    if outcome.state is State.NOT_MET and power == 0:
-        why = "no simulated study of this size meets the rule, not even with the effect"
-        outcome = outcome._replace(state=State.NO_RULE, why=why)
-    return {
-        "state": outcome.state,
-        "passed": _PASSED.get(outcome.state),
-        "asks": _asks(claim, value),
-        "why": outcome.why or None,
-        "power": power,
-        "null": null,
-        "also": also,
-    }
-
-
-def _share_that_met(counts: Mapping) -> float:
-    """Share of simulated studies that met a rule, of those in which it could be applied."""
-    return counts["passed"] / counts["studies"]
-
-
 def _asks(claim: Claim, value: Mapping | None) -> str | None:
     """What a claim's rule asks, as a sentence."""
     rule = _rule_of(claim)
@@ -444,43 +380,19 @@ def _asks(claim: Claim, value: Mapping | None) -> str | None:
     return f"{words[0].upper()}{words[1:]}."
 
 
-class Recovery(NamedTuple):
-    """Whether the simulation's value was recovered, whether it was tuned, and the value; None of what has none."""
-
-    check: dict | None = None
-    tuned: bool = False
-    truth: float | None = None
-
-
-def _recovery(claim: Claim, value: Mapping, expected: ExpectedValue | None) -> Recovery:
-    """Compare a value with what was put in or is expected."""
-    estimate, low, high, unit = (value[name] for name in ("estimate", "low", "high", "unit"))
-    tuned = is_calibrated(value)
+def _rehearsal(claim: Claim, value: Mapping, expected: ExpectedValue | None) -> dict:
+    """What simulated data should give, and whether the interval found contains it."""
+    is_set = is_set_to_published(value)
     if claim.key in PUT_IN_COUNTS:
-        tuned = estimate == claim.value
-    if expected is None:
-        return Recovery(tuned=tuned)
-    truth = expected.value
-    distance_in_words = ""
-    if expected.is_put_in and low is None:
-        passed = estimate == truth
-        unit = claim.unit
-    elif low is None:
-        # The spread over simulated studies stands for the interval, where it is known.
-        distance = expected.distance(value)
-        if distance is None:
-            return Recovery(None, tuned, truth)
-        passed = abs(distance) <= BEYOND
-        distance_in_words = (
-            f"; the estimate lies {abs(distance):.1f} standard errors away, by the spread over "
-            "simulated studies"
-        )
-    else:
-        passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
-    mark = "recovered" if passed else "not recovered"
-    source = "Put in" if expected.is_put_in else "Expected"
-    says = f"{source}: {format_number(truth, unit)}{distance_in_words}."
-    return Recovery({"passed": passed, "mark": mark, "says": says}, tuned, truth)
+        is_set = value["estimate"] == claim.value
+    rehearsal = {"expected": None, "is_put_in": False, "is_inside": None, "is_set": is_set}
+    if expected is not None:
+        rehearsal["expected"] = expected.value
+        rehearsal["is_put_in"] = expected.is_put_in
+        if value["low"] is not None:
+            low, truth, high = map(rounded, (value["low"], expected.value, value["high"]))
+            rehearsal["is_inside"] = bool(low <= truth <= high)
+    return rehearsal
 
 
 def _rule_of(claim: Claim) -> str | None:
@@ -538,8 +450,8 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     return passed, ""
 
 
-def summarize(rows: Sequence[Row], *, simulated: bool = False) -> str:
-    """One line on the claims about SENSE-7: how many are in each state, and what was recovered of a simulation.
+def summarize(rows: Sequence[Row]) -> str:
+    """How many claims about SENSE-7 are in each state, and what the rehearsal found.
 
     Claims about other works are compared with their own released numbers, see :func:`summarize_other_works`.
 
@@ -547,8 +459,6 @@ def summarize(rows: Sequence[Row], *, simulated: bool = False) -> str:
     ----------
     rows : sequence of Row
         The ledger.
-    simulated : bool
-        Whether the data are simulated, so that claims that are met are no findings.
 
     Examples
     --------
@@ -557,21 +467,42 @@ def summarize(rows: Sequence[Row], *, simulated: bool = False) -> str:
     """
     rows = [row for row in rows if not row.claim.release]
     claims = [row for row in rows if row.claim.kind != CHECK]
-    checked = [row for row in claims if row.check]
-    data = "simulated data" if simulated else "these data"
+    data = "these data"
+    if any(row.rehearsal for row in claims):
+        data = "simulated data"
     sentences = [f"Ledger: {_tally(claims, data)}"]
-    contradictions = sum(row.rule["state"] == State.CONTRADICTION for row in rows)
+    contradictions = sum(row.state == State.CONTRADICTION for row in rows)
     if contradictions:
         sentences.append(f"Published figures that contradict each other: {contradictions}")
-    if checked:
-        recovered = sum(row.check["passed"] for row in checked)
-        tuned = sum(row.tuned for row in rows)
-        note = ""
-        if tuned:
-            was = "was" if tuned == 1 else "were"
-            note = f"; {tuned} of these {was} chosen to lie near a published figure"
+    rehearsal = summarize_rehearsal(rows)
+    if rehearsal:
+        sentences.append(rehearsal)
+    return ". ".join(sentences)
+
+
+def summarize_rehearsal(rows: Sequence[Row]) -> str:
+    """How many simulated values lie where they are expected, and how many were set; "" of other data.
+
+    Examples
+    --------
+    >>> summarize_rehearsal([])
+    ''
+    """
+    rehearsals = [row.rehearsal for row in rows if row.rehearsal]
+    free = []
+    for rehearsal in rehearsals:
+        if not rehearsal["is_set"] and rehearsal["is_inside"] is not None:
+            free.append(rehearsal["is_inside"])
+    sentences = []
+    if free:
         sentences.append(
-            f"The method recovered {recovered} of {len(checked)} values of the simulation{note}"
+            f"Expected value inside the interval found: {sum(free)} of the {len(free)} simulated values "
+            "that no published figure fixed"
+        )
+    fixed = sum(rehearsal["is_set"] for rehearsal in rehearsals)
+    if fixed:
+        sentences.append(
+            f"Set to published figures, so that agreement shows nothing: {fixed} simulated values"
         )
     return ". ".join(sentences)
 
@@ -589,8 +520,9 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
     return f"Other works, from the numbers that they released: {tally}"
 
 
-def _tally(rows: Sequence[Row], data: str = "these data") -> str:
-    counts = Counter(row.rule["state"] for row in rows)
+def _tally(rows: Sequence[Row], data: str) -> str:
+    """How many claims are in each state, as one line."""
+    counts = Counter(row.state for row in rows)
     parts = []
     for state, words in _COUNTED.items():
         number = str(counts[state])

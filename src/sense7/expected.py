@@ -35,7 +35,7 @@ PUT_IN_COUNTS = frozenset(
 )
 """Keys of numbers of units that were put in as published."""
 
-_CALIBRATED = frozenset(
+_SET_TO_PUBLISHED = frozenset(
     (
         "alpha_turn",
         "alpha_turn_feldt",
@@ -57,7 +57,7 @@ _CALIBRATED = frozenset(
         "very_poor_of_rated_Relational",
     )
 )
-"""Keys whose expected values the defaults of the simulation set near a published figure."""
+"""Keys whose expected values were set near a published figure by the simulation's parameters."""
 
 _OF_JUDGE = "judge_"
 
@@ -118,7 +118,7 @@ class ExpectedValue:
         return (value["estimate"] - self.value) / math.hypot(self.sd, self.error)
 
 
-def is_calibrated(value: Mapping) -> bool:
+def is_set_to_published(value: Mapping) -> bool:
     """Whether a recorded value of simulated data lies near a published figure because the simulation was set so.
 
     A judge's value does only if that judge is a simulated one.
@@ -126,7 +126,7 @@ def is_calibrated(value: Mapping) -> bool:
     is_of_simulation = not value["key"].startswith(_OF_JUDGE)
     if (value["method"] or "").startswith(SIMULATED_WORDS):
         is_of_simulation = True
-    return is_of_simulation and value["key"] in _CALIBRATED
+    return is_of_simulation and value["key"] in _SET_TO_PUBLISHED
 
 
 def load_stored(path: Path) -> dict | None:

@@ -13,7 +13,6 @@ import re
 import numpy as np
 import pandas as pd
 
-from sense7.findings.examples import example_conversation
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor  # noqa: TID251 -- its script marks poor turns
 from sense7.judge.files import Run
@@ -214,29 +213,3 @@ def _texts(study: Study, signs: pd.Series) -> list[tuple[int, str]]:
             size = len(text.encode())
         files[-1].append(text)
     return [(len(texts), f"[{','.join(texts)}]") for texts in files]
-
-
-# --- one conversation for the front page ------------------------------------------------------
-
-
-def rated_example(study: Study) -> dict | None:
-    """The study's example of a conversation, with its ratings, for the front page; None if it has none."""
-    name = example_conversation(study)
-    if name is None:
-        return None
-    rows = study.turns[study.turns["conversation"] == name]
-    conversation = study.conversations.set_index("conversation").loc[name]
-    signs = _signs_of_ratings(study.turns)[rows.index]
-    asked_ratings = study.asked
-    return {
-        "name": name,
-        "topic": as_name(conversation["topic"]) or "no topic",
-        "condition": as_name(conversation["condition"]) or "no condition",
-        "turns": len(rows),
-        "ratings": [
-            {"title": _title(rating), "signs": list(signs.str[number])}
-            for number, rating in enumerate(RATING_NAMES)
-            if rating in asked_ratings
-        ],
-        "colours": {str(level): list(pair) for level, pair in enumerate(_COLOURS, 1)},
-    }

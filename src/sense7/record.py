@@ -267,8 +267,13 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     return values
 
 
+def is_difference_of_shares(unit: str) -> bool:
+    """Whether a unit is that of a difference of shares, which is shown in percentage points."""
+    return unit.startswith("share") and unit.endswith(", difference")
+
+
 def format_number(number: float | str, unit: str) -> str:
-    """One number in the words of its unit: percent for shares, separators for counts, no p value of zero.
+    """One number in the words of its unit: percent for shares, percentage points (pp) for their differences.
 
     Parameters
     ----------
@@ -281,13 +286,15 @@ def format_number(number: float | str, unit: str) -> str:
     --------
     >>> format_number(0.3806, "share of turns"), format_number(6812, "number of turns"), format_number(0.9613, "alpha")
     ('38.1%', '6,812', '0.961')
-    >>> format_number(0.0312, "p value"), format_number(0.0001, "p value")
-    ('0.031', '< 0.001')
+    >>> format_number(0.0312, "p value"), format_number(0.0001, "p value"), format_number(0.015, "share, difference")
+    ('0.031', '< 0.001', '1.5 pp')
     """
     if isinstance(number, str):
         return number
     if unit == P_VALUE and number < SMALLEST_P:
         return f"< {SMALLEST_P:g}"
+    if is_difference_of_shares(unit):
+        return f"{100 * number:z.1f} pp"
     if unit.startswith("share"):
         return f"{100 * number:z.1f}%"
     if unit.startswith("level,"):
@@ -311,9 +318,8 @@ def format_value(value: Mapping, part: str = "") -> str:
     ----------
     value : mapping
         As recorded.
-    part : {"", "estimate", "n", "points"}
-        What to show: the estimate with its interval, or one part alone; ``"points"``: a difference of shares in
-        percentage points.
+    part : {"", "estimate", "n"}
+        What to show: the estimate with its interval, or one part alone.
 
     Examples
     --------
@@ -321,24 +327,29 @@ def format_value(value: Mapping, part: str = "") -> str:
     '0.961 [0.955, 0.967]'
     >>> format_value({"estimate": None, "n": 12, "reason": "too few conversations"}, "n")
     '12'
-    >>> difference = {"estimate": 0.015, "low": 0.004, "high": 0.026, "unit": "share of turns"}
-    >>> format_value(difference, "points")
+    >>> format_value({"estimate": 0.015, "low": 0.004, "high": 0.026, "unit": "share of turns, difference"})
     '1.5 [0.4, 2.6] percentage points'
     """
     if part == "n":
         return f"{value['n']:,}"
     if value["estimate"] is None:
         return f"not available here ({value['reason']})"
-    if part == "points":
-        text = f"{100 * value['estimate']:z.1f}"
-        if value["low"] is not None:
-            text += f" [{100 * value['low']:z.1f}, {100 * value['high']:z.1f}]"
-        return f"{text} percentage points"
-    text = format_number(value["estimate"], value["unit"])
+    unit = value["unit"]
+    in_points = is_difference_of_shares(unit)
+    numbers = [
+        format_number(value[name], unit)
+        for name in ("estimate", "low", "high")
+        if value.get(name) is not None
+    ]
+    if in_points:
+        numbers = [number.removesuffix(" pp") for number in numbers]
+    text = numbers[0]
+    if not part and len(numbers) == 3:
+        text += f" [{numbers[1]}, {numbers[2]}]"
+    if in_points:
+        text += " percentage points"
     if part:
         return text
-    if value["low"] is not None:
-        text += f" [{format_number(value['low'], value['unit'])}, {format_number(value['high'], value['unit'])}]"
     # What an estimate lacks, an interval or a dimension, is said wherever it stands whole.
     if value.get("reason"):
         text += f" ({value['reason']})"

@@ -60,26 +60,21 @@ def row(name, passed, figure=None):
         "compare": None,
         "no_effect": None,
         "release": None,
-    }
-    state = "met" if passed else "not met"
-    rule = {
-        "state": state,
-        "passed": passed,
-        "asks": "",
-        "why": None,
-        "power": 0.8,
-        "null": 0.05,
-        "also": [],
+        "smallest": None,
     }
     return {
         "id": name,
         "published": published,
-        "rule": rule,
+        "state": "met" if passed else "not met",
+        "why": "",
+        "asks": "",
         "computed": None,
+        "rehearsal": None,
+        "studies": {
+            "effect": {"passed": 160, "studies": 200},
+            "null": {"passed": 10, "studies": 200},
+        },
         "elsewhere": None,
-        "check": None,
-        "truth": None,
-        "tuned": False,
     }
 
 
@@ -166,7 +161,7 @@ SAID = {  # what only the book reads, what of its plain form leads on
     ),
     "a box of claims": (
         "```{finding} yes no\n{answer}`yes`: {value}`a.estimate`.\n```",
-        ["0.961", "Title of yes", "0.5 (abstract)", "Title of no", "80%", "5.0%"],
+        ["0.961", "Title of yes", "0.5 (abstract)", "Title of no", "160 of 200", "10 of 200"],
     ),
     "a box without a claim": (
         "```{finding}\n:claim: How many?\n\nThree.\n```",

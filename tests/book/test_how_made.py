@@ -103,12 +103,13 @@ def notebook(*prose):
 
 def sources(**changes):
     """What pages are made from, by names that stand for their places."""
-    row = {"id": "counted", "tuned": True, "computed": {"key": "a", "estimate": 1}}
+    rehearsal = {"is_set": True}
+    row = {"id": "counted", "rehearsal": rehearsal, "computed": {"key": "a", "estimate": 1}}
     value = {"key": "a", "notebook": "01-a", "cell": 3, "estimate": 1}
     given = {
         "row": row,
         "value": value,
-        "facts": {"verdicts": "1 recovered", "sha256": "0"},
+        "facts": {"verdicts": "one line", "sha256": "0"},
         "prose": ["# Title\n\nText."],
         "code": "1",
         "page": b"# Front",
@@ -144,7 +145,7 @@ ROW, VALUE, FACTS = (
         {"prose": ["# Title\n\nText {cite}`someone`."]},
         {"value": VALUE[0] | {"cell": 4}},
         {"value": VALUE[0] | {"notebook": "02-b"}},
-        {"row": ROW[0] | {"tuned": False}},
+        {"row": ROW[0] | {"rehearsal": {"is_set": False}}},
         {"row": ROW[0] | {"computed": None}},
         {"facts": FACTS | {"sha256": "1"}},
         {"page": b"# Front page"},

@@ -68,14 +68,14 @@ def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
 
 def test_whatever_was_tampered_with_is_found(copy, verified, computed):
     change(copy / "results" / "01-a.json", '"estimate": 7', '"estimate": 8')
-    change(copy / "ledger.json", '"verdict": "not comparable"', '"verdict": "reproduced"')
+    change(copy / "ledger.json", '"state": "needs the official workbook"', '"state": "met"')
     change(copy / "html" / "book" / "ledger.html", "<h1>Ledger", "<h1>Another ledger")
     change(copy / "notebooks" / "01-a.ipynb", "7", "8")
     comparison = verified()
     changed = ("results/01-a.json", "ledger.json", "html/book/ledger.html", "notebooks/01-a.ipynb")
     assert found(comparison) == {
         ("recorded values", "01-a", "seed_of_a.estimate"),
-        ("ledger", "counted.verdict", ""),
+        ("ledger", "counted.state", ""),
         *(("files", f"{path} changed", "") for path in changed),
     }
     tampered = {

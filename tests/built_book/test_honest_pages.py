@@ -1,4 +1,4 @@
-"""Built pages: no interval without its n and kind, tuned values marked, choices begin with the page's value."""
+"""Built pages: intervals have n and kind, simulated data no verdict; choices begin with the page's value."""
 
 import base64
 import csv
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from helpers import naming
 from helpers.pages import text
-from sense7.expected import is_calibrated
+from sense7.expected import is_set_to_published
 from sense7.findings.robustness import HEADLINES
 from sense7.judge.scores.judges import simulated_note
 from sense7.record import format_value
@@ -17,7 +17,7 @@ from sense7.record import format_value
 LIMITS = re.compile(r"^(?:low|high|lower|upper|from|to|.*\binterval)$", re.IGNORECASE)
 KIND = re.compile(r"interval|credible|resampl", re.IGNORECASE)
 IN_TEXT = re.compile(r"\[-?[\d.,]+%?, -?[\d.,]+%?\]")
-MARKS = re.compile(r" \((?:simulated judge|calibrated|simulated judge, calibrated)\)$")
+MARKS = re.compile(r" \(simulated judge\)$")
 COUNTED = re.compile(r"\bn\b|\b[\d,]+ (?:turns|conversations|participants|studies)")
 
 
@@ -76,8 +76,6 @@ def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
     for value in edition.values.values():
         if value["estimate"] is not None:
             shown_as.setdefault(format_value(value), value)
-            if not isinstance(value["estimate"], str):
-                shown_as.setdefault(format_value(value, "points"), value)
     for name in edition.toc:
         for tag in edition.page(name).select(".sense7-value"):
             if not IN_TEXT.search(tag.get_text()):
@@ -97,49 +95,52 @@ def test_no_interval_stands_in_a_page_outside_of_tables_figures_and_woven_values
             kept = {"pre", "code", "script", "style", "svg", "td", "figure"}
             around = {parent.name for parent in node.parents}
             woven = any("sense7-value" in (parent.get("class") or ()) for parent in node.parents)
-            card = any("sd-card-text" in (parent.get("class") or ()) for parent in node.parents)
-            counted = card and "n = " in node.find_parent(class_="sd-card-text").get_text()
-            counted |= "(n = " in node  # in the box of a claim
+            counted = "(n = " in node  # in the box of a claim
             assert woven or counted or around & kept, f"{name}: {node}"
 
 
-# Tuned values
+# No verdict on invented data
 
 
-def tuned(edition):
-    """Every value that is calibrated, or on which a tuned claim rests."""
-    calibrated = {key for key, value in edition.values.items() if is_calibrated(value)}
-    claimed = {
-        row["computed"]["key"]
-        for row in edition.json("ledger.json")
-        if row["tuned"] and row["computed"]
-    }
-    return calibrated | claimed
+def test_no_claim_has_a_verdict_on_simulated_data(synthetic):
+    """Released ratings of others, and checks of published figures, have theirs in every edition."""
+    for row in synthetic.json("ledger.json"):
+        is_real = row["published"]["release"] or row["published"]["kind"] == "check"
+        assert (row["state"] in {"met", "not met"}) is bool(row["published"]["release"]), row["id"]
+        assert row["rehearsal"] is None or not is_real, row["id"]
+    for name in synthetic.toc:
+        if name.removeprefix("notebooks/") in synthetic.facts["made"]["released"]:
+            continue
+        article = synthetic.page(name).find("article")
+        for badge in article.select(".sense7-finding .sense7-badge"):
+            assert not re.search(r"\bmet\b", text(badge)), name
+        assert not [one for one in article.select(".sense7-answer strong") if "Yes" in text(one)], (
+            name
+        )
 
 
-def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_head_of_the_page(
+def test_values_set_to_published_figures_are_marked_and_announced_at_the_head_of_the_page(
     synthetic,
 ):
-    keys = tuned(synthetic)
+    rows = [row for row in synthetic.json("ledger.json") if row["rehearsal"]]
+    keys = {row["computed"]["key"] for row in rows if row["rehearsal"]["is_set"]}
+    keys |= {key for key, value in synthetic.values.items() if is_set_to_published(value)}
     assert len(keys) > 15
-    announced = set()
     for name in synthetic.notebooks:
         recorders = {Path(name).name, *synthetic.facts["made"]["needs"].get(Path(name).name, ())}
         here = {key for key in keys if synthetic.values[key]["notebook"] in recorders}
-        notes = synthetic.page(name).select(".sense7-finding .sense7-tuned-note")
+        notes = synthetic.page(name).select(".sense7-finding .sense7-set-note")
         assert len(notes) == bool(here), name
         for note in notes:
-            number, sentence = text(note).split(" ", 1)
-            assert number == str(len(here)), name
-            announced.add(sentence)
+            naming.check(text(note), str(len(here)))
         rows = {
             text(row.find("td")): text(row)
             for row in synthetic.page(name).select(".sense7-values tbody tr")
         }
-        assert [key for key in here & rows.keys() if "calibrated)" not in rows[key]] == [], name
-    assert len(announced) == 2
-    for sentence in sorted(announced):  # of one value, of several
-        assert sentence
+        unmarked = [
+            key for key in here & rows.keys() if "(set to the published figure)" not in rows[key]
+        ]
+        assert unmarked == [], name
 
 
 # The simulated judge

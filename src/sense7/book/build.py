@@ -205,17 +205,14 @@ def _make(
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book.derived import write_downloads
-    from sense7.book.pages import EXAMPLE, make_pages
-    from sense7.explorer import explorer_files, rated_example
+    from sense7.book.pages import make_pages
+    from sense7.explorer import explorer_files
 
     root = inputs.project.sources
     folder = inputs.folder
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
         with executor as kernels:
             executed, facts = _compute(inputs, opened, claims, edition, kernels, workers, say)
-        example = rated_example(opened.study)
-        if example is not None:
-            write_json(edition / EXAMPLE, example)
         say("pages: Jupyter Book")
         shown_judge = inputs.parameters.get("judge", "")
 
@@ -243,7 +240,7 @@ def _compute(
     """Write all of an edition but its pages; the notebooks that were executed for it, and its facts."""
     from sense7.book import execute
     from sense7.book.ledger import write_ledger
-    from sense7.claims import summarize, summarize_other_works
+    from sense7.claims import summarize, summarize_other_works, summarize_rehearsal
 
     study = opened.study
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
@@ -258,7 +255,8 @@ def _compute(
     facts = facts_of(inputs, study, provenance)
     root = inputs.project.sources
     rows = write_ledger(root, edition, claims, provenance, opened.simulated_judge, inputs.jobs)
-    facts["verdicts"] = summarize(rows, simulated=provenance.kind == "synthetic")
+    facts["verdicts"] = summarize(rows)
+    facts["rehearsal"] = summarize_rehearsal(rows)
     facts["verdicts_of_other_works"] = summarize_other_works(rows)
     write_json(edition / "edition.json", facts)
     return executed, facts

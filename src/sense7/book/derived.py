@@ -215,7 +215,7 @@ class Prose:
             parts.append(f"**Question.** {options['claim']}")
         parts.append(answer.strip())
         for claim in claims:
-            lines = lines_of_claim(edition.claims[claim], edition.facts)
+            lines = lines_of_claim(edition.claims[claim])
             words = [f"**{name}:** {as_markdown(line)}" for name, line in lines.items()]
             parts.append(f"- {' '.join(words)}")
         return "\n\n".join(parts)

@@ -62,9 +62,13 @@ def write_ledger(
         expected = expected_values(truth, means, simulated_judge)
     power = root / "data" / POWER_FILE
     rates = {}
-    # They were counted on studies of the paper's size: the official one, and those simulated alike.
-    if (is_alike or provenance.kind == "official") and power.exists():
+    if is_alike and power.exists():
         rates = read_json(power)["claims"]
+        if (
+            simulated_judge != truth["judge"]
+        ):  # counts of a simulated judge say nothing of another one
+            of_judge = {claim.id for claim in claims if "judge" in (claim.no_effect or {})}
+            rates = {name: counts for name, counts in rates.items() if name not in of_judge}
     rows = make_ledger(claims, values, provenance, rests_on, expected, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if expected:

@@ -35,8 +35,8 @@ from sense7.sources.released import RELEASED
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
 
-EXAMPLE = "example.json"
-"""One rated conversation in an edition's folder, for the front page."""
+FRONT_PAGES = {"synthetic": "index.md", "official": "index-official.md"}
+"""Kind of data -> source of the front page; of all others index-own.md."""
 
 REVISION = "sense7-revision"
 """Stands in links to the repository for the commit that the pages were made from."""
@@ -181,7 +181,10 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     book = [root / "_toc.yml", *(path for path in (root / "book").rglob("*") if path.is_file())]
     content = {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in book}
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
-    paths += [edition / "ledger.json", edition / "data" / EXPECTED, edition / EXAMPLE]
+    front = root / "book" / FRONT_PAGES.get(facts["kind"], "index-own.md")
+    if front.exists():
+        content["stage/book/index.md"] = front.read_bytes()
+    paths += [edition / "ledger.json", edition / "data" / EXPECTED]
     for path in paths:
         if path.exists():
             content[f"edition/{path.relative_to(edition)}"] = path.read_bytes()
@@ -240,7 +243,11 @@ def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, confi
         code += [PACKAGE / name, *(PACKAGE / name).rglob("*")]
     parts = {
         "config": config,
-        "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
+        "facts": {
+            name: value
+            for name, value in facts.items()
+            if not name.startswith(("verdicts", "rehearsal"))
+        },
         "packages": environment_of(root),
         "code": digest_files(filter(is_source, code), PACKAGE),
     }
@@ -255,7 +262,9 @@ def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, confi
             parts[name] = []
             for row in json.loads(content):
                 key = row["computed"]["key"] if row["computed"] else None
-                parts[name].append([row["id"], row["tuned"], key])
+                parts[name].append(
+                    [row["id"], row["rehearsal"] and row["rehearsal"]["is_set"], key]
+                )
         elif name.startswith("stage/notebooks"):
             parts[name] = []
             for cell in json.loads(content)["cells"]:
@@ -271,29 +280,23 @@ def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, confi
 
 
 def banner(
-    facts: Mapping, dataset_page: str = f"{DATA_PAGE}.html", *, released: bool = False
+    facts: Mapping,
+    dataset_page: str = f"{DATA_PAGE}.html",
+    *,
+    released: bool = False,
+    front: bool = False,
 ) -> str:
     """What a page says of its data, as HTML; all that comes from outside is escaped.
 
     ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
     their line: the edition's would call real ratings simulated, in the synthetic edition.
     """
-    return _PROVENANCE.banner(facts, released, dataset_page)
+    return _PROVENANCE.banner(facts, released, dataset_page, front)
 
 
 def label(facts: Mapping, *, released: bool = False) -> str:
     """What data a page shows, in a few words, for its title and for paper."""
     return html.unescape(str(_PROVENANCE.label(facts, released)))
-
-
-def shows(facts: Mapping) -> str:
-    """What an edition shows of its own data, as a sentence of the front page."""
-    if facts["kind"] == "synthetic":
-        return (
-            "A rehearsal on simulated data: which of the simulated effects the analysis finds. "
-            "None of these numbers is a finding."
-        )
-    return f"{label(facts)}."
 
 
 def describe(facts: Mapping, page: str = "") -> str:

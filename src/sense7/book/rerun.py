@@ -179,7 +179,7 @@ def with_numbers(text: str, values: Mapping[str, Mapping]) -> str:
         key, part = match["text"], ""
         if key not in values:
             key, _, part = key.rpartition(".")
-        if key not in values or part not in ("", "estimate", "n", "points"):
+        if key not in values or part not in ("", "estimate", "n"):
             return f"(not computed in this run: {match['text']})"
         number = format_value(values[key], part)
         if (values[key]["method"] or "").startswith(SIMULATED_WORDS) and part != "n":

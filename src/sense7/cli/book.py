@@ -92,7 +92,7 @@ def ledger(
     from sense7.book.editions import edition_folder
     from sense7.book.ledger import definition, read_ledger
     from sense7.checkout import find_project
-    from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
+    from sense7.claims import PRIMARY, State
     from sense7.record import read_values
 
     project = find_project()
@@ -120,7 +120,8 @@ def ledger(
             title = "Claims about other works, compared with the numbers that they released"
             _print_claims(title, of_other_works)
         print(plain(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
-    if strict and not any(row["verdict"] in {REPRODUCED, DIFFERS} for row in of_paper):
+    is_compared = facts["kind"] == "official" and facts["verified"]
+    if strict and not is_compared:
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
             "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official",
@@ -129,7 +130,7 @@ def ledger(
     differing = [
         row["id"]
         for row in of_paper
-        if row["verdict"] == DIFFERS and row["published"]["grade"] in PRIMARY
+        if row["state"] == State.NOT_MET and row["published"]["grade"] in PRIMARY
     ]
     if strict and differing:
         fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
@@ -137,26 +138,25 @@ def ledger(
 
 def _print_claims(title: str, rows: list[dict]) -> None:
     """Print claims of the ledger beside what an edition computed."""
-    from sense7.claims import TUNED
-    from sense7.record import format_value
+    from sense7.record import format_number, format_value
 
     cells = []
     for row in rows:
-        claim = row["published"]
+        claim, computed, rehearsal = row["published"], row["computed"], row["rehearsal"]
         title_cell = claim["title"]
         if claim["contradiction"]:
             title_cell += f"\nContradiction: {claim['contradiction']}"
-        computed = "-"
-        if row["computed"]:
-            computed = format_value(row["computed"])
-        state = "\n".join(filter(None, (row["rule"]["state"], row["rule"]["why"])))
-        simulated = "-"
-        if row["check"]:
-            simulated = row["check"]["mark"]
-            if row["tuned"]:
-                simulated += f" ({TUNED})"
-        cells.append((title_cell, claim["grade"], claim["shown"], computed, state, simulated))
-    heads = ("Claim", "Grade", "Published", "This edition", "State", "Simulated value")
+        found = "-"
+        if computed:
+            found = format_value(computed)
+        state = "\n".join(filter(None, (row["state"], row["why"])))
+        expected = "-"
+        if rehearsal and rehearsal["expected"] is not None:
+            expected = format_number(rehearsal["expected"], computed["unit"])
+        if rehearsal and rehearsal["is_set"]:
+            expected += "\nset to the published figure"
+        cells.append((title_cell, claim["grade"], claim["shown"], found, state, expected))
+    heads = ("Claim", "Grade", "Published", "This edition", "State", "Expected (simulated data)")
     print_table(title, heads, cells, lined=True)
 
 

@@ -243,11 +243,18 @@ def variance_shares(
     if no_condition and "topic" not in varying:
         no_comparison = "neither condition nor topic varies in this data set"
 
-    def part(label: str, key: str, why_not: str = "", *, shifted: bool = True) -> Number:
+    def part(
+        label: str,
+        key: str,
+        why_not: str = "",
+        *,
+        shifted: bool = True,
+        unit: str = "share of the variance",
+    ) -> Number:
         return Number(
             label=label,
             statistic=values.get(label),
-            unit="share of the variance",
+            unit=unit,
             method=f"{RATING}: mixed model with conditions fixed, context within participants",
             rows=frame,
             key=key,
@@ -274,7 +281,12 @@ def variance_shares(
     comparison = [
         part("participant", "participant_share", shifted=False),
         part(both, "condition_and_topic_share", no_comparison),
-        part(difference, "participant_share_beyond_condition_and_topic", no_comparison),
+        part(
+            difference,
+            "participant_share_beyond_condition_and_topic",
+            no_comparison,
+            unit="share of the variance, difference",
+        ),
     ]
     return VarianceShares(
         shares=tabulate("part", shares, fewer_draws),

@@ -288,19 +288,19 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         number(
             "applicability: nearest other minus Relational",
             below_nearest,
-            "share of turns",
+            "share of turns, difference",
             "relational_applicability_below_nearest",
         ),
         number(
             "very poor, of rated turns: Relational minus nearest other",
             partial(above_nearest, very_poor_of_rated),
-            "share of rated turns",
+            "share of rated turns, difference",
             "relational_very_poor_above_nearest",
         ),
         number(
             "very poor, of all turns shown for rating: Relational minus nearest other",
             partial(above_nearest, very_poor_of_all),
-            "share of turns shown for rating",
+            "share of turns shown for rating, difference",
             "relational_very_poor_of_all_above_nearest",
         ),
     ]

@@ -153,7 +153,7 @@ HEADLINES = {
     ),
     "participants_share": Headline(
         "participants' share of the variance minus that of condition and topic",
-        "share of the variance",
+        "share of the variance, difference",
         0.0,
         "",
         {"rating": RATINGS, "missing": MISSING, "participants": PEOPLE, "exclusions": EXCLUSIONS},

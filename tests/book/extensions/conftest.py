@@ -22,13 +22,13 @@ def claim():
 
     def make(
         name="alpha",
-        verdict="recovered",
+        state="needs the official workbook",
         *,
         computed=(),
-        tuned=False,
-        rule=(),
-        check=(),
+        rehearsal=None,
+        studies=None,
         elsewhere=None,
+        why="so",
         link="notebooks/03.html#cell-4",
         **published,
     ):
@@ -36,15 +36,15 @@ def claim():
             "title": f"Title of <{name}>",
             "short": None,
             "kind": "figure",
+            "key": name,
             "value": 0.9,
             "unit": "alpha",
-        }
-        known |= {
             "grade": "D",
             "of": "SENSE-7",
             "release": None,
             "elsewhere": None,
             "no_effect": None,
+            "smallest": None,
             "source": "notes",
             "compare": {"within": 0.1},
             "shown": "0.9",
@@ -59,29 +59,17 @@ def claim():
             "method": "a method",
         }
         held = None if computed is None else value | dict(computed)
-        asked = {
-            "passed": None,
-            "state": "waiting for the official workbook",
-            "asks": "It has to be near.",
-            "why": "so",
-        }
-        asked |= {"power": None, "null": None, "also": []}
-        found = (
-            None
-            if check is None
-            else {"passed": True, "mark": "recovered", "says": "Expected: 0.8."}
-        )
         return {
-            **{
-                "id": name,
-                "published": known | published,
-                "computed": held,
-                "link": link if held else None,
-            },
-            **{"verdict": verdict, "tuned": tuned, "truth": None if check is None else 0.8},
-            **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
+            "id": name,
+            "published": known | published,
+            "computed": held,
+            "link": link if held else None,
+            "state": state,
+            "why": why,
+            "asks": "It has to be near.",
+            "rehearsal": rehearsal,
+            "studies": studies,
             "elsewhere": elsewhere,
-            "truth": None,
         }
 
     return make
@@ -129,7 +117,6 @@ def page(tmp_path_factory):
         files=(),
         executed=(),
         expected=None,
-        example=None,
         **facts,
     ):
         place = tmp_path_factory.mktemp("page")
@@ -165,8 +152,6 @@ def page(tmp_path_factory):
         (edition / "data").mkdir()
         if expected is not None:
             (edition / "data" / "expected.json").write_text(json.dumps(expected), "utf-8")
-        if example is not None:
-            (edition / "example.json").write_text(json.dumps(example), "utf-8")
         for name, content in (
             ("ledger", list(ledger)),
             ("edition", known | facts),

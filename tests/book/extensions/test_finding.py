@@ -1,4 +1,4 @@
-"""The head of a page: answer, and box with each claim and its two marks; the ledger as a picture."""
+"""The head of a page: answer, and box with each claim and its state; the ledger as a picture."""
 
 import pytest
 from hypothesis import given
@@ -9,13 +9,12 @@ from sense7.book.extensions.finding import positions
 
 BOX = "# Page\n\n```{finding} alpha\n{answer}`alpha`: the value is {value}`alpha`.\n```\n"
 DIRECTIVES = ["finding"]
-DECIDED = {
-    "passed": False,
-    "state": "not met",
-    "why": None,
-    "power": 0.28,
-    "null": 0.035,
-    "also": [],
+COUNTS = {"passed": 56, "studies": 200}
+STUDIES = {"effect": COUNTS, "null": {"passed": 7, "studies": 200}}
+REHEARSED = {
+    "state": "rehearsed",
+    "rehearsal": {"expected": 0.75, "is_put_in": False, "is_inside": True, "is_set": False},
+    "studies": STUDIES,
 }
 
 
@@ -32,13 +31,13 @@ def marks(html):
 
 
 def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, recorded):
-    html, warnings = page(BOX, DIRECTIVES, [claim(rule=DECIDED, value=None)], [recorded()])
+    html, warnings = page(BOX, DIRECTIVES, [claim(state="not met", value=None)], [recorded()])
     assert warnings == ""
     answer = html.select_one(".sense7-answer")
     naming.check(text(answer), ": the value is 0.800 [0.700, 0.850] .")
     assert answer.find_next_sibling("div")["class"][0] == "sense7-finding"
     (claim_mark,) = html.select(".sense7-finding .sense7-marks")
-    naming.check(text(claim_mark), "Title of <alpha> (notes)", "not met", "28%", "3.5%")
+    naming.check(text(claim_mark), "Title of <alpha> (notes)", "not met")
 
 
 def test_a_number_that_is_missing_takes_its_sentence_with_it_and_leaves_the_reason(
@@ -49,7 +48,7 @@ def test_a_number_that_is_missing_takes_its_sentence_with_it_and_leaves_the_reas
         "as the rule says. The value is {value}`alpha` (n = {value}`alpha.n`). It is {value}`beta` elsewhere.",
     )
     missing = recorded(estimate=None, low=None, high=None, reason="nobody was asked")
-    html, warnings = page(source, DIRECTIVES, [claim(rule=DECIDED)], [missing, recorded("beta")])
+    html, warnings = page(source, DIRECTIVES, [claim(state="not met")], [missing, recorded("beta")])
     assert warnings == ""
     answer = text(html.select_one(".sense7-answer"))
     naming.check(answer, ": as the rule says.", "elsewhere.", ": nobody was asked.")
@@ -57,83 +56,68 @@ def test_a_number_that_is_missing_takes_its_sentence_with_it_and_leaves_the_reas
     assert "0.800" in answer
 
 
-@pytest.mark.parametrize(
-    ("kind", "release"),
-    [("synthetic", None), ("synthetic", ["ieval"]), ("own", None)],
-    ids=["simulated", "released beside simulated", "own"],
-)
-def test_a_decided_claim_says_whether_the_data_that_decide_it_are_simulated(
-    page, claim, recorded, kind, release
+def test_simulated_data_have_what_was_expected_and_found_and_no_verdict(page, claim, recorded):
+    also = [{"like": "in which any bad turn carries over", "passed": 24, "studies": 200}]
+    row = claim(**REHEARSED | {"studies": STUDIES | {"also": also}})
+    html, warnings = page(BOX, DIRECTIVES, [row], [recorded()])
+    assert warnings == ""
+    (said,) = marks(html)
+    naming.check(said["Rehearsal"], "rehearsed", "0.750", "0.800 [0.700, 0.850]")
+    naming.check(said["Studies"], "56 of 200", "7 of 200", "24 of 200", "any bad turn carries over")
+    words = f"{text(html.select_one('.sense7-answer'))} {text(html.select_one('.sense7-finding'))}"
+    assert "Yes" not in words
+    assert " met" not in words.replace("meet", "")
+
+
+@pytest.mark.parametrize("kind", ["own", "synthetic"])
+def test_real_data_have_a_verdict_in_every_edition(page, claim, recorded, kind):
+    release = ["ieval"] if kind == "synthetic" else None
+    html, _ = page(
+        BOX, DIRECTIVES, [claim(state="met", why="", release=release)], [recorded()], kind=kind
+    )
+    assert text(html.select_one(".sense7-answer strong")).startswith("Yes")
+    naming.check(marks(html)[0]["Answer"], "met")
+
+
+def test_the_answer_says_how_the_interval_lies_to_the_smallest_effect_of_interest(
+    page, claim, recorded
 ):
-    row = claim(rule=DECIDED, check=None, release=release)
-    html, _ = page(BOX, DIRECTIVES, [row], [recorded()], kind=kind)
-    answer = marks(html)[0]["Answer"]
-    naming.check(answer, "not met")
-    assert ("simulated" in answer) == (kind == "synthetic" and release is None)
+    words = set()
+    for effect in (0.1, 0.8, 0.9):
+        row = claim(state="met", smallest={"effect": effect, "reason": "so"})
+        html, _ = page(BOX, DIRECTIVES, [row], [recorded()], kind="own")
+        naming.check(marks(html)[0]["Answer"], f"{effect:.3f}")
+        words.add(text(html.select_one(".sense7-answer strong")))
+    assert len(words) == 3
 
 
-def test_the_power_is_followed_by_other_simulated_studies_that_a_claim_names(page, claim, recorded):
-    also = [{"like": "in which any bad turn carries over", "share": 0.16}]
-    html, _ = page(BOX, DIRECTIVES, [claim(rule=DECIDED | {"also": also})], [recorded()])
-    power = marks(html)[0]["Power"]
-    naming.check(power, "28%", "16%", "in which any bad turn carries over")
-
-
-@pytest.mark.parametrize(
-    ("kind", "cases"),
-    [
-        ("synthetic", [(True, None), (True, "ieval")]),
-        ("own", [(True, None), (False, None), (None, None)]),
-    ],
-    ids=["synthetic", "own"],
-)
-def test_the_first_word_of_the_answer_is_the_rule_s_alone(page, claim, recorded, kind, cases):
-    rows = [
-        claim(
-            f"claim{place}",
-            rule={"passed": passed},
-            check={"passed": not passed},
-            release=release and [release],
-        )
-        for place, (passed, release) in enumerate(cases)
-    ]
-    source = "\n\n".join(["# Page", *(f"{{answer}}`{row['id']}`" for row in rows)])
-    html, _ = page(source, DIRECTIVES, rows, [recorded()], kind=kind)
-    answers = html.select(".body p strong, article p strong")
-    assert len(answers) == len(cases)
-    for answer in answers:
-        assert answer.get_text()
-
-
-def test_what_cannot_be_decided_says_why_and_other_data_have_no_check(page, claim, recorded):
-    html, _ = page(BOX, DIRECTIVES, [claim(check=None)], [recorded()], kind="own")
+def test_what_cannot_be_decided_says_why(page, claim, recorded):
+    html, _ = page(BOX, DIRECTIVES, [claim()], [recorded()], kind="own")
     (claim_mark,) = html.select(".sense7-finding .sense7-marks")
     naming.check(text(claim_mark), "Title of <alpha>: 0.9 (notes)", "0.800 [0.700, 0.850] (n = 9)")
 
 
-def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, claim, recorded):
+def test_each_of_several_claims_has_its_marks_and_a_set_one_says_so(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta\n", 1)
-    html, _ = page(source, DIRECTIVES, [claim(tuned=True), claim("beta")], [recorded()])
+    fixed = REHEARSED | {"rehearsal": REHEARSED["rehearsal"] | {"is_set": True}}
+    html, _ = page(source, DIRECTIVES, [claim(**fixed), claim("beta", **REHEARSED)], [recorded()])
     first, second = html.select(".sense7-finding .sense7-marks")
-    naming.check(text(first), "calibrated")
-    assert "calibrated" not in text(second)
-    naming.check(text(html.select_one(".sense7-tuned-note")), 1)
+    assert len(text(first)) > len(text(second))
+    naming.check(text(html.select_one(".sense7-set-note")), 1)
     (summary,) = html.select(".sense7-finding > details > summary")
     naming.check(text(summary), 1)
 
 
 def test_the_first_claim_is_shown_at_once_and_the_others_are_folded(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
-    rows = [claim("beta", rule=DECIDED), claim(), claim("gamma", rule=DECIDED)]
+    rows = [claim("beta", "met"), claim(), claim("gamma", "met")]
     html, _ = page(source, DIRECTIVES, rows, [recorded()])
     assert [one["Claim"].split()[2] for one in marks(html)] == ["<alpha>:", "<beta>:", "<gamma>:"]
     assert len(html.select(".sense7-finding > .sense7-marks")) == 1
 
 
 def test_a_page_of_released_ratings_never_calls_them_simulated(page, claim, recorded):
-    html, _ = page(
-        BOX, DIRECTIVES, [claim(check=None)], [recorded()], made={"released": {"03": ["ieval"]}}
-    )
+    html, _ = page(BOX, DIRECTIVES, [claim()], [recorded()], made={"released": {"03": ["ieval"]}})
     assert "imulated" not in text(html.select_one(".sense7-finding"))
 
 
@@ -173,7 +157,7 @@ NUMBERS = st.floats(-1e6, 1e6)
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
     ledger = [
         claim(short="Alpha"),
-        claim("beta", check=None, computed=None, rule=DECIDED),
+        claim("beta", "in no release", computed=None),
     ]
     html, warnings = page(PICTURE, ["finding"], ledger)
     assert warnings == ""
@@ -184,12 +168,18 @@ def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
     assert second.select_one(".sense7-bar").find_all() == [], (
         "nothing is drawn where nothing was computed"
     )
-    every_claim, *verdicts = html.select(".sense7-verdicts li")
+    every_claim, *states = html.select(".sense7-states li")
     assert every_claim["data-rule"] == ""
-    assert every_claim.get_text() == "all (2)"
-    assert len(verdicts) == 2
-    for item in verdicts:
+    assert len(states) == 2
+    for item in states:
         naming.check(item.get_text(), "(1)")
+
+
+def test_counts_typed_into_a_simulation_are_no_results(page, claim):
+    typed = claim(**REHEARSED, key="participants")
+    html, _ = page(PICTURE, ["finding"], [claim(**REHEARSED), typed])
+    (row,) = html.select(".sense7-ledger-picture section li")
+    naming.check(text(row), "0.750", "0.800")
 
 
 def test_claims_about_other_works_are_left_to_the_ledger(page, claim):

@@ -5,11 +5,9 @@ A Sphinx extension with directives that read the folder of the edition:
 - ``ledger``: the table of every claim about the paper beside what this edition computed; with the argument
   ``other works`` of every claim about another work beside what its released numbers give;
 - ``ledger-picture``: one row per claim about the paper, with this edition's value and interval beside the published
-  value. Each row is a link to the cell that computed the value, and a reader filters rows by their state. Published
-  figures share one axis: the value as a multiple of the published one. Claims of an effect have an axis each, with
-  the value that the claim excludes in its middle;
-- ``claims-map``: one tile for each claim and for what was published, what this edition gives and what real ratings of
-  other studies say;
+  value, and in how many other studies real ratings show the finding. Each row is a link to the cell that computed the
+  value, and a reader filters rows by their state. Published figures share one axis: the value as a multiple of the
+  published one. Claims of an effect have an axis each, with the value that the claim excludes in its middle;
 - ``finding``: the head of a finding's page, below its title::
 
     ```{finding} finding_individualized
@@ -17,12 +15,12 @@ A Sphinx extension with directives that read the folder of the edition:
     ```
 
   Its argument names claims; the first is shown at once, the others are folded. The content is the sentence that answers
-  for this edition; it stands above the box. In the box each claim has three lines: the claim with its source, its
-  state, and, where simulated studies of this size exist, how often they meet the rule and the effect that they have.
-  The decision rule and, on simulated data, the recovery are folded below. A page on which no claim is
-  judged says with the option ``claim`` what it asks. The role ``answer`` is the first word of an answer: Yes, Not shown
-  or Can't be decided. It stands only where the claim's rule answers the question of the page. In the place of sentences
-  with a number that these data cannot give stands the reason, once.
+  for this edition; it stands above the box. In the box each claim has its source and state. Real data have a verdict;
+  of simulated data the box gives the value expected by what was put in, the value found, and how many simulated studies
+  meet the rule. The decision rule is folded below. A page on which no claim is judged says by ``claim`` what it asks.
+  In the place of sentences with a number that these data cannot give stands the reason, once;
+- ``{answer}`` is the first words of an answer, where the claim's rule answers the question of the page; ``{rehearsed}``
+  what was expected and found of simulated data.
 """
 
 import math
@@ -35,7 +33,6 @@ from docutils import nodes
 from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.book.claims_map import claims_map
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import (
     NOT_AVAILABLE,
@@ -46,19 +43,21 @@ from sense7.book.extensions.values import (
     raw,
 )
 from sense7.book.pages import TEMPLATES
-from sense7.claims import CHECK, PAPER, TUNED, State
+from sense7.claims import CHECK, PAPER, State
+from sense7.expected import PUT_IN_COUNTS
+from sense7.findings import elsewhere
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
 
-TEMPLATES.globals["tuned_words"] = TUNED
 _SHOWN = TEMPLATES.get_template("claims.html").module
 
 MARKS = {
     State.MET: "●",
     State.NOT_MET: "◆",
+    State.REHEARSED: "◇",
     State.WAITING: "○",
     State.UNDECIDED: "○",
     State.NO_RULE: "□",
@@ -67,9 +66,6 @@ MARKS = {
     State.CONSISTENT: "●",
 }
 """State of a claim -> a mark, so that it does not rest on color alone."""
-
-MET = {True: "met", False: "not met", None: "not decided"}
-"""What is said of a rule that is applied to ratings of another study."""
 
 SHOWN_AT_ONCE = 1
 """Claims of a box that are not folded: the figure below is to be seen at once, on a phone, too."""
@@ -84,12 +80,11 @@ _GROUPS = {
 }
 
 
-def shown_row(row: Mapping, facts: Mapping) -> dict:
+def shown_row(row: Mapping) -> dict:
     """A row of the ledger, with what the templates show of it."""
     claim = row["published"]
     computed = row["computed"]
-    elsewhere = row["elsewhere"]
-    state = State(row["rule"]["state"])
+    state = State(row["state"])
     shown = {
         **row,
         "anchor": f"claim-{row['id'].replace('_', '-')}",
@@ -99,12 +94,14 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
         "number": "",
         "n": "",
         "simulated": False,
-        "asks": row["rule"]["asks"] or "There is no rule.",
+        "asks": row["asks"] or "There is no rule.",
         "reason": _sentence((claim["compare"] or {}).get("reason")),
-        "here": _answer(row, state, facts),
-        "effect_words": _effect(row),
-        "power_words": _power(row),
-        "slug": _slug(state),
+        "label": "Rehearsal" if state is State.REHEARSED else "Answer",
+        "here": _answer(row, state),
+        "size": size_in_words(row),
+        "studies_words": _studies_in_words(row),
+        "expected": "",
+        "slug": state.name.lower().replace("_", "-"),
         "sign": MARKS[state],
         "places": positions(row),
         "group": "figures",
@@ -118,9 +115,11 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
         shown["number"] = format_number(computed["estimate"], computed["unit"])
     if computed and computed["n"]:
         shown["n"] = f"{computed['n']:,}"
-    if elsewhere:
-        shown["other"] = format_value(elsewhere["value"])
-        shown["other_outcome"] = MET[elsewhere["passed"]]
+    rehearsal = row["rehearsal"]
+    if rehearsal and rehearsal["is_set"]:
+        shown["expected"] = "set as published"
+    elif rehearsal and rehearsal["expected"] is not None:
+        shown["expected"] = f"expected {format_number(rehearsal['expected'], computed['unit'])}"
     if not shown["places"]:
         shown["group"] = "others"
     elif _excluded_value(claim) is not None:
@@ -128,21 +127,16 @@ def shown_row(row: Mapping, facts: Mapping) -> dict:
     return shown
 
 
-def lines_of_claim(row: Mapping, facts: Mapping) -> dict[str, str]:
-    """What a box says of a claim, where no page shows it as HTML: one line for each of claim, answer and power."""
-    row = shown_row(row, facts)
-    answer = f"{row['rule']['state']} {row['here']}"
-    if row["here"][:1].isupper():
-        answer = f"{row['rule']['state']}. {row['here']}"
-    claim = f"{row['words']} ({row['published']['source']}{row['of']})."
-    lines = {"Claim": claim, "Answer": answer.strip()}
-    if row["power_words"]:
-        lines["Power"] = f"{row['power_words']} {row['effect_words']}".strip()
+def lines_of_claim(row: Mapping) -> dict[str, str]:
+    """What a box says of a claim, where no page shows it as HTML: label -> line."""
+    row = shown_row(row)
+    lines = {
+        "Claim": f"{row['words']} ({row['published']['source']}{row['of']}).",
+        row["label"]: f"{row['state']}. {row['here']} {row['size']}".strip(),
+    }
+    if row["studies_words"]:
+        lines["Studies"] = row["studies_words"]
     return lines
-
-
-def _slug(state: State) -> str:
-    return state.name.lower().replace("_", "-")
 
 
 def _sentence(text: str | None) -> str:
@@ -152,47 +146,93 @@ def _sentence(text: str | None) -> str:
     return f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
-def _answer(row: Mapping, state: State, facts: Mapping) -> str:
+def _answer(row: Mapping, state: State) -> str:
     """What stands beside the state of a claim in its box."""
-    why = row["rule"]["why"]
-    if state in (State.MET, State.NOT_MET):
-        data = "simulated data" if _is_of_simulated_data(row, facts) else "these data"
-        return f"by {data}. {_sentence(why)}".strip()
-    words = _sentence(why)
+    if state is State.REHEARSED:
+        return _rehearsal_in_words(row["computed"], row["rehearsal"])
+    words = _sentence(row["why"])
     computed = row["computed"]
+    if state is State.NOT_MET and not row["studies"] and row["published"]["no_effect"]:
+        words += " How often a study like this one would see the effect is not known."
     if state is State.WAITING and computed and computed["estimate"] is not None:
         words += f" Computed here: {format_value(computed)} (n = {computed['n']:,})."
-        asks = row["rule"]["asks"]
-        if asks:
-            words += f" Decision rule: {asks[0].lower()}{asks[1:]}"
+        if row["asks"]:
+            words += f" Decision rule: {row['asks'][0].lower()}{row['asks'][1:]}"
     return words.strip()
 
 
-def _effect(row: Mapping) -> str:
-    """Say how large the simulated effect is, where it is a number."""
-    truth, computed = row["truth"], row["computed"]
-    if truth is None or not computed:
+def _rehearsal_in_words(computed: Mapping, rehearsal: Mapping) -> str:
+    """What was put in or is expected of simulated data, and what was found.
+
+    Examples
+    --------
+    >>> computed = {"estimate": 0.444, "low": 0.327, "high": 0.551, "n": 670, "unit": "share, difference"}
+    >>> rehearsal = {"expected": 0.371, "is_put_in": False, "is_inside": True, "is_set": False}
+    >>> _rehearsal_in_words(computed, rehearsal)
+    'By what was put in, 37.1 percentage points are expected; 44.4 [32.7, 55.1] percentage points were found (n = 670).'
+    """
+    if rehearsal["is_set"] and rehearsal["is_put_in"] and computed["low"] is None:
+        return "Typed into the simulation as published: no result."
+    found = format_value(computed)
+    is_plural = found.endswith("points")
+    found += f" {'were' if is_plural else 'was'} found"
+    if computed["n"]:
+        found += f" (n = {computed['n']:,})"
+    words = f"{found}."
+    if rehearsal["expected"] is not None:
+        expected = format_value({"estimate": rehearsal["expected"], "unit": computed["unit"]})
+        verb = "are" if is_plural else "is"
+        words = f"By what was put in, {expected} {verb} expected; {found}."
+        if rehearsal["is_put_in"]:
+            words = f"{expected} was put in; {found}."
+    if rehearsal["is_set"]:
+        words += " The simulation was set to the published figure, so that agreement shows nothing."
+    return words
+
+
+def _studies_in_words(row: Mapping) -> str:
+    """How many simulated studies meet a rule, with the effect, without it, and in other situations."""
+    studies = row["studies"]
+    if not studies:
         return ""
-    size = format_number(truth, computed["unit"])
-    if computed["unit"].startswith(("level", "points")):
-        size += " points"
-    return f"Effect in the simulation: {size}."
+
+    def share(counts: Mapping) -> str:
+        return f"{counts['passed']:,} of {counts['studies']:,}"
+
+    meet = "meet the rule" if row["published"]["value"] is not None else "see the effect"
+    words = [
+        f"{share(studies['effect'])} simulated studies of this size {meet}; "
+        f"without the effect {share(studies['null'])} do."
+    ]
+    for others in studies.get("also", ()):
+        words.append(f"So do {share(others)} studies {others['like']}.")
+    return " ".join(words)
 
 
-def _power(row: Mapping) -> str:
-    """How often simulated studies meet a rule, with the effect and without."""
-    rule = row["rule"]
-    if rule["power"] is not None:
-        words = [
-            f"{rule['power']:.0%}; false positives {rule['null']:.1%} "
-            "(simulated studies of this size)."
-        ]
-        for studies in rule["also"]:
-            words.append(f"Met by {studies['share']:.0%} of studies {studies['like']}.")
-        return " ".join(words)
-    if row["published"]["no_effect"] and rule["passed"] is not None:
-        return "not known, since no studies like this one were simulated."
-    return ""
+def size_in_words(row: Mapping) -> str:
+    """How the interval found lies to the smallest effect of interest; "" of a claim without one.
+
+    Examples
+    --------
+    >>> row = {"published": {"smallest": {"effect": 0.2, "reason": "a fifth of a level"}, "compare": {"beyond": 0}}}
+    >>> size_in_words(row | {"computed": {"low": 0.01, "high": 0.17, "unit": "level, difference"}})
+    'Smaller than the smallest effect of interest (0.20).'
+    >>> size_in_words(row | {"computed": {"low": 0.12, "high": 0.76, "unit": "level, difference"}})
+    'May be smaller than the smallest effect of interest (0.20).'
+    """
+    claim, computed = row["published"], row["computed"]
+    if not claim["smallest"] or not computed or computed["low"] is None:
+        return ""
+    smallest = claim["smallest"]["effect"]
+    low, high = computed["low"], computed["high"]
+    if claim["compare"].get("sign") == "negative":
+        low, high = -high, -low
+    words = "May be smaller than"
+    if low >= smallest:
+        words = "At least"
+    elif high < smallest:
+        words = "Smaller than"
+    return f"{words} the smallest effect of interest ({format_number(smallest, computed['unit'])})."
 
 
 def positions(row: Mapping) -> tuple[float, float, float, float] | None:
@@ -259,7 +299,7 @@ class LedgerDirective(SphinxDirective):
                 f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing."
             )
         rows = _shown_rows(looked_up(self.env, "ledger.json", "edition.json"), is_of_other_works)
-        return [raw(_SHOWN.table(title, column, rows, any(row["check"] for row in rows)))]
+        return [raw(_SHOWN.table(title, column, rows))]
 
 
 def _shown_rows(edition: Edition, is_of_other_works: bool) -> list[dict]:
@@ -267,36 +307,37 @@ def _shown_rows(edition: Edition, is_of_other_works: bool) -> list[dict]:
     rows = []
     for row in edition.ledger:
         if bool(row["published"]["release"]) == is_of_other_works:
-            rows.append(shown_row(row, edition.facts))
+            rows.append(shown_row(row))
     return rows
 
 
 class LedgerPictureDirective(SphinxDirective):
-    """One row per claim about the paper, filtered by state."""
+    """One row per claim about the paper, filtered by state; counts typed into the simulation are no results."""
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
-        rows = _shown_rows(edition, is_of_other_works=False)
+        rows = []
+        for row in _shown_rows(edition, is_of_other_works=False):
+            if row["rehearsal"] and row["published"]["key"] in PUT_IN_COUNTS:
+                continue
+            verdicts = elsewhere.verdicts_of_claim(row["id"], edition.values)
+            row["elsewhere_words"] = ""
+            if verdicts:
+                row["elsewhere_words"] = f"{verdicts.count(elsewhere.SEEN)} of {len(verdicts)}"
+            rows.append(row)
         groups = []
         for group, title in _GROUPS.items():
             of_group = [row for row in rows if row["group"] == group]
             if of_group:
                 groups.append((title, group, of_group))
-        counts = Counter(row["rule"]["state"] for row in rows)
+        counts = Counter(row["state"] for row in rows)
         keys = []
         for state in State:
             if counts[state]:
-                keys.append((_slug(state), MARKS[state], str(state), counts[state]))
-        tuned = sum(row["tuned"] for row in rows)
-        return [raw(_SHOWN.picture(groups, keys, tuned))]
-
-
-class ClaimsMapDirective(SphinxDirective):
-    """One tile for each claim: published, in this edition, and in real ratings of other studies."""
-
-    def run(self):
-        edition = looked_up(self.env, "ledger.json", "edition.json")
-        return [raw(claims_map(edition.ledger, edition.values, edition.facts, MARKS))]
+                keys.append(
+                    (state.name.lower().replace("_", "-"), MARKS[state], str(state), counts[state])
+                )
+        return [raw(_SHOWN.picture(groups, keys))]
 
 
 class FindingDirective(SphinxDirective):
@@ -326,17 +367,16 @@ class FindingDirective(SphinxDirective):
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
             box += _part("Question", nodes.paragraph("", "", *inline, *messages))
         rows = [edition.claims[name] for name in claims]
-        boxes = [raw(_SHOWN.box(shown_row(row, edition.facts))) for row in rows]
+        boxes = [raw(_SHOWN.box(shown_row(row))) for row in rows]
         box += boxes[:SHOWN_AT_ONCE]
         folded = boxes[SHOWN_AT_ONCE:]
         if folded:
             box += fold(count_of(len(folded), "further claim"), *folded)
-        tuned = edition.tuned_on(self.env.docname)
-        if tuned:
-            were = "was" if len(tuned) == 1 else "were"
-            values = count_of(len(tuned), "simulated value")
-            note = f"{values} here {were} {TUNED}; agreement is no evidence."
-            box += paragraph(note, classes=["sense7-tuned-note"])
+        fixed = edition.set_on(self.env.docname)
+        if fixed:
+            values = count_of(len(fixed), "simulated value")
+            note = f"Set to published figures, so that agreement shows nothing: {values} here."
+            box += paragraph(note, classes=["sense7-set-note"])
         if not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
         return [answer, box]
@@ -381,25 +421,37 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
 
 
 def answer_in_words(edition: Edition, claim: str) -> str:
-    """Whether these data pass the rule of a claim; KeyError if the ledger has no such claim."""
+    """The first words of an answer; KeyError if the ledger has no such claim."""
     row = edition.claims[claim]
-    passed = row["rule"]["passed"]
-    if passed is None:
+    state = State(row["state"])
+    if state is State.REHEARSED:
+        return "Rehearsed on simulated data"
+    if state not in (State.MET, State.NOT_MET):
         return "Can't be decided"
-    if not passed:
+    size = size_in_words(row)
+    if state is State.NOT_MET:
         return "Not shown"
-    if _is_of_simulated_data(row, edition.facts):
-        return "Yes, in these simulated data"
+    if size.startswith("Smaller"):
+        return "Yes, in these data, by less than the smallest effect of interest"
+    if size.startswith("May be"):
+        return "Yes, in these data, perhaps by less than the smallest effect of interest"
     return "Yes, in these data"
 
 
-def _is_of_simulated_data(row: Mapping, facts: Mapping) -> bool:
-    """Whether a claim is judged by simulated data, not by what another work released."""
-    return facts["kind"] == "synthetic" and not row["published"]["release"]
+class RehearsedRole(SphinxRole):
+    """What was expected and found of simulated data for a claim, and how many simulated studies see the effect."""
+
+    def run(self):
+        edition = looked_up(self.env, "ledger.json", "edition.json")
+        row = edition.claims[self.text]
+        words = _rehearsal_in_words(row["computed"], row["rehearsal"])
+        counts = row["studies"]["effect"]
+        words += f" {counts['passed']:,} of {counts['studies']:,} simulated studies of this size see the effect."
+        return [nodes.inline(text=words, support_smartquotes=False)], []
 
 
 class AnswerRole(SphinxRole):
-    """The first word of an answer: whether these data meet the rule of a claim."""
+    """The first words of an answer: whether these data meet the rule of a claim."""
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
@@ -416,7 +468,7 @@ def setup(app):
     """Register the directives and the role with Sphinx."""
     app.add_directive("ledger", LedgerDirective)
     app.add_directive("ledger-picture", LedgerPictureDirective)
-    app.add_directive("claims-map", ClaimsMapDirective)
     app.add_directive("finding", FindingDirective)
     app.add_role("answer", AnswerRole())
+    app.add_role("rehearsed", RehearsedRole())
     return METADATA

@@ -43,7 +43,9 @@ def finish_page(app, page, template, context, doctree) -> None:
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
     # Without what pathto ends the address of the page itself with.
     dataset_page = context["pathto"](DATA_PAGE).removesuffix("#")
-    context["theme_announcement"] = banner(facts, dataset_page, released=released)
+    context["theme_announcement"] = banner(
+        facts, dataset_page, released=released, front=page == app.config.root_doc
+    )
     context["theme_extra_footer"] = describe(facts, page)
     context["data_label"] = label(facts, released=released)
     context["data_kind"] = "real"

@@ -14,12 +14,13 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import Edition, edition_of, marks, raw
+from sense7.book.extensions.values import Edition, edition_of, raw
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import read_json
 from sense7.record import format_number, format_value
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -60,7 +61,11 @@ def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
         value = edition.values[key]
         truth = edition.expected.get(key)
         row = {"value": value, "truth": truth, "parts": False, "words": "-", "n": ""}
-        row["shown"] = format_value(value) + marks(edition, key)
+        row["shown"] = format_value(value)
+        if (value["method"] or "").startswith(SIMULATED_WORDS):
+            row["shown"] += f" ({SIMULATED_WORDS})"
+        if key in edition.set_to_published:
+            row["shown"] += " (set to the published figure)"
         if value["n"] is not None:
             row["n"] = f"{value['n']:,}"
         if truth:

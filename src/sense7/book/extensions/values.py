@@ -3,10 +3,9 @@
 A Sphinx extension, so that no number is typed into prose:
 
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
-  ``.expected`` (what the simulation should give) for a part of it, ``.points`` for a difference of shares in percentage
-  points; the reason where it has no value;
+  ``.expected`` (what the simulation should give) for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim, or the claim in words; with ``.source`` its source;
-- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts, shows ...).
+- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...).
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
 as text: nothing that a workbook holds is markup.
@@ -23,10 +22,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from sense7.book.extensions import METADATA
-from sense7.book.pages import shows
-from sense7.claims import CALIBRATED
 from sense7.expected import FILE as EXPECTED
-from sense7.expected import ExpectedValue, is_calibrated
+from sense7.expected import ExpectedValue, is_set_to_published
 from sense7.files import read_json
 from sense7.record import called, format_number, format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
@@ -55,16 +52,22 @@ class Edition:
         simulated = read(f"data/{EXPECTED}").get("values", {})
         self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
-        # Those of claims, and the same statistics under other names.
-        self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"]}
+        # Keys of simulated values set to published figures: those of claims, and the same statistics elsewhere.
+        self.set_to_published = set()
+        for row in self.ledger:
+            if row["rehearsal"] and row["rehearsal"]["is_set"]:
+                self.set_to_published.add(row["computed"]["key"])
         if self.facts["kind"] == "synthetic":
-            self.tuned |= {key for key, value in self.values.items() if is_calibrated(value)}
+            self.set_to_published |= {
+                key for key, value in self.values.items() if is_set_to_published(value)
+            }
 
-    def tuned_on(self, page: str) -> list[str]:
-        """Tuned values on a notebook's page: those that it records, and those of the notebooks that it needs."""
+    def set_on(self, page: str) -> list[str]:
+        """Such values on a notebook's page: those that it records, and those of the notebooks that it needs."""
         name = page.removeprefix("notebooks/")
         recorders = {name, *self.facts["made"]["needs"].get(name, ())}
-        return [key for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders]
+        keys = sorted(self.set_to_published)
+        return [key for key in keys if self.values[key]["notebook"] in recorders]
 
 
 def edition_of(app_or_env) -> Edition:
@@ -81,21 +84,6 @@ def looked_up(env, *files: str) -> Edition:
     for file in files:
         env.note_dependency(str(edition.folder / file))
     return edition
-
-
-def marks(edition: Edition, key: str) -> str:
-    """Words that go with a recorded value, in parentheses; "" if there are none.
-
-    Beside a published figure, nearness to it would else be taken for evidence, and a simulated judge for a model.
-    """
-    words = []
-    if (edition.values[key]["method"] or "").startswith(SIMULATED_WORDS):
-        words.append(SIMULATED_WORDS)
-    if key in edition.tuned:
-        words.append(CALIBRATED)
-    if not words:
-        return ""
-    return f" ({', '.join(words)})"
 
 
 class Explained(nodes.inline):
@@ -154,8 +142,6 @@ def published_in_words(edition: Edition, text: str) -> str:
 
 def fact_in_words(edition: Edition, name: str) -> str:
     """A fact about an edition; KeyError if there is none of this name."""
-    if name == "shows":
-        return shows(edition.facts)
     return str(edition.facts[name])
 
 
@@ -164,14 +150,12 @@ def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
     if text in edition.values:
         return text, ""
     key, _, part = text.rpartition(".")
-    if key not in edition.values or part not in ("", "estimate", "n", "points", "expected"):
+    if key not in edition.values or part not in ("", "estimate", "n", "expected"):
         raise KeyError(text)
     return key, part
 
 
-def value_in_words(
-    edition: Edition, key: str, part: str, given_reasons: set[str], *, is_marked: bool = True
-) -> str:
+def value_in_words(edition: Edition, key: str, part: str, given_reasons: set[str]) -> str:
     """A recorded value, or a part of it, as a sentence shows it; a reason is given once."""
     value, truth = edition.values[key], edition.expected.get(key)
     if value["estimate"] is None and part != "n":
@@ -183,8 +167,8 @@ def value_in_words(
     if part == "expected":
         return format_number(truth.value, value["unit"])
     words = format_value(value, part)
-    if is_marked and part != "n":
-        words += marks(edition, key)
+    if part != "n" and (value["method"] or "").startswith(SIMULATED_WORDS):
+        words += f" ({SIMULATED_WORDS})"
     return words
 
 
@@ -207,9 +191,7 @@ def lookup_value(env, text: str) -> tuple[str, str]:
     given_reasons = env.temp_data.setdefault("sense7-reasons", set())  # of this page
     is_missing = value["estimate"] is None
     is_repeated = value["reason"] in given_reasons
-    # The front page says in a sentence of its own how many values are tuned.
-    is_marked = env.docname != env.config.root_doc
-    words = value_in_words(edition, key, part, given_reasons, is_marked=is_marked)
+    words = value_in_words(edition, key, part, given_reasons)
     if is_missing and is_repeated:
         return words, f"{value['reason']}; computed by {called(value)}"
     if is_missing:

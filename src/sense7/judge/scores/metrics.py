@@ -545,7 +545,7 @@ def mean_recall(over: OverRuns) -> pd.DataFrame:
     if levels:
         chance = f"1/{classes}"
     recall_itself = Metric("", SHARE, method)
-    above_chance = Metric("", SHARE, f"{method} minus {chance}")
+    above_chance = Metric("", f"{SHARE}, difference", f"{method} minus {chance}")
     numbers = [
         over.number("mean_recall", statistic, recall_itself, undefined),
         over.number("mean_recall_above_chance", statistic - 1 / classes, above_chance, undefined),
