@@ -9,7 +9,7 @@ import pytest
 from helpers.studies import parse_sheets
 from sense7.csv_text import guarded
 from sense7.errors import UserError
-from sense7.exchange.transcript import read_transcript
+from sense7.exchange.importing import read_transcript
 from sense7.judge.ratings import read_levels
 from sense7.judge.reply import read_reply
 from sense7.workbook.answers import split_number

@@ -128,8 +128,12 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 def test_the_way_to_a_workbook_of_ones_own(empty_folder):
+    write_shown_files(PAGES["own-workbook"], "survey.csv.map.yml")
     assert go_through(PAGES["own-workbook"], Reader()) == 13
     assert (empty_folder / "mine.xlsx").exists()
+    study = load("mine-survey.xlsx", strict=True)
+    assert study.turns["overall"].round(3).tolist() == [4.333, 3, 3]
+    assert len((empty_folder / "survey.csv.map.yml").read_text("utf-8").splitlines()) == 8
 
 
 def test_the_way_to_ratings_of_ones_own(empty_folder):

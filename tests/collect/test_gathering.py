@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -98,11 +97,10 @@ def test_anything_else_is_refused_with_its_place_and_what_to_do(
 
 def test_a_file_cut_off_anywhere_is_refused(tmp_path, content):
     text = json.dumps(content)
-    with naming.refused("anna.json: ", "column 56: ") as refusal:
+    with naming.refused("anna.json: ", "column 56"):
         read(tmp_path, text[:99])
-    problem = re.escape(str(refusal.value).partition("(column ")[0])
     for end in range(0, len(text) - 1, 97):
-        with pytest.raises(UserError, match=problem):
+        with naming.refused("anna.json: "):
             read(tmp_path, text[:end])
 
 
@@ -450,7 +448,7 @@ def test_a_page_is_written_and_named_and_what_is_refused_is_one_message_without_
     (tmp_path / "chats.jsonl").write_text("{", "utf-8")
     done = call(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    naming.check(done.stderr, "chats.jsonl: ", "line 1: ", "column 2: ")
+    naming.check(done.stderr, "chats.jsonl: ", "line 1: ", "column 2")
     assert (done.stderr.count("\n"), (tmp_path / "rate.html").exists()) == (1, False)
     (tmp_path / "chats.jsonl").write_text(json.dumps(make_chat("C1")), "utf-8")
     done = call(*arguments)

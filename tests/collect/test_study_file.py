@@ -170,7 +170,7 @@ def write_chats(tmp_path, *lines):
 
 @pytest.mark.parametrize(
     ("line", "named"),
-    [("", []), (" ", []), ("{", ["line 1: ", "column 2: "])],
+    [("", []), (" ", []), ("{", ["line 1: ", "column 2"])],
     ids=["empty", "blank", "cut off"],
 )
 def test_a_file_without_conversations_is_refused(tmp_path, line, named):
@@ -225,7 +225,7 @@ NOT_TO_RATE = {  # a second line, what of it is named
     ),
     "half a character": (
         {"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]},
-        ["line 2: ", r"\ud83d"],
+        ["line 2: ", "U+D83D"],
     ),
 }
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.exchange import ImportSummary, read_chats
+from sense7.exchange import read_chats
 
 
 @pytest.fixture
@@ -48,12 +48,10 @@ def read(write):
     """Read one file: the texts of each conversation, and what is left out by name."""
 
     def texts_and_left_out(name, content, **options):
-        summary = ImportSummary()
         path = write(name, content, lines=name.endswith(".jsonl") and isinstance(content, list))
-        chats = list(read_chats([path], summary=summary, **options))
-        return [[(said.role, said.text) for said in chat.messages] for chat in chats], dict(
-            summary.left_out
-        )
+        chats, left_out = read_chats([path], **options)
+        texts = [[(said.role, said.text) for said in chat.messages] for chat in chats]
+        return texts, dict(left_out)
 
     return texts_and_left_out
 

@@ -59,7 +59,7 @@ def is_made_of(text, pieces):
 def read_or_refused(path):
     """The conversations of a file; none where it is refused by a message that begins with the file."""
     try:
-        return list(read_chats([path]))
+        return read_chats([path])[0]
     except UserError as error:
         refusal = str(error)
     assert refusal.startswith(f"{path}: ")

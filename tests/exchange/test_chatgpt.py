@@ -17,8 +17,8 @@ NAME = '\ue200entity\ue202["people","Ada"]\ue201'
 
 def test_the_branch_that_was_shown_is_read(read, write):
     assert read("conversations.json", [CHATGPT]) == ([TALK], LEFT_OUT)
-    [chat] = read_chats([write("conversations.json", [CHATGPT])])
-    assert (chat.id, chat.condition) == ("g1", "gpt-5")
+    [chat], _ = read_chats([write("conversations.json", [CHATGPT])])
+    assert (chat.id, chat.model, chat.condition) == ("g1", "gpt-5", None)
     assert [message.seconds for message in chat.messages] == [0, 10]
     other = {**CHATGPT, "current_node": "old"}
     assert read("one.json", other)[0] == [[("user", ASKED), ("assistant", "Well.")]]
@@ -70,7 +70,7 @@ def test_files_are_counted_and_empty_answers_left_out(read):
         node("c", "b", "assistant", [ANSWERED]),
     )
     talk = [("user", ""), ("assistant", ANSWERED)]
-    assert read("a.json", record) == ([talk], {"attachment": 2, "empty message": 1})
+    assert read("a.json", record) == ([talk], {"file": 2, "empty message": 1})
 
 
 BROKEN = {

@@ -32,16 +32,18 @@ def test_each_record_is_one_conversation(read, write):
     records[2]["messages"] = [{"role": "user", "content": "Hi"}]
     for name in ("x.json", "x.jsonl"):
         assert read(name, records)[0] == [TALK, TALK, [("user", "Hi")]]
-        chats = read_chats([write(name, records, lines=name.endswith("l"))])
+        chats, _ = read_chats([write(name, records, lines=name.endswith("l"))])
         assert [chat.id for chat in chats] == ["a", "x-2", "x-3"]
 
 
 def test_facts_come_along(read, write):
     about = {"participant": 7, "topic": "work", "messages": [USER, {**ASSISTANT, "model": "m"}]}
-    [chat] = read_chats([write("a.json", about)])
-    assert (chat.participant, chat.condition, chat.topic) == ("7", "m", "work")
-    [chat] = read_chats([write("a.json", about)], participant="P1", condition="c")
+    [chat], _ = read_chats([write("a.json", about)])
+    assert (chat.participant, chat.condition, chat.topic) == ("7", None, "work")
+    [chat], _ = read_chats([write("a.json", about)], participant="P1", condition="c")
     assert (chat.participant, chat.condition) == ("P1", "c")
+    [chat], _ = read_chats([write("a.json", about)], condition="{model}")
+    assert chat.condition == "m"
 
 
 def test_only_a_message_that_nobody_saw_is_left_out_whole(read):
@@ -84,7 +86,7 @@ REFUSED = {
     "a block without text": ([{"role": "user", "content": [{"type": "text"}]}], "[1].text: "),
     "a thought that is a text": ([{"role": "model", "parts": [{"text": "x", "thought": "y"}]}], "'thought'"),
     "two places of a text": ([{**USER, "parts": [{"text": "y"}]}], "messages[1]: ", "content and parts"),
-    "half a character": ([{"role": "user", "content": "a\ud800"}], "messages[1].content: ", "\\ud800"),
+    "half a character": ([{"role": "user", "content": "a\ud800"}], "messages[1].content: ", "U+D800"),
     "a mark of ChatGPT's page": ([{"role": "user", "content": "\ue200cite\ue201"}], "messages[1].content: ", "U+E200"),
     "a text behind a tool call": ([{"role": "assistant", "content": [
         {"type": "text", "text": "one"}, {"type": "tool_use", "input": {}}, {"type": "text", "text": "two"}]}],
@@ -126,10 +128,10 @@ TIMES = {
 @pytest.mark.parametrize("key", ["timestamp", "created_at", "createdAt", "create_time"])
 def test_times_become_seconds_since_the_first_and_may_go_back(write, times, key):
     said = [{**USER, key: times[0]}, USER, {**ASSISTANT, key: times[1]}]
-    [chat] = read_chats([write("a.json", said)])
+    [chat], _ = read_chats([write("a.json", said)])
     assert [message.seconds for message in chat.messages] == [0, None, 7.5]
     said = [{**USER, key: times[1]}, {**ASSISTANT, key: times[0]}]
-    [chat] = read_chats([write("a.json", said)])
+    [chat], _ = read_chats([write("a.json", said)])
     assert [message.seconds for message in chat.messages] == [0, -7.5]
 
 
@@ -161,7 +163,7 @@ TALKS = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), min_s
 @given(TALKS, st.text(min_size=1, alphabet="ab"), st.none() | st.floats(-1e9, 1e9))
 def test_what_is_written_is_read_again_the_same(talk, name, seconds):
     chat = Chat(name, tuple(Message(role, text, seconds) for role, text in talk), topic="t")
-    assert read_list(json.loads(json.dumps(chat.to_dict())), "") == chat
+    assert read_list(json.loads(json.dumps(chat.to_dict())), "", []) == chat
 
 
 # Logs of calls
@@ -190,7 +192,8 @@ def test_one_session_in_several_lines_is_refused(refuse, write):
     ]
     refuse("log.jsonl", lines, "line 2: ", "'s'", "line 1", "API")
     lines[1]["session_id"] = "t"
-    assert [chat.id for chat in read_chats([write("log.jsonl", lines, lines=True)])] == ["s", "t"]
+    chats, _ = read_chats([write("log.jsonl", lines, lines=True)])
+    assert [chat.id for chat in chats] == ["s", "t"]
 
 
 def test_conversations_may_begin_with_the_same_greeting(read):
@@ -199,4 +202,4 @@ def test_conversations_may_begin_with_the_same_greeting(read):
 
 def test_conversations_of_two_files_may_begin_alike(write):
     paths = [write("a.json", MORE), write("b.json", [USER])]
-    assert len(list(read_chats(paths))) == 2
+    assert len(read_chats(paths)[0]) == 2

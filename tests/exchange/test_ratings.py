@@ -1,4 +1,4 @@
-"""Ratings in a table of any layout are joined to the turns that they rate; what does not join is listed by row."""
+"""Ratings in a table are joined to turns as a map beside the table declares, or refused by their place."""
 
 import json
 import re
@@ -12,10 +12,9 @@ from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.exchange import Chat, Message
-from sense7.exchange.joining import join_ratings, workbook_sheets
+from sense7.exchange.joining import workbook_sheets
 from sense7.loading import load
-from sense7.workbook import read_sheets, write_sheets
-from sense7.workbook.reading import STANDARD
+from sense7.workbook import Sheet, write_sheets
 
 TALK = [("user", "a"), ("assistant", "one"), ("user", "b"), ("assistant", "two")]
 CHATS = [
@@ -23,227 +22,175 @@ CHATS = [
         "id": "c1",
         "participant": "P1",
         "condition": "m",
-        "messages": [{"role": r, "content": t} for r, t in TALK],
+        "messages": [{"role": role, "content": text} for role, text in TALK],
     },
-    {"id": "c2", "messages": [{"role": r, "content": f"={t}"} for r, t in TALK]},
+    {"id": "c2", "messages": [{"role": role, "content": f"={text}"} for role, text in TALK]},
 ]
+READING = "reading: {defaults: {turn ratings: {scale: [1, 5]}, importance: {scale: [1, 5]}}}\n"
+LONG = "TaskId: chat\nTurn: 'no'\nAffective: q1\n" + READING
+WIDE = "TaskId: chat\nAffective: T{turn}_q1\n" + READING
 
 
 @pytest.fixture
 def bring(run, write, tmp_path):
-    """Import two conversations with ratings; give what was printed, and the study."""
+    """Import two conversations with a table of ratings and its map; give what was printed, and the study."""
 
-    def brought(table, *options, study=True, reading=STANDARD):
+    def brought(table, declared=LONG, name="ratings.csv"):
         write("chats.jsonl", CHATS, lines=True)
-        if reading:
-            write("mine.xlsx.reading.yml", reading)
-        write("ratings.csv", table)
-        done = run("chats.jsonl", "--out", "mine.xlsx", "--ratings", "ratings.csv", *options)
-        return done, load(tmp_path / "mine.xlsx") if study else None
+        if table:
+            write(name, table)
+        write(f"{name}.map.yml", declared)
+        done = run("chats.jsonl", "--out", "mine.xlsx", "--ratings", name)
+        return done, load(tmp_path / "mine.xlsx")
 
     return brought
 
 
 def rated(study, name="Affective"):
     frame = study.turns[study.turns[name].notna()]
-    return dict(
-        zip(zip(frame["conversation"], frame["turn"], strict=True), frame[name], strict=True)
-    )
+    return {(row.conversation, row.turn): row[name] for _, row in frame.iterrows()}
 
 
 @pytest.mark.parametrize(
-    "table",
+    ("table", "declared"),
     [
-        "TaskId,Turn,Affective\nc1,2,4\nc2,1,5\n",
-        "TaskId,MessageId,Affective\nc1,4,4\nc2,2,5\n",
-        "TaskId,Turn,MessageId,Affective\nc1,2,4,Good\nc2,1,,very good\n",
-        "TaskId,MessageId,Affective\nc1,1,\nc1,4,4\nc2,2,5 - Very good\n",
-        "TaskId;Turn;Affective\nc1;1.0;4.0\nc2;0.0;5.0\n",
+        ("chat,no,q1\nc1,2,4\nc2,1,5\n", LONG),
+        ("chat;no;q1\nc1;2.0;4.0\nc2;1.0;Very good\n", LONG),
+        ("chat,no,q1\nc1,1,\nc1,2,4\nc2,1,5\n", LONG),
+        ("chat,T1_q1,T2_q1\nc1,,4\nc2,5,\n", WIDE),
+        ("chat,T1_q1,T2_q1,T7_q1\nc1,,4,\nc2,5,,\nc9,,,\n", WIDE),
+        ("chat,T1_q1,T2_q1\nwhich?,a,b\nx,y,z\nc1,,4\nc2,5,\n", "header_rows: 3\n" + WIDE),
     ],
-    ids=["turn", "message", "both, words", "a row for each message", "from 0"],
+    ids=["a row a turn", "words", "blank rows", "a column a turn", "unused", "three header rows"],
 )
-def test_the_turn_is_named_in_any_way(bring, table):
-    done, study = bring(table)
+def test_answers_are_joined_to_their_turns(bring, table, declared):
+    done, study = bring(table, declared)
     assert rated(study) == {("c1", 2): 4, ("c2", 1): 5}
-    assert "ratings of 2 turns" in done.stdout
-    assert study.conversations["participant"].iloc[0] == "P1"
+    assert "cells joined" in done.stdout
+    assert study.conversations[["participant", "condition"]].iloc[0].tolist() == ["P1", "m"]
 
 
-def test_one_name_in_several_spellings_is_no_contradiction(bring):
-    table = "TaskId,Turn,PID,Model,Affective\nc1,1,P\u00e9,1,4\nc1,2,Pe\u0301 ,1.0,5\nc2,1,Q,m,3\n"
-    _, study = bring(table)
-    assert rated(study) == {("c1", 1): 4, ("c1", 2): 5, ("c2", 1): 3}
-    assert study.conversations[["participant", "condition"]].iloc[0].tolist() == ["P\u00e9", "1"]
-
-
-def test_columns_of_other_names(bring, write):
-    write("map.yml", "TaskId: chat\nturn: 'no'\nAffective: q1\noverall: q9\n")
-    table = "chat,no,q1,q2,q9,mood\nc1,1,2,3,4,x\n"
-    done, study = bring(table, "--columns", "map.yml", "--column", "Interest=q2")
-    found = [rated(study, name)["c1", 1] for name in ("Affective", "Interest", "overall")]
-    assert found == [2, 3, 4]
-    naming.check(done.stderr, "ratings.csv: ", "mood")
-
-
-SEVEN = "{reading: 1, defaults: {turn ratings: {scale: [1, 7]}}}"
-
-
-def test_ratings_are_read_by_the_reading_file_that_is_there_and_it_is_kept(bring, tmp_path):
-    _, study = bring("TaskId,Turn,Affective\nc1,1,7\nc1,2,1\nc2,1,4\n", reading=SEVEN)
-    assert rated(study) == {("c1", 1): 5, ("c1", 2): 1, ("c2", 1): 3}
-    assert (tmp_path / "mine.xlsx.reading.yml").read_text() == SEVEN
-
-
-def test_what_nobody_declared_is_listed_beside_the_workbook_to_be_filled_in(bring, tmp_path):
-    table = "TaskId,Turn,Affective\nc1,1,7\nc1,2,6\nc2,1,wow\n"
-    done, _ = bring(table, study=False, reading="")
-    place = tmp_path / "mine.xlsx.reading.yml"
-    naming.check(done.stderr, "mine.xlsx.reading.yml")
-    naming.check(place.read_text(), "numbers from 6 to 7", "wow")
-    with naming.refused("mine.xlsx.reading.yml", "LEAST"):
-        load(tmp_path / "mine.xlsx")
-    place.write_text(
-        place.read_text()
-        .replace("LEAST", "1")
-        .replace("MOST", "7")
-        .replace("      - {value", "      - {value: x, level: 1}\n      - {value")
-        .replace("level: LEVEL", "level: 7")
+def test_a_pattern_stands_for_the_seven_dimensions(bring):
+    names = (
+        "Affective",
+        "Cognitive",
+        "Response",
+        "Prosocial",
+        "Interest",
+        "Contextual",
+        "Relational",
     )
-    assert rated(load(tmp_path / "mine.xlsx"))["c2", 1] == 5
+    header = [f"T{turn}_{name}" for turn in (1, 2) for name in names]
+    table = "\n".join(["chat," + ",".join(header), "c1," + ",".join("1234512" + "5432154")])
+    _, study = bring(table, "TaskId: chat\nratings: 'T{turn}_{dimension}'\n" + READING)
+    assert [rated(study, name)["c1", 1] for name in names] == [1, 2, 3, 4, 5, 1, 2]
+    assert [rated(study, name)["c1", 2] for name in names] == [5, 4, 3, 2, 1, 5, 4]
 
 
-def test_words_of_the_format_need_nothing(bring):
-    _, study = bring("TaskId,Turn,Affective\nc1,1,Good\nc1,2,very poor\n", reading="")
-    assert rated(study) == {("c1", 1): 4, ("c1", 2): 1}
-
-
-def test_what_does_not_join_is_listed_by_row(bring):
-    rows = (
-        "c1,1,,4",
-        "c9,1,,4",
-        "c9,2,,4",
-        "c1,3,,4",
-        "c1,,,4",
-        "c1,,3,4",
-        "c1,2,2,4",
-        "c1,2,,",
-        ",2,,5",
-        "c2,1,,4",
-    )
-    table = "\n".join(["TaskId,Turn,MessageId,Affective", *rows])
-    done, study = bring(table)
-    assert rated(study) == {("c1", 1): 4, ("c2", 1): 4}
-    places = [
-        ["rows 3 (c9), 4 (c9), 10 "],
-        ["row 5 (c1): "],
-        ["row 6 (c1): "],
-        ["row 7 (c1): "],
-        ["row 8 (c1): ", "Turn", "MessageId"],
-        ["row 9 (c1): "],
-    ]
-    for line, named in zip(done.stderr.splitlines(), places, strict=True):
-        naming.check(line, "ratings.csv: ", *named)
+def test_questions_conditions_and_characteristics_come_by_the_same_map(bring):
+    declared = LONG + "PID: who\nModel: arm\nPreTaskImportance: weight\nComment: note\n"
+    declared += "participants: {Age: years}\n"
+    table = "chat,no,q1,who,arm,weight,note,years\nc1,1,4,A,x,5,warm,30\nc1,2,4,A,x,,,30\nc2,1,2,B,y,1,,\n"
+    _, study = bring(table, declared)
+    names = ["participant", "condition", "importance"]
+    assert study.conversations[names].to_numpy().tolist() == [["A", "x", 5], ["B", "y", 1]]
+    assert study.messages["comment"].tolist()[1] == "warm"
+    assert study.participants[["participant", "Age"]].to_numpy().tolist() == [["A", 30]]
 
 
 def test_several_people_rate_the_same_conversation(bring):
-    done, study = bring("TaskId,Turn,PID,Affective\nc1,1,A,4\nc1,1,B,2\nc1,2,A,3\n")
-    assert rated(study) == {("c1-A", 1): 4, ("c1-A", 2): 3, ("c1-B", 1): 2}
+    _, study = bring("chat,no,q1,who\nc1,1,4,A\nc1,1,2,B\nc1,2,3,A\n", LONG + "PID: who\n")
+    assert rated(study) == {("c1:A", 1): 4, ("c1:A", 2): 3, ("c1:B", 1): 2}
     assert study.conversations["participant"].tolist()[:2] == ["A", "B"]
-    without = done.stdout.splitlines()[-2]
-    naming.check(without, 1)
 
 
-def test_questions_about_the_conversation_come_along(bring):
-    _, study = bring(
-        "TaskId,Turn,Affective,importance,PreTaskChoice,Comment\nc1,1,4,5,work,warm\nc1,2,4,,work,\n"
-    )
-    first = study.conversations.iloc[0]
-    assert (first["importance"], first["topic"]) == (5, "work")
-    assert study.messages["comment"].tolist()[1] == "warm"
+def test_the_reading_file_is_the_one_that_the_map_declares(bring, tmp_path):
+    declared = LONG.replace("[1, 5]}, imp", "[1, 7], missingValues: ['no', '-99']}, imp")
+    _, study = bring("chat,no,q1\nc1,1,7\nc1,2,-99\nc2,1,4\nc2,2,no\n", declared)
+    assert rated(study) == {("c1", 1): 5, ("c2", 1): 3}
+    assert (tmp_path / "mine.xlsx.reading.yml").exists()
 
 
-NO_RATINGS = {
-    "no turn": ("TaskId,Affective\nc1,4\n", ["Turn", "MessageId", "TaskId, Affective"]),
-    "no conversation": ("Turn,Affective\n1,4\n", ["TaskId", "Turn, Affective"]),
-    "no rating": ("TaskId,Turn\nc1,1\n", ["Affective", "TaskId, Turn"]),
-    "nothing joins": ("TaskId,Turn,Affective\nc9,1,4\n", ["row 2 (c9): "]),
-    "a turn twice": ("TaskId,Turn,Affective\nc1,1,4\nc1,1,4\n", ["rows 2 and 3", "'c1'"]),
-    "two models": (
-        "TaskId,Turn,Affective,Model\nc1,1,4,x\nc1,2,4,y\n",
-        ["rows 2 and 3: ", "Model", "'x'", "'y'"],
+def test_a_table_may_be_a_workbook(bring, tmp_path):
+    write_sheets([Sheet("Answers", ["chat", "no", "q1"], [["c1", 1.0, 4.0]])], tmp_path / "r.xlsx")
+    _, study = bring(None, LONG, name="r.xlsx")
+    assert rated(study) == {("c1", 1): 4}
+
+
+REFUSED = {
+    "another conversation": ("chat,no,q1\nc1,1,4\nc9,1,4\n", LONG, ["row 3, column 'chat'", "'c9'"]),
+    "no conversation": ("chat,no,q1\n,1,4\n", LONG, ["row 2, column 'chat'"]),
+    "no such turn": ("chat,no,q1\nc1,3,4\n", LONG, ["row 2, column 'q1'", "3", "2 turns"]),
+    "turns from 0": ("chat,T0_q1,T1_q1\nc1,4,4\n", WIDE, ["row 2, column 'T0_q1'"]),
+    "no such turn in columns": ("chat,T1_q1,T3_q1\nc1,4,4\n", WIDE, ["row 2, column 'T3_q1'"]),
+    "a turn that is a word": ("chat,no,q1\nc1,first,4\n", LONG, ["row 2, column 'q1'"]),
+    "a turn twice": ("chat,no,q1\nc1,1,4\nc1,1,4\n", LONG, ["row 3, column 'q1'", "row 2", "PID"]),
+    "two conditions": ("chat,no,q1,arm\nc1,1,4,x\nc1,2,4,y\n", LONG + "Model: arm\n", ["row 3, column 'arm'", "row 2"]),
+    "two ages": (
+        "chat,no,q1,who,y\nc1,1,4,A,30\nc2,1,4,A,31\n",
+        LONG + "PID: who\nparticipants: {Age: y}\n",
+        ["Participants", "'A'"],
     ),
-    "a column twice": (
-        "TaskId,Turn,Affective,affective\nc1,1,4,5\n",
-        ["'Affective'", "'affective'"],
+    "three header rows": ("chat,T1_q1\nc1,4\n", "header_rows: 3\n" + WIDE, ["row 4"]),
+    "an absent column": ("chat,no,q2\nc1,1,4\n", LONG, ["'q1'", "Affective", "chat, no, q2"]),
+    "a column of one turn": (
+        "chat,T1_q1,T1_q2,T2_q1\nc1,4,4,4\n", WIDE + "Interest: T{turn}_q2\n", ["'T2_q2'", "Interest"]
     ),
-    "another word": ("TaskId,Turn,Affective\nc1,1,splendid\n", ["Affective", "splendid"]),
-    "no UTF-8": (b"TaskId,Turn,Affective\nc1,1,\xff\n", ["ratings.csv: ", "line 2, ", "byte 28: "]),
-    "an open quote": ('TaskId,Turn,Affective\nc1,1,"4\n', ["ratings.csv: "]),
-}
+    "a column twice": ("chat,no,q1,q1\nc1,1,4,5\n", LONG, ["'q1'", "Affective"]),
+    "a number off the scale": ("chat,no,q1\nc1,1,9\n", LONG, ["column Affective", "'9'", "ratings.csv.map.yml"]),
+    "no UTF-8": (b"chat,no,q1\nc1,1,\xff\n", LONG, ["ratings.csv: ", "line 2, "]),
+    "no table": (None, LONG, ["ratings.csv"]),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", NO_RATINGS)
-def test_a_table_that_cannot_be_used(bring, tmp_path, fault):
-    table, named = NO_RATINGS[fault]
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_table_that_does_not_fit_is_refused_and_nothing_is_written(bring, tmp_path, fault):
+    table, declared, named = REFUSED[fault]
     with naming.refused(*named):
-        bring(table)
-    assert not (tmp_path / "mine.xlsx").exists()
+        bring(table, declared)
+    assert not list(tmp_path.glob("mine.xlsx*"))
 
 
 MAPS = {
-    "--column Affective": ["--column Affective: "],
-    "--column Mood=q1": ["--column Mood=q1: ", "'Mood'", "TaskId"],
-    "--column Affective=q1": ["'q1'", "Affective", "row 1", "TaskId, Turn, Interest"],
-    "--columns map.yml": ["map.yml: "],
-    "--columns bare.yml": ["'no'", "Turn"],
-    "--columns no.yml": ["no.yml: "],
-}
+    "an unknown key": (LONG + "Mood: q2\n", ["Mood", "TaskId"]),
+    "no mapping": ("- a\n- b\n", []),
+    "a list of columns": (LONG + "Interest: [q1]\n", ["Interest"]),
+    "no conversation": (LONG.replace("TaskId: chat", ""), ["TaskId"]),
+    "no rating": (LONG.replace("Affective: q1", ""), ["TaskId"]),
+    "no turn": (LONG.replace("Turn: 'no'", ""), ["Affective", "{turn}"]),
+    "two kinds of turn": (LONG + "Interest: T{turn}\n", ["Interest", "{turn}"]),
+    "a turn of a condition": (WIDE + "Model: T{turn}\n", ["Model", "{turn}"]),
+    "rows that are no number": ("header_rows: no\n" + LONG, ["header_rows"]),
+    "a wrong reading": (LONG.replace("scale", "scales"), ["scales"]),
+    "a condition that is not there": (LONG.replace("reading: {", "reading: {prompted: x, "), ["prompted", "'x'"]),
+    "no YAML": ("TaskId: [", []),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("options", MAPS)
-def test_a_map_that_cannot_be_used(bring, write, options):
-    write("map.yml", "- a\n- b\n")
-    write("bare.yml", "Turn: no\n")
-    with naming.refused(*MAPS[options]):
-        bring("TaskId,Turn,Interest\nc1,1,4\n", *options.split())
+@pytest.mark.parametrize("fault", MAPS)
+def test_a_map_that_can_not_be_used_is_refused_and_nothing_is_written(bring, tmp_path, fault):
+    declared, named = MAPS[fault]
+    with naming.refused("ratings.csv.map.yml", *named):
+        bring("chat,no,q1\nc1,1,4\n", declared)
+    assert not list(tmp_path.glob("mine.xlsx*"))
 
 
 OPTIONS = {
     "--out a.csv": ["--out a.csv: ", ".jsonl", ".xlsx"],
     "--out a.jsonl --ratings r.csv": ["--out a.jsonl: ", ".xlsx"],
-    "--out a.xlsx --column a=b": ["--column", "--ratings"],
     "--out chats.jsonl": ["--out chats.jsonl: ", "--force"],
-    "--out a.xlsx --ratings r.txt": ["r.txt: ", ".csv", ".xlsx"],
+    "--out a.xlsx --ratings r.csv": ["r.csv: ", "r.csv.map.yml"],
+    "--out b.xlsx --ratings s.csv": ["b.xlsx.reading.yml: ", "--force"],
 }
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_options_that_do_not_fit(run, write, options):
     write("chats.jsonl", CHATS, lines=True)
+    write("s.csv.map.yml", LONG)
+    write("b.xlsx.reading.yml", "reading: 1")
     with naming.refused(*OPTIONS[options]):
         run("chats.jsonl", *options.split())
-
-
-def test_a_workbook_of_ratings(run, write, tmp_path):
-    write("chats.jsonl", CHATS, lines=True)
-    write("ratings.csv", "TaskId,Turn,Affective\nc1,1,4\n")
-    write("mine.xlsx.reading.yml", STANDARD)
-    run("chats.jsonl", "--out", "first.xlsx", "--ratings", "ratings.csv")
-    table = read_sheets(tmp_path / "first.xlsx")["Messages"]
-    write_sheets([table], tmp_path / "ratings.xlsx")
-    run("chats.jsonl", "--out", "mine.xlsx", "--ratings", "ratings.xlsx")
-    assert rated(load(tmp_path / "mine.xlsx")) == {("c1", 1): 4}
-
-
-@pytest.mark.parametrize("line", ["scales: {}", "prompted: warm", "sheets: {warm: Tasks}"])
-def test_a_reading_file_that_cannot_be_used_is_refused_before_anything_is_written(
-    run, write, tmp_path, line
-):
-    write("chats.jsonl", CHATS, lines=True)
-    write("mine.xlsx.reading.yml", f"{STANDARD}{line}\n")
-    with naming.refused("mine.xlsx.reading.yml: ", line.partition(":")[0]):
-        run("chats.jsonl", "--out", "mine.xlsx", "--condition", "plain")
-    assert not (tmp_path / "mine.xlsx").exists()
 
 
 # What is written
@@ -256,7 +203,7 @@ TEXTS = st.text(
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), min_size=1, max_size=5))
 def test_texts_in_a_workbook_stay_character_by_character(talk):
     chat = Chat("c1", tuple(Message(role, text) for role, text in talk))
-    _, messages, *_ = workbook_sheets(join_ratings([chat]))
+    messages = workbook_sheets([chat], {})["Messages"]
     assert messages.column(messages.header.index("Content")) == [text for _, text in talk]
 
 
@@ -276,31 +223,21 @@ def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, t
         load(tmp_path / "mine.xlsx")
     study = load(tmp_path / "mine.xlsx", rated=False)
     assert len(study.turns) == 4
-    assert study.warnings == [one for one in study.diagnostics if one.kind == "no-rating"]
+    assert study.warnings == [item for item in study.diagnostics if item.kind == "no-rating"]
 
 
 def test_lines_go_on_being_one_conversation_each(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "again.jsonl")
-    assert [
-        json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()
-    ] == CHATS
+    lines = (tmp_path / "again.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == CHATS
 
 
 def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx")
-    words = [
-        "judge",
-        "run",
-        "--data",
-        "mine.xlsx",
-        "--out",
-        "x",
-        "--base-url",
-        "http://localhost:1/v1",
-        "--dry-run",
-    ]
+    words = ["judge", "run", "--data", "mine.xlsx", "--out", "x", "--dry-run"]
+    words += ["--base-url", "http://localhost:1/v1"]
     done = CliRunner().invoke(cli.app, words)
     requests = re.search(r"(?m)^.*conversations, runs.*$", done.stdout)[0]
     naming.check(requests, 2, "2 conversations", "runs: 1")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from sense7.cli.common import Force, Many, argument, complain, option, with_options
+from sense7.cli.common import Force, argument, complain, option, with_options
 from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.terminal import plain_lines
@@ -20,15 +20,13 @@ def import_chats(
         Path, option("Conversations or workbook to write.", metavar="CHATS.jsonl|MINE.xlsx")
     ],
     participant: Annotated[str | None, option("The person in all of these conversations.")] = None,
-    condition: Annotated[str | None, option("The assistant in all of these conversations.")] = None,
+    condition: Annotated[
+        str | None,
+        option("The condition of all of them; '{model}' is the name of each one's model."),
+    ] = None,
     ratings: Annotated[
-        Path | None, option("Ratings, a row per turn: .csv or .xlsx.", metavar="FILE")
-    ] = None,
-    columns: Annotated[
-        Path | None, option("Their columns, in lines NAME: COLUMN.", metavar="MAP.yml")
-    ] = None,
-    column: Annotated[
-        Many, option("The same for one, as Affective=q1.", metavar="NAME=COLUMN", many=True)
+        Path | None,
+        option("Ratings: .csv or .xlsx, with FILE.map.yml beside it.", metavar="FILE"),
     ] = None,
     new_ids: Annotated[
         bool, option("Number the conversations instead of keeping their ids.", "--new-ids")
@@ -40,43 +38,25 @@ def import_chats(
     Formats: lists of messages with role and content (JSON, JSON Lines), ChatGPT's data export, plain text with User:
     and Assistant:. A key that is not known, and that may hold what somebody said, refuses the file.
     """
-    from sense7.exchange import ImportSummary, read_chats, write_chats
-    from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
+    from sense7.exchange import read_chats, summary, write_chats
 
-    of_workbook = out.suffix.casefold() == ".xlsx"
-    if not of_workbook and out.suffix.casefold() != ".jsonl":
+    endings = [".xlsx"] if ratings else [".jsonl", ".xlsx"]
+    if out.suffix.casefold() not in endings:
         raise UserError(
-            f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook)."
+            f"--out {out}: give a name that ends in {' or '.join(endings)} (.jsonl: conversations, .xlsx: a workbook)."
         )
     require_free(out, f"--out {out}", replace=force)
-    describes_ratings = columns or column
-    if not of_workbook and (ratings or describes_ratings):
-        raise UserError(
-            f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx."
-        )
-    if ratings is None and describes_ratings:
-        raise UserError("--columns and --column are about ratings. Give --ratings FILE.csv.")
-    summary = ImportSummary()
-    chats = read_chats(
-        files,
-        participant=participant,
-        condition=condition,
-        new_ids=new_ids,
-        summary=summary,
+    chats, left_out = read_chats(
+        files, participant=participant, condition=condition, new_ids=new_ids
     )
-    lines = []
-    if of_workbook:
-        table = None
-        if ratings is not None:
-            table = read_ratings(ratings, column_map(columns, column or []))
-        joined = join_ratings(list(chats), table)
-        write_workbook(joined, out, replace=force)
-        lines = joined.lines()
-        for remark in joined.remarks:
-            complain(remark)
-    else:
+    lines = summary(chats, left_out)
+    if out.suffix.casefold() == ".jsonl":
         write_chats(chats, out, replace=force)
-    print(plain_lines("\n".join([*summary.lines(), *lines, str(out)])))
+    else:
+        from sense7.exchange.joining import write_workbook
+
+        lines += write_workbook(chats, out, ratings, replace=force)
+    print(plain_lines("\n".join([*lines, str(out)])))
 
 
 def instrument(

@@ -23,8 +23,8 @@ from sense7.collect.study import (
 )
 from sense7.collect.texts import storable
 from sense7.errors import UserError
+from sense7.exchange.importing import parsed
 from sense7.exchange.messages import read_list
-from sense7.exchange.records import parsed
 from sense7.files import reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
@@ -151,7 +151,7 @@ def read_download(path: Path) -> Download:
         about = ("participant", "condition", "topic")
         _require_keys(record, position, ("id", "messages", "before", "turns", "after"), about)
         chat = {key: record[key] for key in ("id", "messages", *about) if key in record}
-        conversation = check_conversation(read_list(chat, position), position)
+        conversation = check_conversation(read_list(chat, position, []), position)
         name = conversation["id"]
         _require(name not in conversations, position, f"id: {name!r} stands there twice")
         is_own = conversation.get("participant") == person

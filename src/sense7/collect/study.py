@@ -320,7 +320,8 @@ def read_conversations(path: str | Path) -> list[dict]:
     >>> read_conversations(path) == [chat]
     True
     """
-    return [check_conversation(chat, str(path)) for chat in read_chats([path])]
+    chats, _ = read_chats([path])
+    return [check_conversation(chat, str(path)) for chat in chats]
 
 
 def check_conversation(chat: Chat, where: str) -> dict:

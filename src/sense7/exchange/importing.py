@@ -1,113 +1,180 @@
-"""From files of other programs to conversations with ids of their own, and those as JSON Lines."""
+"""From files of other programs to conversations with ids of their own, and those as JSON Lines.
+
+What can't be read is refused with line and place. No text or line is taken into memory beyond ``LARGEST`` bytes and
+``MOST_VALUES`` values.
+"""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.exchange.chatgpt import read_tree
-from sense7.exchange.content import ASSISTANT, USER, Chat, whole_text
-from sense7.exchange.messages import LISTS, read_list
-from sense7.exchange.records import PlainText, records
-from sense7.exchange.transcript import read_transcript
-from sense7.files import not_written, replacing
+from sense7.exchange.content import ASSISTANT, USER, Chat, Message, whole_text
+from sense7.exchange.messages import LISTS, read_list, read_tree
+from sense7.files import one_line, reading, write_whole
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
+from sense7.workbook.tables import decoded
 
-LIST = "list of messages"
+LARGEST = 2**28
+"""Bytes of one JSON text: a whole file, or a line of JSON Lines."""
+
+MOST_VALUES = 10_000_000
+"""Signs that begin or part values in one JSON text; a value takes many times the memory of its shortest form."""
+
+BY_MODEL = "{model}"
+"""As condition: the name of the model of each conversation."""
+
+_SPEAKERS = {"User:": USER, "Assistant:": ASSISTANT}
+_BEGINS = re.compile(
+    r"^([ \t]*+[#>*_]*+[ \t]*+(?:user|assistant|human|ai|system)[*_]*+[ \t]?[:\uff1a][*_]*)",
+    re.I | re.M,
+)
+"""The beginning of a message in plain text, and what another program would write for one."""
 
 
-@dataclass
-class ImportSummary:
-    """What was brought in, and what was left out of it by name: counted while conversations are read."""
+def summary(chats: Iterable[Chat], left_out: Counter) -> list[str]:
+    """Say what was brought in, and what was left out of it by name.
 
-    formats: dict[str, dict[str, None]] = field(default_factory=dict)
-    conversations: int = 0
-    messages: int = 0
-    turns: int = 0
-    left_out: Counter = field(default_factory=Counter)
-    without_model: int = 0
+    Examples
+    --------
+    >>> summary([Chat("a", (Message("user", "Hi"), Message("assistant", "Hello")))], Counter(image=1))
+    ['1 conversation, 2 messages, 1 of them by the assistant', 'left out: image (1)']
+    """
+    sides = Counter(message.role for chat in chats for message in chat.messages)
+    counts = [f"{name} ({number:,})" for name, number in sorted(left_out.items())]
+    conversations = count_of(len(chats), "conversation")
+    messages = count_of(sides.total(), "message")
+    return [
+        f"{conversations}, {messages}, {sides[ASSISTANT]:,} of them by the assistant",
+        f"left out: {', '.join(counts) or 'nothing'}",
+    ]
 
-    def lines(self) -> list[str]:
-        """Give the summary, line by line.
 
-        Examples
-        --------
-        >>> ImportSummary({"a.txt": {"plain text": None}}, 1, 2, 1, Counter({"image": 1})).lines()
-        ['a.txt: plain text', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: image (1)']
-        """
-        counts = [f"{name} ({number:,})" for name, number in sorted(self.left_out.items())]
-        left_out = ", ".join(counts) or "nothing"
-        conversations = count_of(self.conversations, "conversation")
-        messages = count_of(self.messages, "message")
-        lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
-        lines.append(f"{conversations}, {messages}, {self.turns:,} of them by the assistant")
-        lines.append(f"left out: {left_out}")
-        if self.without_model:
-            conversations = count_of(self.without_model, "conversation")
-            lines.append(
-                f"no model is named, so no condition is known: {conversations} (give --condition)"
+def read_transcript(text: str, where: str) -> Chat:
+    """Read plain text, each message of which begins with User: or Assistant: at the start of a line.
+
+    One space after the colon, and line breaks between messages, belong to the layout.
+    """
+    start, *pieces = _BEGINS.split(text)
+    line = 1 + text[: len(text) - len(text.lstrip())].count("\n")
+    if start.strip() or not pieces:
+        pieces = [start.strip(), ""]
+    messages = []
+    for beginning, said in zip(pieces[::2], pieces[1::2], strict=True):
+        if beginning not in _SPEAKERS:
+            raise UserError(
+                f"{where}: line {line}: {beginning!r:.40}: begin each message with User: or Assistant: at the start of "
+                "a line, written like this, and nothing before the first."
             )
-        return lines
-
-    def add(self, chat: Chat) -> None:
-        """Count a conversation that is brought in."""
-        self.conversations += 1
-        self.messages += len(chat.messages)
-        self.turns += sum(message.role == ASSISTANT for message in chat.messages)
-        self.without_model += chat.condition is None
+        spoken = whole_text(said.removeprefix(" ").rstrip("\r\n"), where)
+        messages.append(Message(_SPEAKERS[beginning], spoken))
+        line += said.count("\n")
+    if len({message.role for message in messages}) < 2:
+        raise UserError(f"{where}: expected messages of both sides, begun by User: and Assistant:.")
+    return Chat("", tuple(messages))
 
 
-class _Histories:
-    """What the lists of messages of a file begin with, to notice a log with a line for each call of an API.
+def read_record(record: object, where: str, left_out: list[str]) -> Chat:
+    """Read a conversation from plain text or a JSON value; a UserError says which key can't be read."""
+    if isinstance(record, str):
+        return read_transcript(record, where)
+    if isinstance(record, list):
+        record = {"messages": record}
+    keys = record.keys() if isinstance(record, dict) else ()
+    if "mapping" in keys:
+        return read_tree(record, where, left_out)
+    if set(keys) & set(LISTS):
+        return read_list(record, where, left_out)
+    raise UserError(
+        f"{where}: no conversation (keys: {', '.join(keys):.200}). Expected messages or contents (a list of "
+        "messages), or mapping (ChatGPT's data export). Turn another format into a list of messages first."
+    )
+
+
+def records(path: Path) -> Iterator[tuple[str, object]]:
+    """Give each conversation of a file with its place: a JSON value, or a plain text."""
+    with reading(path) as stream:
+        if path.suffix.casefold() in (".jsonl", ".ndjson"):
+            lines = iter(partial(stream.readline, LARGEST + 1), b"")
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    where = f"{path}: line {number}"
+                    yield where, parsed(line, where)
+            return
+        content = stream.read(LARGEST + 1)
+    text = _text(content, str(path))
+    if text.lstrip()[:1] not in ("{", "["):
+        yield str(path), text
+        return
+    value = parsed(content, str(path))
+    first = value[0] if isinstance(value, list) and value else None
+    if isinstance(value, dict) or (isinstance(first, dict) and "role" in first):
+        yield str(path), value
+        return
+    for number, record in enumerate(value, 1):
+        yield f"{path}: conversation {number}", record
+
+
+def _text(content: bytes, where: str) -> str:
+    """Text of bytes in UTF-8."""
+    if len(content) > LARGEST:
+        raise UserError(
+            f"{where}: more than {LARGEST // 2**20:,} MiB of JSON or text in one piece. Split it: JSON Lines, with one "
+            "conversation per line, can be of any length."
+        )
+    fix = "Unpack a compressed file first (a .zip, for example), and save a text in UTF-8."
+    return decoded(content, where, fix)
+
+
+def parsed(content: bytes, where: str) -> object:
+    """A JSON value; a key that stands twice in an object is refused, since one of its values would be lost."""
+    text = _text(content, where)
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        raise UserError(
+            f"{where}: more than {MOST_VALUES:,} values of JSON in one piece. Split it: JSON Lines, with one "
+            "conversation per line, can be of any length."
+        )
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except (RecursionError, ValueError) as error:
+        raise UserError(
+            f"{where}: no JSON ({one_line(error)}). Export it again; JSON Lines end in .jsonl."
+        ) from None
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of its keys and values, each key once."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return value
+
+
+def _refuse_log(chat: Chat, where: str, histories: dict[int, tuple[str, bool]]) -> None:
+    """Refuse a conversation that goes on from another of the file: a log with a line for each call of an API.
 
     An only question with its answer says nothing: people often begin with the same greeting.
     """
-
-    def __init__(self):
-        self.wholes = {}
-        self.beginnings = {}
-
-    def add(self, chat: Chat, where: str) -> None:
-        """Refuse a conversation that goes on from another of the file, or is the beginning of another."""
-        history, questions = 0, 0
-        other = None
-        for number, message in enumerate(chat.messages, 1):
-            history = hash((history, message.role, message.text))
-            questions += message.role == USER
-            if message.role != USER and questions < 2:
-                continue
-            if number < len(chat.messages):
-                other = other or self.wholes.get(history)
-                self.beginnings[history] = where
-            else:
-                other = other or self.beginnings.get(history)
-                self.wholes[history] = where
-        if other:
+    history, questions = 0, 0
+    for number, message in enumerate(chat.messages, 1):
+        history = hash((history, message.role, message.text))
+        questions += message.role == USER
+        if message.role != USER and questions < 2:
+            continue
+        is_whole = number == len(chat.messages)
+        other, was_whole = histories.get(history, (None, False))
+        if other and (is_whole or was_whole):
             raise UserError(
                 f"{where}: one conversation with {other}: one of the two has all messages of the other, and more. In a "
                 "log with a line for each call of an API, keep the last line of each conversation. If they are two "
                 "conversations that begin alike, import them from two files."
             )
-
-
-def read_record(record: object, where: str) -> tuple[str, Chat]:
-    """Name of a record's format, and its conversation; a UserError says which key can't be read."""
-    if isinstance(record, PlainText):
-        return "plain text", read_transcript(record, where)
-    if isinstance(record, list):
-        record = {"messages": record}
-    if isinstance(record, dict) and "mapping" in record:
-        return "ChatGPT's data export", read_tree(record, where)
-    if isinstance(record, dict) and not record.keys().isdisjoint(LISTS):
-        return LIST, read_list(record, where)
-    keys = list(record)[:6] if isinstance(record, dict) else ["none"]
-    raise UserError(
-        f"{where}: no conversation (keys: {', '.join(keys)}). Expected messages or contents (a list of "
-        "messages), or mapping (ChatGPT's data export). Turn another format into a list of messages first."
-    )
+        histories[history] = (where, is_whole)
 
 
 def read_chats(
@@ -116,38 +183,23 @@ def read_chats(
     participant: str | None = None,
     condition: str | None = None,
     new_ids: bool = False,
-    summary: ImportSummary | None = None,
-) -> Iterator[Chat]:
-    """Read the conversations of files, one after another, each with an id that no other has.
+) -> tuple[list[Chat], Counter]:
+    """Read the conversations of files, each with an id that no other has, and count by name what is left out.
 
     What is given as participant or condition holds for all of them. Ids are read as in a workbook; without one,
     a conversation is named after its file and its number there, and ``new_ids`` numbers all. A UserError names record
-    and key of what can't be read: then the whole file is refused.
+    and key of what can't be read.
     """
-    if summary is None:
-        summary = ImportSummary()
-    facts = {}
-    for name, value in (("participant", participant), ("condition", condition)):
-        if value is not None:
-            facts[name] = whole_text(value, f"--{name}")
+    chats, left_out = [], []
     place_of = {}
-    where = "no file"
     for path in map(Path, paths):
-        formats = summary.formats.setdefault(path.name, {})
-        histories = _Histories()
-        where = str(path)
-        for number, (position, record) in enumerate(records(path), 1):
-            where = str(path)
-            if position:
-                where += f": {position}"
-            format_name, chat = read_record(record, where)
-            formats[format_name] = None
-            summary.left_out.update(chat.left_out)
+        histories = {}
+        for number, (where, record) in enumerate(records(path), 1):
+            chat = read_record(record, where, left_out)
             if not chat.messages:
-                summary.left_out["conversation without any message"] += 1
+                left_out.append("conversation without any message")
                 continue
-            if format_name == LIST:
-                histories.add(chat, where)
+            _refuse_log(chat, where, histories)
             name = as_name(chat.id) or f"{path.stem}-{number}"
             key = (path, name) if new_ids else name
             if key in place_of:
@@ -157,24 +209,20 @@ def read_chats(
                     "own, or those of several files --new-ids."
                 )
             place_of[key] = where
-            if new_ids:
-                name = f"c{summary.conversations + 1}"
-            chat = replace(chat, id=whole_text(name, f"{where}: id"), **facts)
-            summary.add(chat)
-            yield chat
-    if not summary.conversations:
-        raise UserError(f"{where}: no conversation with a message was found. Nothing was written.")
+            condition_of = {None: chat.condition, BY_MODEL: chat.model}
+            chat = replace(
+                chat,
+                id=f"c{len(chats) + 1}" if new_ids else whole_text(name, f"{where}: id"),
+                participant=participant or chat.participant,
+                condition=condition_of.get(condition, condition),
+            )
+            chats.append(chat)
+    if not chats:
+        raise UserError(f"{path}: no conversation with a message was found. Nothing was written.")
+    return chats, Counter(left_out)
 
 
 def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> None:
     """Write conversations as JSON Lines in UTF-8, one per line; the file is whole or not there."""
-    try:
-        with (
-            replacing(path, replace=replace) as part,
-            part.open("w", encoding="utf-8", newline="\n") as stream,
-        ):
-            stream.writelines(
-                json.dumps(chat.to_dict(), ensure_ascii=False) + "\n" for chat in chats
-            )
-    except OSError as error:
-        raise UserError(not_written(path, error)) from None
+    lines = [json.dumps(chat.to_dict(), ensure_ascii=False) + "\n" for chat in chats]
+    write_whole(path, "".join(lines), replace=replace)

@@ -1,327 +1,245 @@
-"""Ratings in a table of any layout, joined to conversations row by row, and both as a workbook of the official format.
+"""Ratings in a table, joined to conversations as ``FILE.map.yml`` beside the table declares, and both as a workbook.
 
-What does not join is listed. Cells are kept as they are, words or numbers; the reader of workbooks decides what they
-mean on a scale. People may rate conversations of others, and several the same one: then each conversation stands once
-for each of them, under an id that ends with their name, since a workbook has one participant for a conversation.
+Cells are kept as they are, words or numbers; the reading file says what they mean. Several people may rate the same
+conversation: then it stands once for each of them, since a workbook has one participant for a conversation.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import yaml
 
 from sense7.errors import UserError
 from sense7.exchange.content import ASSISTANT, Chat
-from sense7.files import one_line, parse_yaml, reading
-from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
+from sense7.files import require_free
+from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.terminal import count_of
 from sense7.workbook import Sheet, WorkbookError, read_sheets, write_sheets
-from sense7.workbook.diagnostics import ERROR
-from sense7.workbook.draft import draft_of
 from sense7.workbook.ids import as_name, as_number, is_blank
-from sense7.workbook.reading import reading_beside, write_reading
-from sense7.workbook.sheets import read_passes
+from sense7.workbook.reading import parse_reading, read_declarations, reading_path, write_reading
+from sense7.workbook.sheets import parse_workbook
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
 
-TURN = "Turn"
-"""Name under which a column counts the assistant's messages of a conversation: 1, 2, 3 ..."""
+OF_TURNS = {column.official for column in MESSAGE_COLUMNS if column.is_question}
+QUESTIONS = OF_TURNS | {column.official for column in TASK_COLUMNS if column.is_question}
+IDS = ("TaskId", "PID", "Turn")
+COLUMNS = (*IDS, "Model", *sorted(QUESTIONS))
 
-KEYS = (TURN, "MessageId")
-"""Columns that can say which turn a row rates."""
+MOST_TURNS = 1000
+"""Turns of a conversation that columns are looked for."""
 
-RATINGS = tuple(column.official for column in MESSAGE_COLUMNS if column.name in RATING_NAMES)
-
-OF_TASKS = tuple(column.official for column in TASK_COLUMNS if column.official != "TaskId")
-"""Columns of a conversation, which are the same in each row of it."""
-
-_NAMES = ("TaskId", *KEYS, *RATINGS, "Comment", *OF_TASKS)
-_ALIKE = {normalise_name(name): name for name in _NAMES}
-for _column in (*TASK_COLUMNS, *MESSAGE_COLUMNS):
-    if _column.official in _NAMES:
-        _ALIKE[normalise_name(_column.name)] = _column.official
-
-_NEEDED = {
-    ("TaskId",): ("the conversation", "TaskId=COLUMN"),
-    KEYS: (f"the turn, by one of {', '.join(KEYS)}", f"{TURN}=COLUMN"),
-    RATINGS: ("a rating", "Affective=COLUMN"),
-}
-"""Columns of which one has to be there -> what they say, and an example of the option."""
-
-
-def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str, str]:
-    """Read what columns mean, official name (or ``Turn``) -> column: from YAML, and before it from items NAME=COLUMN.
-
-    Examples
-    --------
-    >>> column_map(None, ["conversation=chat", "overall=q8", "Turn=no"])
-    {'TaskId': 'chat', 'EmpathyOverall': 'q8', 'Turn': 'no'}
-    """
-    entries = []
-    if path is not None:
-        with reading(path) as stream:
-            content = stream.read()
-        try:
-            declared = parse_yaml(content.decode("utf-8"), scalars_are_texts=True)
-        except ValueError as error:
-            raise UserError(f"{path}: {one_line(error)}. Write NAME: COLUMN.") from None
-        if not isinstance(declared, Mapping):
-            raise UserError(f"{path}: no lines NAME: COLUMN. Write some.")
-        entries += [(name, column, path) for name, column in declared.items()]
-    for item in items:
-        name, _, column = item.partition("=")
-        entries.append((name, column, f"--column {item}"))
-    columns = {}
-    for name, column, where in entries:
-        if not isinstance(column, str) or not column.strip():
-            raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1.")
-        official = _ALIKE.get(normalise_name(str(name)))
-        if official is None:
-            raise UserError(
-                f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}."
-            )
-        columns[official] = str(column).strip()
-    return columns
+PROBLEMS_SHOWN = 10
 
 
 @dataclass(frozen=True)
-class RatingTable:
-    """Ratings of turns: row ``i`` of ``rows`` (official name, or ``Turn``, -> cell) is row ``i + 2`` of the table."""
+class RatingMap:
+    """Declares which columns of a table hold what.
 
-    path: Path
-    rows: list[dict]
-    unused: list[str]
-
-
-def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
-    """Read a table of ratings: CSV, or the first sheet of a workbook, with names of columns in row 1.
-
-    Columns are those of the map, and further ones by their official names.
+    ``columns``: name in the format, name of a characteristic, or ``Turn`` -> column, or with ``{turn}`` in it a column
+    for each turn; ``reading``: text of the workbook's reading file.
     """
-    ending = path.suffix.casefold()
-    if ending == ".xlsx":
-        sheet, *_ = read_sheets(path).values()
-    elif ending == ".csv":
-        sheet = read_table(path)
-    else:
+
+    table: Path
+    columns: Mapping[str, str]
+    characteristics: Sequence[str]
+    header_rows: int
+    reading: str
+
+
+Ratings = dict[tuple, dict[str, tuple[int, object]]]
+"""Conversation, participant (None if not declared) and turn (None if about all of it) -> name -> row, and cell."""
+
+
+def read_map(table: Path) -> RatingMap:
+    """Read the map beside a table of ratings; a UserError names the key that can't be used."""
+    path = table.with_name(f"{table.name}.map.yml")
+    if not path.exists():
         raise UserError(
-            f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8."
+            f"{table}: no {path.name} beside it. Declare there which column holds what, a line each: TaskId: COLUMN, "
+            'ratings: "T{turn}_{dimension}", and so on.'
         )
-    header = sheet.header
-    present = f"(columns present: {', '.join(header)})"
+    content = read_declarations(
+        path, texts=("header_rows", "ratings", *COLUMNS), mappings=("participants", "reading")
+    )
+    columns = {}
+    for dimension in DIMENSION_NAMES:
+        if "ratings" in content:
+            columns[dimension] = content["ratings"].replace("{dimension}", dimension)
+    columns.update({name: content[name] for name in COLUMNS if name in content})
     for name, column in columns.items():
-        if column not in header:
+        if ("{turn}" in column) != (name in OF_TURNS and "Turn" not in columns):
             raise UserError(
-                f"{path}: the column {column!r} ({name}) is missing in row 1 {present}. Correct the map or the table."
+                f"{path}: {name}: {column}: a rating needs {{turn}} in the name of its columns, or Turn: COLUMN where "
+                "each turn has a row of its own; other columns have no {turn}."
             )
-    positions = _positions(path, header, columns)
-    for names, (meaning, example) in _NEEDED.items():
-        if positions.keys().isdisjoint(names):
-            fix = f"Name it: --column {example}, or in a file for --columns."
-            raise UserError(f"{path}: no column for {meaning} {present}. {fix}")
-    rows = [{name: row[position] for name, position in positions.items()} for row in sheet.rows]
-    used = set(positions.values())
-    unused = [column for position, column in enumerate(header) if position not in used]
-    return RatingTable(path, rows, unused)
+    characteristics = content.get("participants", {})
+    header_rows = as_number(content.get("header_rows", "1"))
+    is_complete = "TaskId" in columns and not columns.keys().isdisjoint(OF_TURNS)
+    if not is_complete or header_rows not in range(1, 10):
+        raise UserError(
+            f"{path}: declare the column of TaskId, columns of ratings, and as header_rows how many rows stand above "
+            "the answers, if not 1."
+        )
+    declared = {"reading": "1", **content.get("reading", {})}
+    text = yaml.safe_dump(declared, allow_unicode=True, sort_keys=False)
+    columns = {**characteristics, **columns}
+    return RatingMap(table, columns, list(characteristics), int(header_rows), text)
 
 
-def _positions(path: Path, header: list[str], columns: Mapping[str, str]) -> dict[str, int]:
-    """Official name -> position in the table: by the map, else by a column's own name."""
-    name_of = {column: name for name, column in columns.items()}
-    positions = {}
-    for position, column in enumerate(header):
-        name = name_of.get(column)
-        if name is None:
-            name = _ALIKE.get(normalise_name(column))
-            if name is None or name in columns:
-                continue
-        if name in positions:
-            both = f"columns {header[positions[name]]!r} and {column!r} could both be {name}"
+def find_columns(header: Sequence[str], declared: RatingMap) -> dict[tuple, int]:
+    """Return the position of each declared column, by its name in the format and the turn in its name."""
+    columns = {}
+    for turn in (None, *range(MOST_TURNS)):
+        of_turn = {}
+        for name, column in declared.columns.items():
+            if ("{turn}" in column) != (turn is None):
+                of_turn[name, turn] = column.replace("{turn}", str(turn))
+        if turn is None or not set(header).isdisjoint(of_turn.values()):
+            columns.update(of_turn)
+    for (name, _), column in columns.items():
+        if header.count(column) != 1:
             raise UserError(
-                f"{path}: {both}. Give them different names, and say which: --column {name}=COLUMN."
+                f"{declared.table}: row 1 has {header.count(column)} columns {column!r}, which the map declares as "
+                f"{name} (columns present: {', '.join(header)}). Correct one of the two files."
             )
-        positions[name] = position
-    return positions
+    return {key: header.index(column) for key, column in columns.items()}
 
 
-class Rated:
-    """A conversation with the ratings of one person.
+def join_ratings(
+    sheet: Sheet, positions: Mapping[tuple, int], declared: RatingMap, chats: Sequence[Chat]
+) -> Ratings:
+    """Join the answers in a table to conversations.
 
-    ``ratings`` has the cells of each message by its number, ``rows`` the row of the table from which the ratings of a
-    message or a column of ``task`` come.
+    A UserError names row and column of each answer that belongs to no turn, or stands there twice.
     """
-
-    def __init__(self, chat: Chat):
-        self.chat = chat
-        self.task = {
-            "PID": chat.participant,
-            "Model": chat.condition,
-            "TaskId": chat.id,
-            "PreTaskChoice": chat.topic,
-        }
-        self.ratings = {}
-        self.rows = {}
-
-
-@dataclass
-class Joined:
-    """Conversations, once for each person who rated them (or once without ratings), and by row what did not join."""
-
-    rated: list[Rated]
-    remarks: list[str] = field(default_factory=list)
-
-    @property
-    def turns(self) -> int:
-        """Number of turns with ratings; 0 only where there was no table."""
-        return sum(len(conversation.ratings) for conversation in self.rated)
-
-    def lines(self) -> list[str]:
-        """Give what was joined, in a line; nothing where there was no table."""
-        if not self.turns:
-            return []
-        without = sum(not conversation.ratings for conversation in self.rated)
-        lines = [f"ratings of {count_of(self.turns, 'turn')} joined"]
-        if without:
-            lines.append(f"{count_of(without, 'conversation')} without a rating")
-        return lines
-
-
-def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joined:
-    """Join ratings to the turns that they rate.
-
-    A row joins if its conversation is among ``chats``, and every column that names the turn (number of the turn, number
-    of the message) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
-    """
-    if table is None:
-        return Joined([Rated(chat) for chat in chats])
-    by_id = {chat.id: chat for chat in chats}
-    from_0 = set()
-    for key in KEYS:
-        cells = [row.get(key) for row in table.rows]
-        if any(as_number(cell) == 0 for cell in cells):
-            from_0.add(key)
-    people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
-    failures = defaultdict(list)
-    for number, row in enumerate(table.rows, 2):
-        name = as_name(row["TaskId"])
-        chat = by_id.get(name)
-        problem = "no conversation has this id"
-        if chat:
-            message, problem = _message_of(chat, row, from_0)
-        answers = {}
-        for column in (*RATINGS, "Comment"):
-            if not is_blank(row.get(column)):
-                answers[column] = row[column]
-        if not answers:
-            problem = "no answer in them, passed over"
-        elif problem:
-            problem = f"not joined: {problem}"
-        if problem:
-            failures[problem].append(f"{number} ({name or 'blank'})")
-            continue
-        rated = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
-        if message in rated.ratings:
-            raise UserError(
-                f"{table.path}: rows {rated.rows[message]} and {number} rate the same turn of {name!r}. Remove one; if "
-                "two people rated it, name the column that says who: --column PID=COLUMN."
-            )
-        rated.ratings[message] = answers
-        rated.rows[message] = number
-        for column in OF_TASKS:
-            cell = row.get(column)
-            if is_blank(cell):
-                continue
-            first_row = rated.rows.setdefault(column, number)
-            if first_row != number and as_name(rated.task[column]) != as_name(cell):
-                raise UserError(
-                    f"{table.path}: rows {first_row} and {number}: {column} is {rated.task[column]!r:.40} and "
-                    f"{cell!r:.40} in the same conversation, {name!r}. Correct one, or leave this column out."
-                )
-            rated.task[column] = cell
-    remarks = []
-    for problem, places in failures.items():
-        noun = "rows" if len(places) > 1 else "row"
-        first_places = ", ".join(places[:10])
-        if len(places) > 10:
-            first_places += f" and {len(places) - 10:,} more"
-        remarks.append(f"{table.path}: {noun} {first_places}: {problem}")
-    if table.unused:
-        remarks.append(f"{table.path}: columns that are not used: {', '.join(table.unused)}")
-    if not people:
-        message = f"{table.path}: not one row joins. Nothing was written."
-        raise UserError("\n".join([message, *remarks]))
-    conversations = []
+    turns_of = {}
     for chat in chats:
-        raters = people.get(chat.id) or {None: Rated(chat)}
-        for rater, rated in raters.items():
-            if len(raters) > 1:  # under an id of its own for each
-                rated.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
-            conversations.append(rated)
-    for key in sorted(from_0):
-        remarks.append(f"{table.path}: {key} is counted from 0, since 0 stands in it")
-    return Joined(conversations, remarks)
-
-
-def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
-    """Number of the message that a row rates, from 1; or why it rates none."""
-    turns = [number for number, message in enumerate(chat.messages, 1) if message.role == ASSISTANT]
-    messages = set()
-    for key in KEYS:
-        if is_blank(row.get(key)):
+        turns_of[chat.id] = sum(message.role == ASSISTANT for message in chat.messages)
+    ratings = defaultdict(dict)
+    problems = {}
+    for number, row in enumerate(sheet.rows, 2):
+        cells = {key: row[position] for key, position in positions.items()}
+        ids = [as_name(cells.pop((name, None), None)) for name in IDS]
+        conversation, participant, turn_of_row = ids
+        filled = {key: cell for key, cell in cells.items() if not is_blank(cell)}
+        if number <= declared.header_rows or QUESTIONS.isdisjoint(name for name, _ in filled):
             continue
-        number = as_number(row[key])
-        if number is not None and key in from_0:
-            number += 1
-        if key == TURN:
-            if number not in range(1, len(turns) + 1):
-                return 0, "no such turn"
-            messages.add(turns[int(number) - 1])
-        elif number in turns:
-            messages.add(int(number))
-        else:
-            return 0, "this message is none of the assistant's"
-    if not messages:
-        return 0, "nothing says which turn"
-    if len(messages) > 1:
-        return 0, f"{' and '.join(KEYS)} name different turns"
-    return messages.pop(), ""
+        if conversation not in turns_of:
+            problems[number, "TaskId", None] = f"no conversation has the id {conversation!r}"
+            continue
+        for (name, turn_of_column), cell in filled.items():
+            place = (number, name, turn_of_column)
+            turn = turn_of_column
+            if name in OF_TURNS:
+                turn = turn or as_number(turn_of_row)
+                turns = turns_of[conversation]
+                if turn not in range(1, turns + 1):
+                    problems[place] = f"turn {turn}, of {count_of(turns, 'turn')}"
+            answers = ratings[conversation, participant, turn]
+            earlier_row, earlier = answers.setdefault(name, (number, cell))
+            is_equal = name not in OF_TURNS and as_name(earlier) == as_name(cell)
+            if earlier_row != number and not is_equal:
+                problems[place] = (
+                    f"{cell!r:.40}, and {earlier!r:.40} in row {earlier_row} for the same; declare PID if two people "
+                    "rated the conversation"
+                )
+    if not ratings and not problems:
+        problems[declared.header_rows + 1, "TaskId", None] = (
+            "no answer stands in this row, or below"
+        )
+    if problems:
+        lines = []
+        for (number, *key), problem in problems.items():
+            column = sheet.header[positions[tuple(key)]]
+            lines.append(f"{declared.table}: row {number}, column {column!r}: {problem}")
+        fix = (
+            f"{count_of(len(lines), 'problem')}; nothing was written. Correct the table or its map."
+        )
+        raise UserError("\n".join([*lines[:PROBLEMS_SHOWN], fix]))
+    return ratings
 
 
-def workbook_sheets(joined: Joined) -> list[Sheet]:
-    """Lay out conversations as the sheets Tasks and Messages of the official format."""
-    messages = []
-    for rated in joined.rated:
-        for number, message in enumerate(rated.chat.messages, 1):
-            cells = {
-                "TaskId": rated.task["TaskId"],
-                "MessageId": float(number),
-                "TimeOffsetSeconds": message.seconds,
-                "Role": message.role,
-                "Content": message.text,
-            }
-            if message.role == ASSISTANT:
-                cells.update(rated.ratings.get(number, {}))
-            messages.append(cells)
-    return official_sheets([rated.task for rated in joined.rated], messages)
+def workbook_sheets(
+    chats: Sequence[Chat], ratings: Ratings, characteristics: Sequence[str] = ()
+) -> dict[str, Sheet]:
+    """Lay out conversations as the sheets Tasks and Messages of the official format, and Participants if declared."""
+    people_of = defaultdict(dict)
+    for conversation, participant, _ in ratings:
+        people_of[conversation][participant] = None
+
+    def cells_of(*key) -> dict:
+        return {name: cell for name, (_, cell) in ratings.get(key, {}).items()}
+
+    tasks, messages = [], []
+    for chat in chats:
+        people = people_of.get(chat.id, [None])
+        for participant in people:
+            task = {"Model": chat.condition, "PreTaskChoice": chat.topic}
+            task.update(cells_of(chat.id, participant, None))
+            task["TaskId"] = chat.id if len(people) == 1 else f"{chat.id}:{participant}"
+            task["PID"] = participant or chat.participant
+            tasks.append(task)
+            turn = 0
+            for number, message in enumerate(chat.messages, 1):
+                cells = {
+                    "TaskId": task["TaskId"],
+                    "MessageId": float(number),
+                    "TimeOffsetSeconds": message.seconds,
+                    "Role": message.role,
+                    "Content": message.text,
+                }
+                if message.role == ASSISTANT:
+                    turn += 1
+                    cells.update(cells_of(chat.id, participant, turn))
+                messages.append(cells)
+    sheets = official_sheets(tasks, messages)
+    if characteristics:
+        names = ["PID", *characteristics]
+        rows = {}
+        for task in tasks:
+            if any(map(task.get, characteristics)):
+                row = list(map(task.get, names))
+                rows[tuple(row)] = row
+        sheets.append(Sheet("Participants", names, list(rows.values())))
+    return {sheet.name: sheet for sheet in sheets}
 
 
-def write_workbook(joined: Joined, out: Path, *, replace: bool = False) -> None:
-    """Write a workbook, and beside it the reading file in which its user says what the ratings mean.
+def write_workbook(
+    chats: Sequence[Chat], out: Path, ratings: Path | None = None, *, replace: bool = False
+) -> list[str]:
+    """Write a workbook of conversations, with the ratings in a table and the reading file that its map declares.
 
-    A reading file that is there already is kept, and the workbook read by it. If its reader finds an error other than
-    undeclared ratings in what would be written, nothing is.
+    If the map, the table or the workbook that would be made has an error, nothing is written. Gives what was joined.
     """
-    sheets = {sheet.name: sheet for sheet in workbook_sheets(joined)}
-    declared = reading_beside(out)
-    passes = read_passes(sheets, declared)
-    ignored = set() if declared.text else {"undeclared"}
-    if not declared.text or not joined.turns:
-        ignored.add("no-rating")
-    if any(diagnostic.kind not in ignored for diagnostic in passes.diagnostics.of(ERROR)):
-        raise WorkbookError(out, passes.diagnostics)
+    if ratings is None:
+        sheets = workbook_sheets(chats, {})
+        parse_workbook(out, sheets=sheets, rated=False)
+        write_sheets(sheets, out, replace=replace)
+        return []
+    declared = read_map(ratings)
+    reading = parse_reading(declared.reading, f"{ratings}.map.yml: reading")
+    require_free(reading_path(out), replace=replace)
+    if ratings.suffix.casefold() == ".xlsx":
+        table, *_ = read_sheets(ratings).values()
+    else:
+        table = read_table(ratings)
+    positions = find_columns(table.header, declared)
+    joined = join_ratings(table, positions, declared, chats)
+    sheets = workbook_sheets(chats, joined, declared.characteristics)
+    try:
+        parse_workbook(out, sheets=sheets, reading=reading)
+    except WorkbookError as error:
+        fix = (
+            f"Nothing was written. Its reading file is declared under reading: in {ratings}.map.yml"
+        )
+        raise UserError(f"{error}\n{fix}") from None
     write_sheets(sheets, out, replace=replace)
-    if declared.text:
-        return
-    place = write_reading(out, draft_of(passes))
-    if any(table.undeclared for table in passes.tables.values()):
-        joined.remarks.append(f"{place}: say there what the ratings mean, in place of the capitals")
+    write_reading(out, declared.reading)
+    lines = [f"{count_of(sum(map(len, joined.values())), 'cell')} joined"]
+    unused = [name for at, name in enumerate(table.header) if at not in positions.values()]
+    if unused:
+        lines.append(f"columns that are not declared: {', '.join(unused)}")
+    return lines

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.files import digest_of, parse_yaml, reading, write_whole
+from sense7.errors import UserError
+from sense7.files import digest_of, one_line, parse_yaml, reading, write_whole
 from sense7.study import ABSENT, DECLINED, NOT_RATED
 from sense7.taxonomy import CORE_COLUMNS, SCALE_OF, SCALES, TURN_RATING, Column, normalise_word
 from sense7.workbook.diagnostics import ERROR, WARNING, refusal
@@ -184,12 +185,33 @@ def reading_beside(path: str | Path) -> Reading:
     file = reading_path(path)
     if not file.exists():
         return parse_reading("reading: 1", f"{path}: no {file.name} beside it")
+    return parse_reading(_text_of(file), file)
+
+
+def read_declarations(path: Path, *, texts: Iterable[str], mappings: Iterable[str]) -> Mapping:
+    """Read another file of declarations: its keys hold texts or mappings; a UserError names any other key or value."""
+    content = _text_of(path)
+    try:
+        declared = _mapping(parse_yaml(content, scalars_are_texts=True), [*texts, *mappings])
+        for key, value in declared.items():
+            if key in mappings:
+                with _place(key):
+                    _mapping(value)
+            elif not isinstance(value, str) or not value:
+                raise ValueError(f"{key}: write a text, not {value!r:.60}")
+    except ValueError as error:
+        raise UserError(f"{path}: {one_line(error)}.") from None
+    return declared
+
+
+def _text_of(file: Path) -> str:
+    """The text of a file of declarations."""
     with reading(file) as stream:
         content = stream.read()
     try:
-        return parse_reading(content.decode("utf-8-sig"), file)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise refusal(file, "reading-file", problem="not in UTF-8; save it so") from None
+        raise UserError(f"{file}: not in UTF-8. Save it so.") from None
 
 
 def reading_digest(path: str | Path, sha256: str) -> str:
