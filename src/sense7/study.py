@@ -109,7 +109,7 @@ class Study:
         self,
         *,
         participants: Collection[str] | None = None,
-        conversations: Collection[str] | Collection[bool] | None = None,
+        conversations: Collection[str] | None = None,
         conditions: Collection[str] | None = None,
     ) -> Study:
         """Return the study of some of the conversations, with their messages, turns and participants.
@@ -120,8 +120,7 @@ class Study:
         Parameters
         ----------
         participants, conversations, conditions : collection of str, optional
-            Ids to keep; one id may be given alone. Each may also be a boolean mask with one value per row of
-            ``self.conversations``.
+            Ids to keep.
 
         Returns
         -------
@@ -132,7 +131,7 @@ class Study:
         Raises
         ------
         UserError
-            If an id is unknown, a mask has another length, no criterion is given, or no conversation is left.
+            If an id is unknown, or no conversation is left.
 
         Examples
         --------
@@ -141,45 +140,30 @@ class Study:
         >>> study = Study("mine", frame, frame, frame, participants=None, columns=pd.DataFrame())
         >>> study.subset(conditions=["b"])
         <Study mine (subset): 1 participant, 1 conversation, 1 condition, 1 turn>
-        >>> study.subset(conversations=study.conversations["participant"] == "P1").turns["conversation"].tolist()
-        ['C1']
         >>> study.subset(participants=["P1", "P9"])
         Traceback (most recent call last):
-        sense7.errors.UserError: The study mine has no participant 'P9'. Known: 'P1', 'P2'.
+        sense7.errors.UserError: The study mine has no participant 'P9'. Known: 'P1', 'P2' (of 2).
         """
         criteria = {
             "participant": participants,
             "conversation": conversations,
             "condition": conditions,
         }
-        criteria = {name: ids for name, ids in criteria.items() if ids is not None}
-        if not criteria:
-            raise UserError(
-                "subset wants participants, conversations or conditions: give at least one of them."
-            )
-        import numpy as np  # what a build looks at first needs none
-
-        meets_all = np.ones(len(self.conversations), dtype=bool)
+        chosen = self.conversations
         for name, ids in criteria.items():
-            column = self.conversations[name]
-            items = [ids] if isinstance(ids, str) else list(ids)
-            if items and all(isinstance(item, bool | np.bool_) for item in items):
-                meets_all &= np.array(items, dtype=bool)
+            if ids is None:
                 continue
-            present = set(column.dropna())
-            unknown = [item for item in items if item not in present]
-            if unknown:
-                names = [repr(item) for item in sorted(present)[:5]]
-                more = " ..." if len(present) > 5 else ""
-                raise UserError(
-                    f"The study {self.name} has no {name} {unknown[0]!r}. Known: {', '.join(names)}{more}."
-                )
-            meets_all &= column.isin(items).to_numpy()
-        if not meets_all.any():
-            raise UserError(
-                f"No conversation of the study {self.name} meets {' and '.join(criteria)} together."
-            )
-        chosen = self.conversations[meets_all].reset_index(drop=True)
+            present = sorted(set(self.conversations[name].dropna()))
+            for item in ids:
+                if item not in present:
+                    names = ", ".join(map(repr, present[:5]))
+                    raise UserError(
+                        f"The study {self.name} has no {name} {item!r}. Known: {names} (of {len(present)})."
+                    )
+            chosen = chosen[chosen[name].isin(list(ids))]
+        if chosen.empty:
+            raise UserError(f"No conversation of the study {self.name} meets all criteria.")
+        chosen = chosen.reset_index(drop=True)
 
         def only(frame: pd.DataFrame, key: str) -> pd.DataFrame:
             return frame[frame[key].isin(chosen[key])].reset_index(drop=True)

@@ -192,7 +192,7 @@ EDITS = {
     "type of cell unknown": (MESSAGES, SECOND, '<c r="C3" t="zz"><v>20.0</v></c>', IN_MESSAGES),
     "one part under thousands of names": (
         *("xl/workbook.xml", "</sheets>", f"{MANY}</sheets>"),
-        ["Tasks", "T0"],
+        ["mine.xlsx", "workbook.xml"],
     ),
     "stray cell beyond the last corner": (
         *stray('<row r="99999999"><c r="ZZZZ99999999"><v>1</v></c></row>'),
@@ -200,7 +200,7 @@ EDITS = {
     ),
     "stray cell without a place": (
         *stray(NUMBERLESS),
-        ["mine.xlsx", "sheet Tasks", "column 16,001"],
+        ["mine.xlsx", "sheet Tasks", "<c/>"],
     ),
 }
 PARTS = {
@@ -561,7 +561,7 @@ BOMBS = {
         lambda b: b.edited(
             *stray("""<row r="7"><c x=' r="A7"' r="XFD1048576"><v>1</v></c></row>""")
         ),
-        CORNER,
+        ["mine.xlsx", "sheet Tasks", "<c x="],
     ),
     "place of ten digits": (
         lambda b: b.edited(*stray('<row r="9999999999"><c r="A9999999999"><v>1</v></c></row>')),

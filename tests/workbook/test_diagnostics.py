@@ -39,6 +39,7 @@ def test_as_plain_values_it_has_its_rows_and_how_many():
         "position": 2,
         "rows": [2, 7],
         "value": "3",
+        "values": ["3"],
         "problem": diagnostic.problem,
         "fix": diagnostic.fix,
         "count": 2,

@@ -48,7 +48,9 @@ def test_small_parts():
 def errors_of(sheets, reading=None):
     with pytest.raises(WorkbookError) as caught:
         parse_sheets(sheets, **({} if reading is None else {"reading": reading}))
-    return {(item.kind, item.sheet, item.rows) for item in caught.value.diagnostics.of("error")}
+    return {
+        (item.kind, item.sheet, tuple(item.rows)) for item in caught.value.diagnostics.of("error")
+    }
 
 
 @pytest.mark.parametrize(
@@ -66,11 +68,11 @@ def test_a_conversation_that_stands_twice_is_refused_with_both_rows(minimal_shee
 
 def test_a_message_that_stands_twice_is_refused_with_both_rows(minimal_sheets):
     found = errors_of(minimal_sheets(messages={"MessageId": [1.0, 2.0, 2.0, 4.0] * 4}))
-    assert ("twice", "Messages", (3, 4)) in found
+    assert [rows[:2] for kind, _, rows in found if kind == "twice"] == [(3, 4)]
     same = {"MessageId": ..., "Role": ["user", "assistant", "assistant", "user"] * 4}
     said = ["Hello", "I see.", "I see.", "Bye"] * 4
     found = errors_of(minimal_sheets(messages={**same, "Content": said}))
-    assert ("twice", "Messages", (3, 4)) in found
+    assert [rows[:2] for kind, _, rows in found if kind == "twice"] == [(3, 4)]
     other = ["Hello", "I see.", "And?", "Bye"] * 4
     assert len(parse_sheets(minimal_sheets(messages={**same, "Content": other})).turns) == 8
 

@@ -50,6 +50,7 @@ REFUSED = {
     "{reading: 1, exceptions: {Affective: {scale: [9, 1], missingValues: ['8']}}}": ["Affective", "8"],
     "{reading: 1, defaults: {turn ratings: {categories: [a, b], missingValues: [b]}}}": ["b"],
     "{reading: 1, exceptions: {Content: {scale: [1, 5]}}}": ["Content"],
+    "{reading: 1, exceptions: {Warmth: {scale: [1, 5]}}}": ["Warmth"],
     "{reading: 1, characteristics: {Age: numbers}}": ["Age", "number"],
     "{reading: 1, characteristics: {Age: {categories: [a]}}}": ["Age"],
     "{reading: &a 1, prompted: *a}": ["line 1", "alias"],
@@ -68,7 +69,6 @@ def test_what_is_not_foreseen_is_refused_by_its_place(text):
     [
         ("{reading: 1, sheets: {Aufgaben: Tasks}}", "'Aufgaben'"),
         ("{reading: 1, columns: {Q1: Retry}}", "'Q1'"),
-        ("{reading: 1, exceptions: {Warmth: {scale: [1, 5]}}}", "'Warmth'"),
         ("{reading: 1, characteristics: {Income: number}}", "'Income'"),
         ("{reading: 1, prompted: nobody}", "'nobody'"),
     ],

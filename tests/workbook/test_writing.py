@@ -46,9 +46,7 @@ def test_empty_it_is_refused_with_what_is_to_be_filled(path):
         "no-conversation",
         "no-rating",
     }
-    naming.check(
-        caught.value, path, "sheet Tasks", "sheet Messages", "make the", "sense7 judge run"
-    )
+    naming.check(caught.value, path, "sheet Tasks", "sheet Messages", "sense7 judge run")
 
 
 def test_filled_in_it_is_read_without_a_diagnostic(path):

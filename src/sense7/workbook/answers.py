@@ -1,8 +1,7 @@
 """Cells of answer scales to levels and states: the one path from a cell to a level."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -20,9 +19,12 @@ FREQUENT = 3
 LONGEST_ANSWER = 100
 """Characters of a longer text are not searched for a number: it is no answer on a scale."""
 
-_NUMBER = r"([+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+))"
-_NUMBER_FIRST = re.compile(rf"[(\[]?{_NUMBER}[\s:=.,;/|)\]\u2013-]*[(\[]?(\D+?)[)\]]?", re.ASCII)
-_WORD_FIRST = re.compile(rf"(\D+?)[\s:=,;/|(\[\u2013-]*{_NUMBER}[)\]]?", re.ASCII)
+_NUMBER = r"(?P<number>[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+))"
+_FORMS = (
+    re.compile(rf"[(\[]?{_NUMBER}[\s:=.,;/|)\]\u2013-]*[(\[]?(?P<word>\D+?)[)\]]?", re.ASCII),
+    re.compile(rf"(?P<word>\D+?)[\s:=,;/|(\[\u2013-]*{_NUMBER}[)\]]?", re.ASCII),
+)
+"""A number before its word, and a word before its number."""
 
 
 def split_number(text: str, decimal: str = ".") -> tuple[float | None, str]:
@@ -34,16 +36,12 @@ def split_number(text: str, decimal: str = ".") -> tuple[float | None, str]:
     ((4.0, 'good'), (None, 'very good'))
     """
     answer = normalise_word(text)
-    number, word = None, answer
-    if len(answer) <= LONGEST_ANSWER:
-        number_first, word_first = _NUMBER_FIRST.fullmatch(answer), _WORD_FIRST.fullmatch(answer)
-        if number_first:
-            number, word = as_number(number_first[1], decimal), number_first[2].strip()
-        elif word_first:
-            number, word = as_number(word_first[2], decimal), word_first[1].strip()
-    if number is None:
-        return None, answer
-    return number, word
+    for form in _FORMS if len(answer) <= LONGEST_ANSWER else ():
+        match = form.fullmatch(answer)
+        number = as_number(match["number"], decimal) if match else None
+        if number is not None:
+            return number, match["word"].strip()
+    return None, answer
 
 
 def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float, str]:
@@ -74,7 +72,8 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
     if number is not None and answers.scale is not None:
         if not answers.scale.holds(number):
             return np.nan, UNREADABLE
-        if not answers.agrees(number, level):
+        middle = (1 + answers.size) / 2
+        if (answers.scale.rescaled(number, answers.size) - middle) * (level - middle) < 0:
             return np.nan, AGAINST
     return level, RATED
 
@@ -83,7 +82,9 @@ def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels (NaN if there is none) and states, for every column of a table with a scale."""
     read = {}
     asked = 0
-    for column in table.rated_columns:
+    for column in table.columns:
+        if column.scale is None:
+            continue
         levels, states = _read_column(table, column)
         read[column.name] = levels, states
         asked += bool((states != STATES.index(ABSENT)).any())
@@ -95,56 +96,42 @@ def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
     """Levels and states of a column; its values that can't be read are reported."""
-    answers = table.reading.answers_of(column)
+    reading = table.reading
+    answers = reading.answers_of(column)
     cells = table.cells(column.official)
     keys = distinct_keys(cells)
-    code_of = {}
-    texts = []
-    levels = []
-    states = []
+    read = {}
+    unreadable = {}
     for key, cell in dict(zip(keys, cells, strict=True)).items():
-        level, state = level_of(cell, answers, table.reading.decimal)
-        code_of[key] = len(texts)
-        texts.append(as_text(cell))
-        levels.append(level)
-        states.append(state)
-    codes = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
-
-    rows_of = {}
-    against = []
-    unreadable = Counter()
-    for code, state in enumerate(states):
-        if state in (UNREADABLE, AGAINST):
-            rows_of[texts[code]] = np.flatnonzero(codes == code) + 2
-            unreadable[texts[code].strip()] += len(rows_of[texts[code]])
+        level, state = level_of(cell, answers, reading.decimal)
         if state == AGAINST:
-            against.append(texts[code])
-            states[code] = UNREADABLE
-    state_codes = np.array([STATES.index(state) for state in states], dtype=np.int8)[codes]
-    read = np.array(levels, dtype=float)[codes]
-    answered = int((state_codes != STATES.index(ABSENT)).sum())
-    if against:
-        table.add("number-against-word", column.official, rows_of[against[0]], against[0])
-    if _is_refused(table, unreadable, answered):
-        frequent = [f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(12)]
-        values = ", ".join(frequent)
-        if len(unreadable) > len(frequent):
-            values += f" and {len(unreadable) - len(frequent):,} more"
-        table.undeclared.add(column.official)
-        if not table.reading.leaves_out:
-            table.add("undeclared", column.official, values=values, answered=answered)
-        else:
-            table.add("column-left-out", column.official, values=values, answered=answered)
-            read[:] = np.nan
-            state_codes[state_codes != STATES.index(ABSENT)] = STATES.index(UNREADABLE)
-    else:
+            table.add("number-against-word", column.official, [keys.index(key) + 2], cell)
+            state = UNREADABLE
+        if state == UNREADABLE:
+            unreadable[key] = as_text(cell).strip()
+        read[key] = level, STATES.index(state)
+    levels = np.array([read[key][0] for key in keys], dtype=float)
+    states = np.array([read[key][1] for key in keys], dtype=np.int8)
+    is_answered = states != STATES.index(ABSENT)
+    rows_of = defaultdict(list)
+    for row, key in enumerate(keys if unreadable else (), 2):
+        if key in unreadable:
+            rows_of[unreadable[key]].append(row)
+    counts = Counter({text: len(rows) for text, rows in rows_of.items()})
+    is_frequent = not reading.leaves_out and max(counts.values(), default=0) >= FREQUENT
+    if counts.total() <= reading.largest_unreadable * is_answered.sum() and not is_frequent:
         for text, rows in rows_of.items():
             table.add("unreadable", column.official, rows, text)
-    return read, state_codes
-
-
-def _is_refused(table, unreadable: Mapping[str, int], answered: int) -> bool:
-    """Whether more is unreadable than slips: too large a share, or a value of one's own workbook that is frequent."""
-    if unreadable.total() > table.reading.largest_unreadable * answered:
-        return True
-    return not table.reading.leaves_out and max(unreadable.values(), default=0) >= FREQUENT
+        return levels, states
+    table.undeclared.add(column.official)
+    values = [f"{value[:30]!r} ({count:,})" for value, count in counts.most_common(12)]
+    if len(counts) > len(values):
+        values.append(f"{len(counts) - len(values):,} more")
+    words = {"values": ", ".join(values), "answered": int(is_answered.sum())}
+    if reading.leaves_out:
+        table.add("column-left-out", column.official, **words)
+        levels[:] = np.nan
+        states[is_answered] = STATES.index(UNREADABLE)
+    else:
+        table.add("undeclared", column.official, **words)
+    return levels, states

@@ -1,10 +1,9 @@
-"""What a reader found wrong or strange: located, counted, with how to fix it."""
+"""Findings of the reader about a file: located, counted, with how to fix them."""
 
 import functools
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -16,14 +15,13 @@ WARNING = "warning"
 NOTICE = "notice"
 SEVERITIES = (ERROR, WARNING, NOTICE)
 ROWS_SHOWN = 5
+VALUES_SHOWN = 3
 VALUE_SHOWN = 60
-MOST_VALUES = 10
-"""Diagnostics that differ in their value only are one diagnostic if there are more than this many."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Diagnostic:
-    """One thing found, with every place where it stands; ``rows`` are counted from 1, ``position`` from 0."""
+    """One problem, with every place where it stands; ``rows`` are counted from 1, ``position`` from 0."""
 
     severity: str
     kind: str
@@ -32,13 +30,24 @@ class Diagnostic:
     sheet: str
     column: str = ""
     position: int | None = None
-    rows: tuple[int, ...] = ()
-    value: str = ""
+    rows: list[int] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         """Number of places; 1 for what has no row."""
         return max(1, len(self.rows))
+
+    @property
+    def value(self) -> str:
+        """The cells' different values, the first ones if there are many."""
+        texts = []
+        for value in self.values[:VALUES_SHOWN]:
+            texts.append(value if len(value) <= VALUE_SHOWN else f"{value[:VALUE_SHOWN]}…")
+        text = ", ".join(texts)
+        if len(self.values) > VALUES_SHOWN:
+            text += f" and {len(self.values) - VALUES_SHOWN:,} others"
+        return text
 
     @property
     def place(self) -> str:
@@ -49,35 +58,29 @@ class Diagnostic:
         if self.column:
             parts.append(f"column {self.column}")
         if self.rows:
-            first_rows = self.rows[:ROWS_SHOWN]
-            noun, names = "row", map(str, first_rows)
+            noun = "row"
+            names = list(map(str, self.rows[:ROWS_SHOWN]))
             if self.position is not None:
-                noun, names = "cell", [cell_name(self.position, row) for row in first_rows]
+                noun = "cell"
+                names = [cell_name(self.position, row) for row in self.rows[:ROWS_SHOWN]]
             if len(self.rows) > 1:
                 noun += "s"
+            if len(self.rows) > ROWS_SHOWN:
+                names[-1] += f" and {len(self.rows) - ROWS_SHOWN:,} more"
             parts.append(f"{noun} {', '.join(names)}")
-        text = ", ".join(parts)
-        if len(self.rows) > ROWS_SHOWN:
-            text += f" and {len(self.rows) - ROWS_SHOWN:,} more"
-        return text
+        return ", ".join(parts)
 
     def __str__(self) -> str:
         text = f"{self.problem} Fix: {self.fix}"
         if self.value:
-            text = f"{_shorten(self.value)!r}: {text}"
+            text = f"{self.value!r}: {text}"
         if self.place:
             text = f"{self.place}: {text}"
         return plain(text)
 
     def to_dict(self) -> dict:
         """As plain values for JSON, the count included."""
-        return {**asdict(self), "rows": list(self.rows), "count": self.count}
-
-
-def _shorten(text: str, length: int = VALUE_SHOWN) -> str:
-    if len(text) > length:
-        return f"{text[:length]}…"
-    return text
+        return {**vars(self), "value": self.value, "count": self.count}
 
 
 @functools.cache
@@ -94,11 +97,11 @@ def refusal(where: object, entry: str, **words: object) -> UserError:
     return UserError(f"{where}: {texts['problem'].format_map(words)} {texts['fix']}")
 
 
-@dataclass
 class Diagnostics:
-    """Diagnostics of one file, collected while it is read; equal ones are one, with all their rows."""
+    """Diagnostics of one file, collected while it is read; equal ones are one, with all their rows and values."""
 
-    _places: dict[Diagnostic, dict[str, list[int]]] = field(default_factory=dict)
+    def __init__(self):
+        self._found: dict[tuple, Diagnostic] = {}
 
     def add(
         self,
@@ -106,44 +109,35 @@ class Diagnostics:
         location: Mapping,
         rows: Sequence[int] | None = None,
         value: object = "",
+        severity: str = "",
         **words: object,
     ) -> None:
-        """Add what stands under ``entry`` in diagnostics.toml, or further rows of one that is there already.
+        """Add an entry of diagnostics.toml, or further rows of one that is there already.
 
         Nothing if ``rows`` is empty: there is no such row.
         """
         if rows is not None and not len(rows):
             return
         texts = _entries()[entry]
-        severity = words.pop("severity", None) or texts.get("severity", WARNING)
-        diagnostic = Diagnostic(
-            severity=severity,
-            kind=entry,
-            problem=texts["problem"].format_map(words),
-            fix=texts["fix"].format_map(words),
-            **location,
+        severity = severity or texts.get("severity", WARNING)
+        problem, fix = (texts[name].format_map(words) for name in ("problem", "fix"))
+        key = (entry, problem, *location.values())
+        diagnostic = self._found.setdefault(
+            key, Diagnostic(severity, entry, problem, fix, **location)
         )
-        rows_of_value = self._places.setdefault(diagnostic, {}).setdefault(as_text(value), [])
-        if rows is not None:
-            rows_of_value.extend(map(int, rows))
+        diagnostic.rows.extend(map(int, () if rows is None else rows))
+        text = as_text(value)
+        if text and text not in diagnostic.values:
+            diagnostic.values.append(text)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Errors, then warnings, then notices; otherwise in the order in which they were found."""
-        diagnostics = []
-        for diagnostic, values in self._places.items():
-            rows_of_values = values
-            if len(values) > MOST_VALUES:
-                first_values = [_shorten(value, 20) for value in list(values)[:3]]
-                value = f"{', '.join(first_values)} and {len(values) - 3:,} others"
-                rows_of_values = {value: sorted(chain.from_iterable(values.values()))}
-            for value, rows in rows_of_values.items():
-                diagnostics.append(replace(diagnostic, value=value, rows=tuple(rows)))
         for severity in SEVERITIES:
-            yield from (item for item in diagnostics if item.severity == severity)
+            yield from self.of(severity)
 
     def of(self, *severities: str) -> list[Diagnostic]:
         """Diagnostics of some severities."""
-        return [diagnostic for diagnostic in self if diagnostic.severity in severities]
+        return [found for found in self._found.values() if found.severity in severities]
 
 
 class WorkbookError(UserError):
@@ -152,13 +146,11 @@ class WorkbookError(UserError):
     def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
         self.diagnostics = diagnostics
         errors, warnings = diagnostics.of(ERROR), diagnostics.of(WARNING)
+        found_by = ""
         if strict:
             errors, warnings = errors + warnings, []
-        reason = "found by --strict"
-        if diagnostics.of(ERROR):
-            verb = "makes" if len(errors) == 1 else "make"
-            reason = f"that {verb} the analysis impossible"
-        lines = [f"{path}: {count_of(len(errors), 'thing')} {reason}"]
+            found_by = ", found by --strict"
+        lines = [f"{path}: {count_of(len(errors), 'thing')} to mend{found_by}"]
         lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in errors]
         if warnings:
             lines.append(f"  and {count_of(len(warnings), 'warning')}:")
@@ -167,12 +159,10 @@ class WorkbookError(UserError):
 
 
 def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:
-    """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name, most places first."""
-    places, counts = Counter(), Counter()
-    for warning in warnings:
-        places[warning.kind] += warning.count
-        counts[warning.kind] += 1
+    """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name."""
     by_kind = {}
-    for name, number in places.most_common():
-        by_kind[name] = {"warnings": counts[name], "places": number}
+    for warning in sorted(warnings, key=attrgetter("count"), reverse=True):
+        counts = by_kind.setdefault(warning.kind, {"warnings": 0, "places": 0})
+        counts["warnings"] += 1
+        counts["places"] += warning.count
     return by_kind

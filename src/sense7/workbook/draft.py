@@ -60,14 +60,11 @@ def draft_of(passes: Passes) -> str:
 
 
 def _has_official_columns(passes: Passes) -> bool:
+    """Whether all columns of the official workbook are there; suffixes of PostTaskEmpathy_ are not published."""
     for official, columns in CORE_COLUMNS.items():
-        table = passes.tables.get(official)
-        if table is None:
+        names = {c.official for c in columns if not c.official.startswith("PostTaskEmpathy_")}
+        if official not in passes.tables or names - passes.tables[official].positions.keys():
             return False
-        for column in columns:
-            is_matched = column.official in table.positions
-            if not is_matched and not column.official.startswith("PostTaskEmpathy_"):
-                return False
     return True
 
 
@@ -92,36 +89,30 @@ def _names(passes: Passes) -> list[str]:
 
 
 def _scales(passes: Passes) -> list[str]:
-    """Lines for each scale of which some answers are not declared, with all values in its columns."""
+    """Lines for each scale with answers that are not declared, with all values in its columns."""
     lines = []
     for scale in SCALES:
-        values, columns = Counter(), []
+        values, undeclared = Counter(), []
         for table in passes.tables.values():
             for column in table.columns:
                 if column.scale is scale:
                     values.update(as_name(cell) for cell in table.cells(column.official))
-                    if column.official in table.undeclared:
-                        columns.append(column.official)
-        if not columns:
+                    undeclared += {column.official} & table.undeclared
+        if not undeclared:
             continue
-        texts = [value for value, _ in values.most_common() if value is not None]
-        numbers = [as_number(text) for text in texts if as_number(text) is not None]
-        words = [text for text in texts if as_number(text) is None]
-        lines.append(f"  {scale.name}: # {', '.join(columns)}")
+        del values[None]
+        numbers = [as_number(text) for text in values if as_number(text) is not None]
+        lines.append(f"  {scale.name}: # {', '.join(undeclared)}")
         if numbers:
-            numbers_in_use = f"numbers from {min(numbers):g} to {max(numbers):g}"
-            lines.append(
-                f"    scale: [LEAST, MOST] # {numbers_in_use}; a missing-value code is no end"
-            )
+            ends = f"numbers from {min(numbers):g} to {max(numbers):g}"
+            lines.append(f"    scale: [LEAST, MOST] # {ends}; a missing-value code is no end")
+        words = [(text, count) for text, count in values.most_common() if as_number(text) is None]
         if words:
             lines.append("    categories: # the level of each, on the scale")
-            for word in words[:MOST_VALUES]:
-                entry = f"{{value: {_quoted(word)}, level: LEVEL}}"
-                lines.append(f"      - {entry} # {values[word]:,} times")
-        labels = ", ".join(LABELS)
-        lines.append(
-            f"    # missingValues: [{{value: VALUE, label: LABEL}}] # LABEL is one of {labels}"
-        )
+        for word, count in words[:MOST_VALUES]:
+            lines.append(f"      - {{value: {_quoted(word)}, level: LEVEL}} # {count:,} times")
+        labels = f"LABEL is one of {', '.join(LABELS)}"
+        lines.append(f"    # missingValues: [{{value: VALUE, label: LABEL}}] # {labels}")
     if lines:
         lines.insert(0, "defaults:")
     return lines

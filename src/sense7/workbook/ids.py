@@ -40,6 +40,14 @@ def cell_name(column: int, row: int) -> str:
     return f"{letters}{row}"
 
 
+def column_number(letters: str) -> int:
+    """Column of a cell's letters, counted from 0: AB is 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number - 1
+
+
 def is_blank(cell) -> bool:
     """Whether a cell holds nothing, or nothing but space."""
     return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))

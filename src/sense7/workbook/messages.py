@@ -1,5 +1,6 @@
 """The pass over sheet Messages: one row per message, one row per assistant turn, and their order."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,10 +10,10 @@ import numpy as np
 
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.conversations import Columns
-from sense7.workbook.ids import MISSING_TEXTS, as_name, as_number, as_texts, is_blank
+from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_texts, is_blank
 from sense7.workbook.reading import ROLES
 from sense7.workbook.table import Table
-from sense7.workbook.xlsx import LONGEST_TEXT, may_be_cut
+from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
 
 _ESCAPED = re.compile(
     r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos|nbsp|[lr][sd]quo|hellip|[mn]dash);", re.I
@@ -46,11 +47,19 @@ def read_messages(
     is_rated = np.any([np.isfinite(ratings[name][0]) for name in RATING_NAMES], axis=0)
     table.add("rating-elsewhere", "", np.flatnonzero(is_rated & is_message & ~is_turn) + 2)
 
-    position, turn, problems = order_of(names, message_id, is_turn)
+    position = np.zeros(len(names), dtype=np.int64)
+    turn = np.zeros(len(names), dtype=np.int64)
+    rows_in_order, unordered = order_of(names, message_id)
+    back_in_time = []
+    for rows in rows_in_order:
+        position[rows] = np.arange(1, len(rows) + 1)
+        turn_rows = [row for row in rows if is_turn[row]]
+        turn[turn_rows] = np.arange(1, len(turn_rows) + 1)
+        timed_rows = [row for row in rows if np.isfinite(seconds[row])]
+        back_in_time += [row for last, row in pairwise(timed_rows) if seconds[row] < seconds[last]]
     if "MessageId" in table.positions:
-        table.add("message-order", "MessageId", problems)
-    rows_back = _rows_back_in_time(position, seconds, names)
-    table.add("time-goes-back", "TimeOffsetSeconds", rows_back)
+        table.add("message-order", "MessageId", np.sort(unordered) + 2)
+    table.add("time-goes-back", "TimeOffsetSeconds", np.sort(back_in_time) + 2)
 
     message_rows, is_kept = np.flatnonzero(is_message), is_message.tolist()
     messages: Columns = {
@@ -81,10 +90,7 @@ def read_messages(
         name = header
         while name in turns:
             name += "'"
-        if header in ratings:
-            turns[name] = ratings[header][0][turn_rows]
-        else:
-            turns[name] = list(compress(table.cells(header), is_turn.tolist()))
+        turns[name] = list(compress(table.cells(header), is_turn.tolist()))
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
         table.add("no-rating")
     with_message = set(names)
@@ -94,26 +100,24 @@ def read_messages(
 
 
 def _keys(table: Table, names: Sequence, roles: Sequence, content: Sequence) -> list[tuple | None]:
-    """What says that two rows are one message: MessageId, or else role and text right after each other."""
+    """Keys that two rows of one message share: MessageId, or else role and text right after each other."""
     keys = []
     runs = {}  # conversation -> role and text of its last row, and the row in which they began
-    for row, (name, cell) in enumerate(zip(names, table.cells("MessageId"), strict=True), 2):
-        message = (roles[row - 2], content[row - 2])
-        if runs.get(name, (None,))[0] != message:
-            runs[name] = message, row
-        identifier = as_name(cell)
-        if name is None or (identifier is None and is_blank(message[1])):
-            keys.append(None)
-        elif identifier is None:
-            keys.append((name, f"in row {runs[name][1]}"))
-        else:
-            keys.append((name, identifier))
+    identifiers = as_names(table.cells("MessageId"))
+    columns = zip(names, identifiers, roles, content, strict=True)
+    for row, (name, identifier, role, text) in enumerate(columns, 2):
+        if runs.get(name, (None,))[0] != (role, text):
+            runs[name] = (role, text), row
+        key = (name, identifier or f"in row {runs[name][1]}")
+        if name is None or (identifier is None and is_blank(text)):
+            key = None
+        keys.append(key)
     return keys
 
 
 def order_of(
-    conversations: Sequence[str | None], message_id: np.ndarray, is_turn: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    conversations: Sequence[str | None], message_id: np.ndarray
+) -> tuple[list[list[int]], list[int]]:
     """Order the messages of each conversation: by MessageId where every message has one of its own, else by rows.
 
     Parameters
@@ -122,54 +126,30 @@ def order_of(
         Conversation of each message; None for a message of none.
     message_id : array
         Its MessageId; NaN if it has none that can be read.
-    is_turn : array
-        Whether it is a turn of the assistant.
 
     Returns
     -------
-    position, turn, problems
-        Places from 1 of each message within its conversation, and among its turns (0 for what has none); rows of the
-        sheet whose MessageId is missing or below the one before it.
+    rows, unordered
+        Rows of each conversation in the order of its messages; rows whose MessageId is missing or below the one before.
 
     Examples
     --------
-    >>> numbers, is_turn = np.array([2.0, 1.0, np.nan]), np.array([True, False, True])
-    >>> position, turn, problems = order_of(["a", "a", "b"], numbers, is_turn)
-    >>> position.tolist(), turn.tolist(), problems
-    ([2, 1, 1], [1, 0, 1], [3, 4])
+    >>> order_of(["a", "a", "b"], np.array([2.0, 1.0, np.nan]))
+    ([[1, 0], [2]], [1, 2])
     """
-    position = np.zeros(len(conversations), dtype=np.int64)
-    turn = np.zeros(len(conversations), dtype=np.int64)
     numbers = message_id.tolist()
     rows_of = defaultdict(list)
     for row, name in enumerate(conversations):
         if name is not None:
             rows_of[name].append(row)
-    is_missing = np.isnan(message_id)
-    problems = []
+    unordered = []
     for rows in rows_of.values():
-        missing = [row for row in rows if is_missing[row]]
-        problems += missing
+        missing = [row for row in rows if math.isnan(numbers[row])]
+        unordered += missing
         if not missing and len({numbers[row] for row in rows}) == len(rows):
-            problems += [row for last, row in pairwise(rows) if numbers[row] < numbers[last]]
+            unordered += [row for last, row in pairwise(rows) if numbers[row] < numbers[last]]
             rows.sort(key=numbers.__getitem__)
-        position[rows] = np.arange(1, len(rows) + 1)
-        turn_rows = [row for row in rows if is_turn[row]]
-        turn[turn_rows] = np.arange(1, len(turn_rows) + 1)
-    return position, turn, [row + 2 for row in sorted(problems)]
-
-
-def _rows_back_in_time(
-    position: np.ndarray, seconds: np.ndarray, names: Sequence[str | None]
-) -> list[int]:
-    """Rows of messages that were written before the message before them, of those whose time is known."""
-    number_of = {}
-    numbers = np.array([number_of.setdefault(name, len(number_of)) for name in names], dtype=int)
-    indices = np.flatnonzero((position > 0) & np.isfinite(seconds))
-    in_order = indices[np.lexsort((position[indices], numbers[indices]))]
-    is_same_conversation = np.diff(numbers[in_order]) == 0
-    goes_back = is_same_conversation & (np.diff(seconds[in_order]) < 0)
-    return sorted((in_order[1:][goes_back] + 2).tolist())
+    return list(rows_of.values()), unordered
 
 
 def _report_texts(table: Table) -> None:
@@ -178,24 +158,24 @@ def _report_texts(table: Table) -> None:
         cut, escaped = [], []
         for row, cell in enumerate(table.cells(official), 2):
             if isinstance(cell, str):
-                if may_be_cut(cell):
+                if len(cell) >= LONGEST_TEXT // 2 and LONGEST_TEXT in (
+                    len(cell),
+                    utf16_units(cell),
+                ):
                     cut.append(row)
                 if "&" in cell and _ESCAPED.search(cell):
                     escaped.append(row)
-        table.add("cut-text", official, cut, longest=f"{LONGEST_TEXT:,}")
+        table.add("cut-text", official, cut, longest=LONGEST_TEXT)
         table.add("escaped-text", official, escaped)
 
 
 def _numbers(table: Table, official: str, lowest: float = -np.inf) -> np.ndarray:
     """A column of plain numbers; other cells are NaN, with a warning."""
-    cells = table.cells(official)
-    # Nearly all are numbers already; one by one only what is not.
-    values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
-    values[~(np.isfinite(values) & (values >= lowest))] = np.nan
-    for index in np.flatnonzero(np.isnan(values)).tolist():
-        number = as_number(cells[index], table.reading.decimal)
+    values = np.full(len(table.sheet.rows), np.nan)
+    for index, cell in enumerate(table.cells(official)):
+        number = as_number(cell, table.reading.decimal)
         if number is not None and number >= lowest:
             values[index] = number
-        elif not is_blank(cells[index]):
-            table.add("not-a-number", official, [index + 2], cells[index])
+        elif not is_blank(cell):
+            table.add("not-a-number", official, [index + 2], cell)
     return values

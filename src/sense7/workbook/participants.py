@@ -1,7 +1,6 @@
 """The pass over the sheet with one row per participant, found by its PID column."""
 
 from collections.abc import Mapping
-from operator import itemgetter
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from sense7 import taxonomy
 from sense7.taxonomy import normalise_word
 from sense7.workbook.conversations import Columns
 from sense7.workbook.diagnostics import Diagnostics
-from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_text
+from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_text, is_blank
 from sense7.workbook.reading import Characteristic, Reading
 from sense7.workbook.table import Table, official_sheet_name
 from sense7.workbook.xlsx import Sheet
@@ -26,26 +25,24 @@ def find_participants(
     That is the sheet called Participants, or else, of those with a column PID and no column TaskId, the first in which
     nobody stands twice.
     """
-    candidates = []
     used = {table.sheet.name for table in tables.values()}
     used.update((taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET))
-    for sheet in sheets.values():
-        if sheet.name in used:
-            continue
+    further = [sheet for sheet in sheets.values() if sheet.name not in used]
+    chosen = None
+    best = (2, 0)
+    for sheet in further:
         columns = [normalise_word(reading.columns.get(name, name)) for name in sheet.header]
         is_named = official_sheet_name(sheet.name, reading) == "Participants"
         if "pid" in columns and (is_named or "taskid" not in columns):
             people = as_names(sheet.column(columns.index("pid")))
-            candidates.append((not is_named, len(set(people)) < len(people), sheet))
-        else:
-            diagnostics.add("unknown-sheet", {"sheet": sheet.name})
-    if not candidates:
-        return None
-    *_, chosen = min(candidates, key=itemgetter(0, 1))
-    for *_, sheet in candidates:
+            order = (not is_named, len(set(people)) < len(people))
+            if order < best:
+                chosen, best = sheet, order
+    for sheet in further:
         if sheet is not chosen:
-            location = {"sheet": sheet.name}
-            diagnostics.add("further-participants", location, chosen=chosen.name)
+            diagnostics.add("unknown-sheet", {"sheet": sheet.name})
+    if chosen is None:
+        return None
     return Table("Participants", chosen, reading, diagnostics)
 
 
@@ -88,24 +85,20 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
 
 def _read_characteristic(table: Table, header: str, declared: Characteristic) -> list | np.ndarray:
     """Numbers where that is declared, or where all that is answered are numbers; otherwise the names of groups."""
-    cells = table.cells(header)
-    texts = list(map(as_text, cells))
+    texts = list(map(as_text, table.cells(header)))
     texts = table.without_missing(header, texts, MISSING_TEXTS - {"None"}, declared.missing)
-    numbers = np.full(len(cells), np.nan)
+    numbers = []
     not_numbers = []
-    for index, text in enumerate(texts):
-        if text is not None and text.strip():
-            number = as_number(cells[index], table.reading.decimal)
-            if number is None:
-                not_numbers.append(index)
-            else:
-                numbers[index] = number
+    for row, text in enumerate(texts, 2):
+        number = as_number(text, table.reading.decimal)
+        if number is None and not is_blank(text):
+            not_numbers.append(row)
+        numbers.append(np.nan if number is None else number)
     is_number = declared.type == "number"
     if declared.type is None:
         is_number = not not_numbers and bool(np.isfinite(numbers).any())
     if not is_number:
-        names = as_names(texts)
-        return [declared.labels.get(name, name) for name in names]
-    for index in not_numbers:
-        table.add("not-a-number", header, [index + 2], texts[index])
-    return numbers
+        return [declared.labels.get(name, name) for name in as_names(texts)]
+    for row in not_numbers:
+        table.add("not-a-number", header, [row], texts[row - 2])
+    return np.array(numbers, dtype=float)

@@ -12,9 +12,10 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import digest_of, one_line, parse_yaml, reading, write_whole
 from sense7.study import ABSENT, DECLINED, NOT_RATED
-from sense7.taxonomy import CORE_COLUMNS, SCALE_OF, SCALES, TURN_RATING, Column, normalise_word
+from sense7.taxonomy import CORE_COLUMNS, SCALE_OF, SCALES, Column, normalise_word
 from sense7.workbook.diagnostics import ERROR, WARNING, refusal
 from sense7.workbook.ids import as_name, as_number
+from sense7.workbook.tables import decoded
 
 LABELS = {"not applicable": NOT_RATED, "declined": DECLINED, "missing": ABSENT}
 """Label of a value that is no answer -> state of its cells."""
@@ -23,21 +24,6 @@ ROLES = ("user", "assistant", "error")
 SHEETS = (*CORE_COLUMNS, "Participants")
 TYPES = ("number", "group", "leave out")
 """What a column of the participants' sheet can be declared to be."""
-
-_KEYS = (
-    "reading",
-    "unforeseen",
-    "unreadable",
-    "decimal",
-    "sheets",
-    "columns",
-    "roles",
-    "missingValues",
-    "prompted",
-    "defaults",
-    "exceptions",
-    "characteristics",
-)
 
 STANDARD = """\
 # How sense7 reads the workbook beside this file: the page on the format describes it.
@@ -92,11 +78,6 @@ class Answers:
     words: Mapping[str, float] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
 
-    def agrees(self, number: float, level: float) -> bool:
-        """Whether a number and the level of the word beside it lie on one side of the middle of the scale."""
-        middle = (1 + self.size) / 2
-        return (self.scale.rescaled(number, self.size) - middle) * (level - middle) >= 0
-
 
 @dataclass(frozen=True)
 class Characteristic:
@@ -149,7 +130,7 @@ class Reading:
             return self.prompted, "as the reading file says"
         parts = " or ".join(self.prompted)
         names = []
-        for condition in sorted(set(conditions)):
+        for condition in set(conditions):
             if any(part in condition.casefold() for part in self.prompted):
                 names.append(condition)
         if len(names) == 1:
@@ -158,9 +139,9 @@ class Reading:
 
     def require_names(self, key: str, present: Iterable[str]) -> None:
         """Refuse a name under a key that the workbook does not have."""
-        names = {"prompted": [self.prompted], "exceptions": self.answers}.get(key)
+        names = getattr(self, key)
         present = list(present)
-        for name in names or getattr(self, key):
+        for name in [names] if isinstance(names, str) else names:
             if name not in present:
                 problem = f"{key}: there is no {name!r}; the workbook has {', '.join(present[:40])}"
                 raise refusal(self.where, "reading-file", problem=problem)
@@ -175,8 +156,6 @@ def reading_path(path: str | Path) -> Path:
     'mine.xlsx.reading.yml'
     """
     path = Path(path)
-    if path.name in ("", ".."):  # such as . for the folder one is in
-        path = path.resolve()
     return path.with_name(f"{path.name}.reading.yml")
 
 
@@ -207,11 +186,7 @@ def read_declarations(path: Path, *, texts: Iterable[str], mappings: Iterable[st
 def _text_of(file: Path) -> str:
     """The text of a file of declarations."""
     with reading(file) as stream:
-        content = stream.read()
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError(f"{file}: not in UTF-8. Save it so.") from None
+        return decoded(stream.read(), file, "Save it in UTF-8.")
 
 
 def reading_digest(path: str | Path, sha256: str) -> str:
@@ -266,27 +241,43 @@ def parse_reading(text: str, where: object = "the reading file") -> Reading:
         share = as_number(content.get("unreadable", "0.05"))
         if share is None or not 0 <= share <= 1:
             raise ValueError("unreadable is a share, such as 0.05")
+        unforeseen = content.get("unforeseen", "refuse")
+        decimal = content.get("decimal", ".")
+        if unforeseen not in ("refuse", "leave out") or decimal not in (".", ","):
+            raise ValueError("write unforeseen: refuse or leave out, and decimal: . or ,")
         missing = _missing(content.get("missingValues", []))
         characteristics = {}
         for name, entry in _mapping(content.get("characteristics", {})).items():
             with _place(name):
                 characteristics[as_name(name)] = _characteristic(entry, missing)
+        names = {}
+        for key, officials in (("sheets", SHEETS), ("columns", SCALE_OF), ("roles", ROLES)):
+            names[key] = {}
+            for name, official in _mapping(content.get(key, {})).items():
+                if official not in officials:
+                    choices = ", ".join(officials)
+                    raise ValueError(f"{key}: {name}: {official} is none of {choices}")
+                names[key][as_name(name)] = official
         return Reading(
             where,
             text=text if len(content) > 1 else "",
-            leaves_out=_choice(content, "unforeseen", ("refuse", "leave out")) == "leave out",
+            leaves_out=unforeseen == "leave out",
             largest_unreadable=share,
-            decimal=_choice(content, "decimal", (".", ",")),
-            sheets=_names(content, "sheets", SHEETS),
-            columns=_names(content, "columns", SCALE_OF),
-            roles=_names(content, "roles", ROLES),
+            decimal=decimal,
             missing=missing,
             prompted=_prompted(content.get("prompted", "")),
             answers=_answers(content),
             characteristics=characteristics,
+            **names,
         )
     except ValueError as error:
         raise refusal(where, "reading-file", problem=error) from None
+
+
+_KEYS = {
+    *("reading", "unforeseen", "unreadable", "decimal", "sheets", "columns", "roles"),
+    *("missingValues", "prompted", "defaults", "exceptions", "characteristics"),
+}
 
 
 def _answers(content: Mapping) -> dict[str, Answers]:
@@ -296,36 +287,31 @@ def _answers(content: Mapping) -> dict[str, Answers]:
     defaults = _mapping(content.get("defaults", {}), [scale.name for scale in SCALES])
     for scale in SCALES:
         with _place(scale.name):
-            words = {**official_defaults()[scale.name]}
-            del words["scale"]
+            usual = {**official_defaults()[scale.name]}
+            del usual["scale"]
             answers[scale.name] = Answers(scale.size)
-            for entry in (words, everywhere, defaults.get(scale.name, {})):
+            for entry in (usual, everywhere, defaults.get(scale.name, {})):
                 answers[scale.name] = _overlaid(answers[scale.name], entry)
     for name, entry in _mapping(content.get("exceptions", {})).items():
         with _place(name):
-            scale = SCALE_OF.get(name, TURN_RATING)
-            if scale is None:
-                raise ValueError("this column holds no answers on a scale")
-            answers[name] = _overlaid(answers[scale.name], entry)
+            if not SCALE_OF.get(name):
+                raise ValueError("no column of the format that holds answers on a scale")
+            answers[name] = _overlaid(answers[SCALE_OF[name].name], entry)
     return answers
 
 
 def _overlaid(answers: Answers, entry: object) -> Answers:
     """How answers are read that differ by an entry: its scale and its words replace, its missing values are added."""
     entry = _mapping(entry, ("scale", "categories", "missingValues"))
-    scale = answers.scale
-    words = answers.words
-    missing = answers.missing
+    scale, words, missing = answers.scale, answers.words, answers.missing
     declared = _missing(entry.get("missingValues", []))
     if "scale" in entry:
-        ends = []
-        if isinstance(entry["scale"], list):
-            ends = list(map(as_number, entry["scale"]))
+        ends = list(map(as_number, entry["scale"])) if isinstance(entry["scale"], list) else []
         if len(ends) != 2 or None in ends or ends[0] == ends[1]:
             raise ValueError(f"scale: {entry['scale']}: write what means least and most: [1, 7]")
         scale = Interval(*ends)
     if "categories" in entry:
-        words = _words(entry["categories"], answers.size, scale)
+        words = _words(entry["categories"], scale or Interval(1, answers.size), answers.size)
         missing = {value: label for value, label in missing.items() if value not in words}
     for value in (*missing, *declared):
         number = as_number(value)
@@ -337,26 +323,27 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
     return Answers(answers.size, scale, words, missing)
 
 
-def _words(categories: object, size: int, scale: Interval | None) -> dict[str, float]:
+def _words(categories: object, scale: Interval, size: int) -> dict[str, float]:
     """Word -> level: words in order, those of one level as a list; or entries of value and level."""
-    scale = scale or Interval(1, size)
     if not isinstance(categories, list) or len(categories) < 2:
         raise ValueError("categories: write words, or entries of value and level")
-    levels = {}
-    are_entries = isinstance(categories[0], Mapping)
-    for number_of_level, category in enumerate(categories):
-        spellings = category if isinstance(category, list) else [category]
-        level = 1 + (size - 1) * number_of_level / (len(categories) - 1)
-        if are_entries:
+    words = []
+    for index, category in enumerate(categories):
+        if isinstance(categories[0], Mapping):
             entry = _mapping(category, ("value", "level"))
-            spellings, number = [entry.get("value")], as_number(entry.get("level"))
+            number = as_number(entry.get("level"))
             if number is None or not scale.holds(number):
-                raise ValueError(f"{spellings[0]}: its level is no number from {scale}")
-            level = scale.rescaled(number, size)
-        for spelling in spellings:
-            if not isinstance(spelling, str) or normalise_word(spelling) in levels:
-                raise ValueError(f"categories: {spelling}: no word (value), or there twice")
-            levels[normalise_word(spelling)] = level
+                raise ValueError(f"{entry.get('value')}: its level is no number from {scale}")
+            words.append((entry.get("value"), scale.rescaled(number, size)))
+        else:
+            level = 1 + (size - 1) * index / (len(categories) - 1)
+            spellings = category if isinstance(category, list) else [category]
+            words += [(spelling, level) for spelling in spellings]
+    levels = {}
+    for word, level in words:
+        if not isinstance(word, str) or normalise_word(word) in levels:
+            raise ValueError(f"categories: {word}: no word (value), or there twice")
+        levels[normalise_word(word)] = level
     return levels
 
 
@@ -385,42 +372,21 @@ def _characteristic(entry: object, missing: Mapping) -> Characteristic:
     for item in entry.get("categories", []):
         category = _mapping(item, ("value", "label"))
         labels[as_name(category.get("value"))] = category.get("label")
-    default = "group" if labels else None
-    type_of_column = entry.get("type", default)
+    type_of_column = entry.get("type", "group" if labels else None)
     if type_of_column not in (*TYPES, None) or None in (*labels, *labels.values()):
         raise ValueError(f"write {', '.join(TYPES)}, or categories of value and label")
-    return Characteristic(
-        type_of_column, labels, {**missing, **_missing(entry.get("missingValues", []))}
-    )
+    missing = {**missing, **_missing(entry.get("missingValues", []))}
+    return Characteristic(type_of_column, labels, missing)
 
 
 def _prompted(value: object) -> str | tuple[str, ...]:
     """Name of the prompted condition, or parts of names."""
     if isinstance(value, str):
         return as_name(value) or ""
-    if isinstance(value, Mapping):
-        parts = _mapping(value, ("contains",)).get("contains")
-        if isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts):
-            return tuple(part.casefold() for part in parts)
-    raise ValueError("prompted: write the name of a condition, or contains: with parts of it")
-
-
-def _names(content: Mapping, key: str, accepted: Iterable[str]) -> dict[str, str]:
-    """Name in the workbook -> name of the format."""
-    names = {}
-    for name, official in _mapping(content.get(key, {})).items():
-        if official not in accepted:
-            raise ValueError(f"{key}: {name}: {official} is none of {', '.join(accepted)}")
-        names[as_name(name)] = official
-    return names
-
-
-def _choice(content: Mapping, key: str, choices: tuple[str, ...]) -> str:
-    """Value of a key, the first choice if it is not there."""
-    value = content.get(key, choices[0])
-    if value not in choices:
-        raise ValueError(f"{key}: write {' or '.join(choices)}")
-    return value
+    parts = value.get("contains") if isinstance(value, Mapping) and len(value) == 1 else None
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, str) for part in parts):
+        raise ValueError("prompted: write the name of a condition, or contains: with parts of it")
+    return tuple(map(str.casefold, parts))
 
 
 def _mapping(value: object, keys: Iterable[str] | None = None) -> Mapping:
@@ -429,7 +395,7 @@ def _mapping(value: object, keys: Iterable[str] | None = None) -> Mapping:
         raise ValueError(f"expected KEY: VALUE, not {value!r:.60}")
     for key in value:
         if not isinstance(key, str) or (keys is not None and key not in keys):
-            raise ValueError(f"unknown key {key}; use {', '.join(keys or ['texts'])}")
+            raise ValueError(f"unknown key {key}; use {', '.join(sorted(keys or ['texts']))}")
     return value
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
-from sense7.taxonomy import SCALE_OF, SCALES
 from sense7.workbook.answers import read_answers
 from sense7.workbook.conversations import Columns, read_conversations
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError
@@ -214,33 +213,29 @@ class Passes:
         if isinstance(reading.prompted, str) and reading.prompted and self.conversations:
             conditions = {name for name in self.conversations["condition"] if name}
             reading.require_names("prompted", sorted(conditions))
-        if "Messages" in self.tables:
-            scales = [scale.name for scale in SCALES]
-            further = self.tables["Messages"].further
-            reading.require_names("exceptions", [*scales, *SCALE_OF, *further])
 
     def columns(self) -> dict[str, list]:
         """What became of each column of the format."""
         columns = defaultdict(list)
-        # Ratings count where they belong, in assistant turns.
-        for official, answers, counted_rows in (
-            ("Tasks", self.answers, slice(None)),
-            ("Messages", self.ratings, self.turns["row"] - 2),
-        ):
+        for official in KEY_COLUMNS:
             table = self.tables[official]
             for column in table.columns:
                 position = table.positions.get(column.official)
                 lowest = highest = math.nan
                 unreadable = 0
-                if column.scale:
-                    states = answers[column.name][1][counted_rows]
+                if column.scale is None:
+                    filled = sum(not is_blank(cell) for cell in table.cells(column.official))
+                else:
+                    states = self.answers.get(column.name, (None, None))[1]
+                    if (
+                        official == "Messages"
+                    ):  # ratings count where they belong, in assistant turns
+                        states = self.turns[f"{column.name}_state"]
                     filled = int((states != STATES.index(ABSENT)).sum())
                     unreadable = int((states == STATES.index(UNREADABLE)).sum())
                     scale = self.reading.answers_of(column).scale
                     if scale and (scale.lowest, scale.highest) != (1, column.scale.size):
                         lowest, highest = scale.lowest, scale.highest
-                else:
-                    filled = sum(not is_blank(cell) for cell in table.cells(column.official))
                 record = {
                     "sheet": official,
                     "column": column.official,

@@ -9,7 +9,6 @@ import numpy as np
 from sense7.taxonomy import (
     CORE_COLUMNS,
     DIMENSION_NAMES,
-    TURN_RATING,
     Column,
     normalise_word,
 )
@@ -24,7 +23,7 @@ KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 LARGEST_ID = 10**15
 """A spreadsheet keeps no more digits than this number has."""
 
-_AFTER_TASK = "PostTaskEmpathy_"
+AFTER_TASK = "PostTaskEmpathy_"
 
 
 def official_sheet_name(name: str, reading: Reading) -> str:
@@ -53,56 +52,43 @@ class Table:
         self.further: dict[str, int] = {}
         self.undeclared: set[str] = set()
         self._cells = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.header)
-        self._find_columns()
+        for position, header in enumerate(sheet.header):
+            if header.strip() or any(cell is not None for cell in self._cells[position]):
+                self._add_column(position, header.strip() or f"column {position + 1}")
         if not sheet.visible or sheet.hidden:
             self.add("hidden", "", sheet.hidden or None)
         for entry, cells in (("error-cell", sheet.errors), ("formula", sheet.formulas)):
             for position, row in cells:
                 self.add(entry, position, [row])
         missing = [key for key in KEY_COLUMNS.get(official, ()) if key not in self.positions]
-        present = ", ".join(filter(None, sheet.header)) or "none"
         for key in missing:
+            present = ", ".join(filter(None, sheet.header)) or "none"
             self.add("missing-key-column", key, key=key, present=present)
         self.has_keys = not missing
 
-    def _find_columns(self) -> None:
-        officials = {normalise_word(column.official): column.official for column in self.columns}
-        for position, header in enumerate(self.sheet.header):
-            name = header.strip()
-            declared = normalise_word(self.reading.columns.get(name, name))
-            official = officials.get(declared) or self._dimension_after_task(declared)
-            if official in self.positions:
-                self.add("duplicate-column", position, official=official)
-            elif official:
-                self.positions[official] = position
-            elif name or any(cell is not None for cell in self._cells[position]):
-                name = name or f"column {position + 1}"
-                while name in self.further:
-                    name += "'"
-                self.further[name] = position
-                if self.official == "Tasks" and declared.startswith(normalise_word(_AFTER_TASK)):
-                    self.add("unmatched-column", position, dimensions=", ".join(DIMENSION_NAMES))
-                elif self.official in CORE_COLUMNS:
-                    self.add("unknown-column", position)
-
-    def _dimension_after_task(self, name: str) -> str | None:
-        """Official name of a column that begins as those of conversations, if it names one dimension."""
-        if self.official != "Tasks" or not name.startswith(normalise_word(_AFTER_TASK)):
-            return None
-        suffix = name.removeprefix(normalise_word(_AFTER_TASK))
-        dimensions = [name for name in DIMENSION_NAMES if normalise_word(name) in suffix]
-        if len(dimensions) != 1:
-            return None
-        return f"{_AFTER_TASK}{dimensions[0]}"
-
-    @property
-    def rated_columns(self) -> list[Column]:
-        """Columns with a scale: those of the format, and further ratings of turns that the reading file declares."""
-        columns = [column for column in self.columns if column.scale]
-        if self.official == "Messages":
-            declared = [name for name in self.further if name in self.reading.answers]
-            columns += [Column(name, name, TURN_RATING) for name in declared]
-        return columns
+    def _add_column(self, position: int, name: str) -> None:
+        """Find the official column that a header names, or keep it as a further one."""
+        declared = normalise_word(self.reading.columns.get(name, name))
+        officials = [column.official for column in self.columns]
+        matches = [official for official in officials if normalise_word(official) == declared]
+        start = normalise_word(AFTER_TASK)
+        is_after_task = self.official == "Tasks" and declared.startswith(start)
+        if is_after_task and not matches:
+            suffix = declared.removeprefix(start)
+            dimensions = [name for name in DIMENSION_NAMES if normalise_word(name) in suffix]
+            matches = [f"{AFTER_TASK}{dimension}" for dimension in dimensions]
+        if len(matches) == 1 and matches[0] not in self.positions:
+            self.positions[matches[0]] = position
+            return
+        while name in self.further:
+            name += "'"
+        self.further[name] = position
+        if len(matches) == 1:
+            self.add("duplicate-column", position, official=matches[0])
+        elif is_after_task:
+            self.add("unmatched-column", position, dimensions=", ".join(DIMENSION_NAMES))
+        elif self.official in CORE_COLUMNS:
+            self.add("unknown-column", position)
 
     def cells(self, name: str) -> tuple:
         """Cells of a column by its official name, or that of a further one; all None where the column is missing."""
@@ -123,7 +109,7 @@ class Table:
         if isinstance(column, str):
             position = self.positions.get(column, self.further.get(column))
         if position is not None:
-            column = self.sheet.header[position].strip()
+            column = "".join(self.sheet.header[position : position + 1]).strip()
             column = column or f"{cell_name(position, 1).rstrip('1')} (no name)"
         location = {"sheet": self.sheet.name, "column": column, "position": position}
         words = {"limit": self.reading.largest_unreadable, **words}

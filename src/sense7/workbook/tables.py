@@ -38,13 +38,10 @@ def table_files(folder: str | Path) -> list[Path]:
     files = [path for path in paths if path.suffix.casefold() == ".csv"]
     if not files:
         raise refusal(folder, "no-table", reason="no .csv file lies there")
-    file_of = {}
     for path in files:
-        name = path.stem.casefold()
-        if name in file_of:
-            reason = f"{file_of[name].name} and {path.name} are one"
-            raise refusal(folder, "no-table", reason=reason)
-        file_of[name] = path
+        alike = [file.name for file in files if file.stem.casefold() == path.stem.casefold()]
+        if len(alike) > 1:
+            raise refusal(folder, "no-table", reason=f"{' and '.join(alike)} are one")
     return files
 
 
@@ -107,26 +104,19 @@ def read_table(path: Path, decimal: str = ".") -> Sheet:
     decoded(content, path, 'Save it again as CSV in UTF-8 (in a spreadsheet program: "CSV UTF-8").')
     # Line by line: a StringIO takes four bytes for each character of the file.
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-    sample = list(itertools.islice(lines, 500))
-    separator_line = _SEPARATOR.fullmatch(sample[0]) if sample else None
+    names = next(lines, "")
+    separator_line = _SEPARATOR.fullmatch(names)
     if separator_line:
-        sample.pop(0)
         delimiter = separator_line[1]
+        names = next(lines, "")
     else:
-        fits = {delimiter: _fit(sample, delimiter) for delimiter in ",;\t|"}
-        delimiter = max(fits, key=fits.get)  # the first of equal ones
-    is_spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
-    table = csv.reader(
-        itertools.chain(sample, lines),
-        delimiter=delimiter,
-        skipinitialspace=is_spaced,
-        strict=True,
-    )
+        delimiter = max(",;\t|", key=names.count)  # the first of equal ones
+    table = csv.reader(itertools.chain([names], lines), delimiter=delimiter, strict=True)
     rows = []
     shared_cells = {}
     try:
-        names = without_end(next(table, []), "")
-        header = [name[1:] if is_guarded(name) else name for name in names]
+        cells = without_end(next(table, []), "")
+        header = [cell[1:] if is_guarded(cell) else cell for cell in cells]
         if not header:
             raise refusal(path, "no-table", reason="row 1 names no column")
         for number, cells in enumerate(table, 2):
@@ -146,26 +136,3 @@ def read_table(path: Path, decimal: str = ".") -> Sheet:
         reason = f"no CSV, at or before line {line} ({one_line(error)})"
         raise refusal(path, "no-csv", row=len(rows) + 2, reason=reason) from None
     return Sheet(path.stem, header, without_end(rows, [None] * len(header)))
-
-
-def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, int]:
-    """How well lines are a table with a separator: unbroken, with rows as wide as the names, or else narrower."""
-    table = csv.reader(lines, delimiter=delimiter, strict=True)
-    widths = []
-    is_unbroken = True
-    try:
-        for cells in table:
-            if cells:
-                widths.append(len(cells))
-    except csv.Error:
-        is_unbroken = table.line_num == len(lines)  # at its end the sample may cut a text in two
-    if not widths or widths[0] < 2:
-        return False, 0, 0
-    width_of_names, *row_widths = widths
-    fit = 0
-    for width in row_widths:
-        if width == width_of_names:
-            fit += 2
-        elif 1 < width < width_of_names:
-            fit += 1
-    return is_unbroken, fit / max(1, len(row_widths)), width_of_names
