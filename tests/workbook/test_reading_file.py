@@ -201,16 +201,20 @@ def test_the_draft_lists_all_that_is_not_declared_and_is_refused_until_it_is_fil
     assert load(path).turns["Affective"].tolist() == [5.0] * 8
 
 
-def test_the_draft_names_sheets_columns_and_roles(tmp_path, sense7):
-    write_sheets(german_sheets(), tmp_path / "mine.xlsx")
-    assert sense7("check", tmp_path / "mine.xlsx", "--draft")[0] == 0
-    naming.check(reading_path(tmp_path / "mine.xlsx").read_text("utf-8"), '"Verlauf": SHEET')
-    sheets = german_sheets()
-    sheets["Messages"] = Sheet("Messages", ["TaskId", "Rolle"], [["T1", "KI"]])
-    sheets["Tasks"] = Sheet("Tasks", ["PID", "TaskId"], [["P1", "T1"]])
-    write_sheets(sheets, tmp_path / "other.xlsx")
-    assert sense7("check", tmp_path / "other.xlsx", "--draft")[0] == 0
-    naming.check(reading_path(tmp_path / "other.xlsx").read_text("utf-8"), '"Rolle": COLUMN')
+def test_what_a_reading_file_lacks_is_printed_until_nothing_is(tmp_path, sense7):
+    """Names of sheets, then of columns, then roles and answers: the file is completed in three steps."""
+    path = tmp_path / "mine.xlsx"
+    write_sheets(german_sheets(), path)
+    assert sense7("check", path, "--draft")[0] == 0
+    naming.check(reading_path(path).read_text("utf-8"), '"Verlauf": SHEET', '"Q7_1"')
+    for lines, lacks in ((4, '"Nutzer": COLUMN'), (6, '"KI": ROLE'), (7, "sehr gut")):
+        declared = "\n".join(GERMAN.split("\n")[:lines])
+        write_reading(path, declared)
+        code, out, _ = sense7("check", path, "--draft")
+        assert (code, reading_path(path).read_text("utf-8")) == (0, declared)
+        naming.check(out, lacks)
+    write_reading(path, GERMAN)
+    assert sense7("check", path)[0] == 0
 
 
 def test_the_draft_of_a_workbook_with_all_official_columns_is_the_official_file(

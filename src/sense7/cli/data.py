@@ -22,7 +22,11 @@ def check(
     data: Workbook,
     strict: Strict = False,
     draft: Annotated[
-        bool, option("Write FILE.reading.yml, to be filled in, where there is none.", "--draft")
+        bool,
+        option(
+            "Write FILE.reading.yml, to be filled in; print what one that is there lacks.",
+            "--draft",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:

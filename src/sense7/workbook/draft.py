@@ -1,17 +1,16 @@
-"""The draft of a reading file: all of a workbook that nobody declared yet, to be filled in."""
+"""The draft of a reading file: names, words and numbers of a workbook that nobody declared yet, to be filled in."""
 
 import json
 from collections import Counter
 from pathlib import Path
 
-from sense7.errors import UserError
 from sense7.taxonomy import CORE_COLUMNS, SCALES
 from sense7.workbook.ids import as_name, as_number
 from sense7.workbook.reading import (
     LABELS,
     ROLES,
     official_text,
-    parse_reading,
+    reading_beside,
     reading_path,
     write_reading,
 )
@@ -22,40 +21,38 @@ MOST_VALUES = 40
 """Values of a scale that the draft lists, the most frequent first."""
 
 
-def write_draft(path: Path) -> Path:
-    """Write the draft of a workbook's reading file beside it, never over one that is there.
+def write_draft(path: Path) -> str:
+    """Write the draft of a workbook's reading file beside it, and give its path; where one is there, what it lacks.
 
-    Where all columns of the official workbook are there, that is its reading file.
+    Where all columns of the official workbook are there, the draft is its reading file.
     """
-    draft = reading_path(path)
-    if draft.exists():
-        raise UserError(f"{draft}: is there already. Complete it, or remove it to have a draft.")
-    reading = parse_reading("reading: 1", path)
+    is_there = reading_path(path).exists()
+    reading = reading_beside(path)
     passes = read_passes(sheets_of(path, reading), reading)
-    if _has_official_columns(passes):
-        return write_reading(path, official_text())
-    return write_reading(path, draft_of(passes))
+    if is_there:
+        return draft_of(passes)
+    text = official_text() if _has_official_columns(passes) else draft_of(passes)
+    return str(write_reading(path, text))
 
 
 def draft_of(passes: Passes) -> str:
-    """A reading file with what nobody declared; it is refused until what stands in capitals in it is filled in."""
+    """A reading file with all that nobody declared; it is refused until its words in capitals are replaced."""
     lines = [
         "# How sense7 reads the workbook beside this file. Fill in what stands in capitals; remove what is not needed.",
         "# The page on the format describes every key.",
         "reading: 1",
     ]
     lines += _names(passes)
-    if passes.conversations is not None:
+    if passes.conversations is not None and not passes.reading.prompted:
         conditions = sorted({name for name in passes.conversations["condition"] if name})
         lines.append(
             f"prompted: '' # the condition with the empathy prompt, of {_listed(conditions)}"
         )
     lines += _scales(passes)
     people = passes.tables.get("Participants")
-    if people is not None:
-        lines.append(
-            f"# characteristics: number, group or leave out of each of {_listed(people.further)}"
-        )
+    if people is not None and not passes.reading.characteristics:
+        names = _listed(people.further)
+        lines.append(f"# characteristics: number, group or leave out of each of {names}")
     return "\n".join(lines) + "\n"
 
 
@@ -73,15 +70,20 @@ def _names(passes: Passes) -> list[str]:
     lines = []
     if not passes.tables.keys() >= KEY_COLUMNS.keys():
         lines.append("sheets: # Tasks, Messages or Participants")
-        lines += [f"  {_quoted(name)}: SHEET" for name in passes.sheets]
+        for name, sheet in passes.sheets.items():
+            lines.append(f"  {_quoted(name)}: SHEET # columns {_listed(sheet.header)}")
+    missing, further = [], []
     for table in passes.tables.values():
         if not table.has_keys:
-            missing = [c.official for c in table.columns if c.official not in table.positions]
-            lines.append(f"columns: # missing in {_quoted(table.sheet.name)}: {', '.join(missing)}")
-            lines += [f"  {_quoted(name)}: COLUMN" for name in table.further]
+            missing += [c.official for c in table.columns if c.official not in table.positions]
+            further += table.further
+    if further:
+        lines.append(f"columns: # missing are {', '.join(dict.fromkeys(missing))}")
+        lines += [f"  {_quoted(name)}: COLUMN" for name in dict.fromkeys(further)]
     messages = passes.tables.get("Messages")
     if messages is not None:
-        roles = {as_name(cell) for cell in messages.cells("Role")} - {None, *ROLES}
+        declared = messages.reading.roles
+        roles = {as_name(cell) for cell in messages.cells("Role")} - {None, *ROLES, *declared}
         if roles:
             lines.append(f"roles: # {', '.join(ROLES)}")
             lines += [f"  {_quoted(role)}: ROLE" for role in sorted(roles)]
