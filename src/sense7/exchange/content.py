@@ -118,7 +118,9 @@ def moment_of(value: object, where: str) -> datetime.datetime | None:
         if isinstance(value, str) and ":" in value:
             return datetime.datetime.fromisoformat(value)
         if is_number(value) and abs(value) < 1e14:
-            seconds = value / 1000 if abs(value) >= 1e11 else value
+            seconds = value
+            if abs(value) >= 1e11:
+                seconds /= 1000
             return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
     except (OverflowError, ValueError):
         pass

@@ -45,13 +45,15 @@ def summary(chats: Iterable[Chat], left_out: Counter) -> list[str]:
     >>> summary([Chat("a", (Message("user", "Hi"), Message("assistant", "Hello")))], Counter(image=1))
     ['1 conversation, 2 messages, 1 of them by the assistant', 'left out: image (1)']
     """
-    sides = Counter(message.role for chat in chats for message in chat.messages)
-    counts = [f"{name} ({number:,})" for name, number in sorted(left_out.items())]
+    sides = Counter()
+    for chat in chats:
+        sides.update(message.role for message in chat.messages)
+    counts = [f"{name} ({number:,})" for name, number in sorted(left_out.items())] or ["nothing"]
     conversations = count_of(len(chats), "conversation")
     messages = count_of(sides.total(), "message")
     return [
         f"{conversations}, {messages}, {sides[ASSISTANT]:,} of them by the assistant",
-        f"left out: {', '.join(counts) or 'nothing'}",
+        f"left out: {', '.join(counts)}",
     ]
 
 
@@ -65,15 +67,15 @@ def read_transcript(text: str, where: str) -> Chat:
     if start.strip() or not pieces:
         pieces = [start.strip(), ""]
     messages = []
-    for beginning, said in zip(pieces[::2], pieces[1::2], strict=True):
+    for beginning, text_between in zip(pieces[::2], pieces[1::2], strict=True):
         if beginning not in _SPEAKERS:
             raise UserError(
                 f"{where}: line {line}: {beginning!r:.40}: begin each message with User: or Assistant: at the start of "
                 "a line, written like this, and nothing before the first."
             )
-        spoken = whole_text(said.removeprefix(" ").rstrip("\r\n"), where)
-        messages.append(Message(_SPEAKERS[beginning], spoken))
-        line += said.count("\n")
+        message = whole_text(text_between.removeprefix(" ").rstrip("\r\n"), where)
+        messages.append(Message(_SPEAKERS[beginning], message))
+        line += text_between.count("\n")
     if len({message.role for message in messages}) < 2:
         raise UserError(f"{where}: expected messages of both sides, begun by User: and Assistant:.")
     return Chat("", tuple(messages))
@@ -85,14 +87,13 @@ def read_record(record: object, where: str, left_out: list[str]) -> Chat:
         return read_transcript(record, where)
     if isinstance(record, list):
         record = {"messages": record}
-    keys = record.keys() if isinstance(record, dict) else ()
-    if "mapping" in keys:
+    if isinstance(record, dict) and "mapping" in record:
         return read_tree(record, where, left_out)
-    if set(keys) & set(LISTS):
+    if isinstance(record, dict) and not record.keys().isdisjoint(LISTS):
         return read_list(record, where, left_out)
     raise UserError(
-        f"{where}: no conversation (keys: {', '.join(keys):.200}). Expected messages or contents (a list of "
-        "messages), or mapping (ChatGPT's data export). Turn another format into a list of messages first."
+        f"{where}: {record!r:.80}: no conversation. Expected messages or contents (a list of messages), or mapping "
+        "(ChatGPT's data export). Turn another format into a list of messages first."
     )
 
 
@@ -112,10 +113,8 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
         yield str(path), text
         return
     value = parsed(content, str(path))
-    first = value[0] if isinstance(value, list) and value else None
-    if isinstance(value, dict) or (isinstance(first, dict) and "role" in first):
-        yield str(path), value
-        return
+    if isinstance(value, dict) or (value and isinstance(value[0], dict) and "role" in value[0]):
+        value = [value]
     for number, record in enumerate(value, 1):
         yield f"{path}: conversation {number}", record
 
@@ -201,7 +200,9 @@ def read_chats(
                 continue
             _refuse_log(chat, where, histories)
             name = as_name(chat.id) or f"{path.stem}-{number}"
-            key = (path, name) if new_ids else name
+            key = name
+            if new_ids:
+                key = (path, name)
             if key in place_of:
                 raise UserError(
                     f"{where}: the id {name[:60]!r} is also that of {place_of[key]}. In a log with a line for each "
@@ -209,10 +210,12 @@ def read_chats(
                     "own, or those of several files --new-ids."
                 )
             place_of[key] = where
+            if new_ids:
+                name = f"c{len(chats) + 1}"
             condition_of = {None: chat.condition, BY_MODEL: chat.model}
             chat = replace(
                 chat,
-                id=f"c{len(chats) + 1}" if new_ids else whole_text(name, f"{where}: id"),
+                id=whole_text(name, f"{where}: id"),
                 participant=participant or chat.participant,
                 condition=condition_of.get(condition, condition),
             )

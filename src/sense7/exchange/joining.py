@@ -131,18 +131,18 @@ def join_ratings(
             problems[number, "TaskId", None] = f"no conversation has the id {conversation!r}"
             continue
         for (name, turn_of_column), cell in filled.items():
-            place = (number, name, turn_of_column)
+            cell_place = (number, name, turn_of_column)
             turn = turn_of_column
             if name in OF_TURNS:
                 turn = turn or as_number(turn_of_row)
                 turns = turns_of[conversation]
                 if turn not in range(1, turns + 1):
-                    problems[place] = f"turn {turn}, of {count_of(turns, 'turn')}"
+                    problems[cell_place] = f"turn {turn}, of {count_of(turns, 'turn')}"
             answers = ratings[conversation, participant, turn]
             earlier_row, earlier = answers.setdefault(name, (number, cell))
             is_equal = name not in OF_TURNS and as_name(earlier) == as_name(cell)
             if earlier_row != number and not is_equal:
-                problems[place] = (
+                problems[cell_place] = (
                     f"{cell!r:.40}, and {earlier!r:.40} in row {earlier_row} for the same; declare PID if two people "
                     "rated the conversation"
                 )

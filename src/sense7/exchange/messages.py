@@ -82,8 +82,10 @@ def _leave_out(holder: Mapping, names: Mapping[str, str], left_out: list[str]) -
     """Count what an object holds and a conversation does not; each entry of a list counts."""
     for key, name in names.items():
         value = holder.get(key)
-        if value:
-            left_out += [name] * (len(value) if isinstance(value, list) else 1)
+        if isinstance(value, list):
+            left_out += [name] * len(value)
+        elif value:
+            left_out.append(name)
 
 
 def _read_message(message: Mapping, where: str, left_out: list[str]) -> list[Utterance]:
@@ -163,9 +165,12 @@ def _read_block(block: Mapping, where: str, left_out: list[str]) -> str | None:
     name, schema = _BLOCKS[block_type]
     text_key = schema.get("text")
     read_object(block, {text_key, *schema["keys"], *SCHEMA["block_facts"]}, where)
-    if text_key is not None and block.get("thought") is not True:
+    if text_key is None:
+        left_out.append(name)
+    elif block.get("thought") is True:
+        left_out.append("reasoning")
+    else:
         return expect(block.get(text_key), str, f"{where}.{text_key}")
-    left_out.append(name if text_key is None else "reasoning")
     return None
 
 
@@ -229,22 +234,24 @@ def _read_shown(message: Mapping, where: str, left_out: list[str]) -> list[Utter
         if role == ASSISTANT and not any(parts):
             left_out.append("empty message")
             return []
-    shown = {
+    as_listed = {
         "role": role,
         "parts": parts,
         "create_time": message.get("create_time"),
         "model": metadata.get("model_slug"),
         "attachments": metadata.get("attachments"),
     }
-    return _read_message(shown, where, left_out)
+    return _read_message(as_listed, where, left_out)
 
 
 def _as_shown(part: object, metadata: Mapping, where: str) -> object:
     """Return a part of a content with the text that the page showed in place of each mark, by the references."""
     for reference in expect(metadata.get("content_references") or [], list, where):
         marked = expect(reference, dict, where).get("matched_text")
-        shown = "" if reference.get("type") == "hidden" else reference.get("alt")
-        texts = [text for text in (part, marked, shown) if isinstance(text, str)]
-        if len(texts) == 3 and marked.startswith("\ue200"):
-            part = part.replace(marked, shown)
+        text = reference.get("alt")
+        if reference.get("type") == "hidden":
+            text = ""
+        are_texts = all(isinstance(value, str) for value in (part, marked, text))
+        if are_texts and marked.startswith("\ue200"):
+            part = part.replace(marked, text)
     return part
