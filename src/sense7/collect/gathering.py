@@ -18,14 +18,13 @@ from sense7.collect.study import (
     StudyFile,
     check_conversation,
     is_code,
-    read_whole,
     require,
 )
 from sense7.collect.texts import storable
 from sense7.errors import UserError
-from sense7.exchange.importing import parsed
+from sense7.exchange.importing import LARGEST, parsed
 from sense7.exchange.messages import read_list
-from sense7.files import reason, require_free
+from sense7.files import reading, reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
 from sense7.workbook.ids import MISSING_TEXTS, as_name, is_number
@@ -86,20 +85,6 @@ class Download:
         """How many turns have an answer."""
         return len({(name, part) for name, part, _ in self.items if part.startswith("message")})
 
-    @property
-    def ratings_asked(self) -> int:
-        """How many ratings of turns were asked for."""
-        turns = 0
-        for conversation in self.conversations.values():
-            turns += len(self.study.rated_turns(conversation["messages"]))
-        return turns * (len(self.study.dimensions) + self.study.overall)
-
-    @property
-    def ratings_missing(self) -> int:
-        """How many of these have no answer."""
-        ratings = [key for _, part, key in self.items if part.startswith("message")]
-        return self.ratings_asked - len(ratings) + ratings.count("comment")
-
 
 # Questions of the page, in the form of those of a study file.
 _TEXT = {"kind": "text"}
@@ -114,7 +99,8 @@ def _levels(scale: str) -> dict:
 def read_download(path: Path) -> Download:
     """Read one download; a UserError names the place of anything that the page does not write, and how to fix it."""
     where = str(path)
-    file_content = read_whole(path, "download", "Move it out of the folder.")
+    with reading(path) as stream:
+        file_content = stream.read(LARGEST + 1)
     try:
         content = parsed(file_content, where)
     except UserError as error:
@@ -244,10 +230,8 @@ class Gathered:
     @property
     def summary(self) -> str:
         """One sentence for a person."""
-        conversations, turns = 0, 0
-        for download in self.downloads:
-            conversations += len(download.begun)
-            turns += download.turns_rated
+        conversations = sum(len(download.begun) for download in self.downloads)
+        turns = sum(download.turns_rated for download in self.downloads)
         study = self.downloads[0].study
         counts = [
             count_of(len(self.downloads), "person", "people"),
@@ -303,7 +287,7 @@ def read_downloads(folder: str | Path) -> Gathered:
         except UserError as error:
             left_out.append(str(error))
     if not downloads:
-        raise _nothing_written(left_out)
+        _refuse(left_out)
     notes += [f"{problem} This file is left out." for problem in left_out]
     study, problems = downloads[0].study, []
     for download in downloads:
@@ -312,8 +296,7 @@ def read_downloads(folder: str | Path) -> Gathered:
                 f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}), than "
                 f"{downloads[0].path.name}. Put each study's downloads into a folder of its own."
             )
-    if problems:
-        raise _nothing_written([*left_out, *problems])
+    _refuse(problems)
     downloads, problems = _one_for_each_person(downloads, notes)
     first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
     for download in downloads:
@@ -324,23 +307,16 @@ def read_downloads(folder: str | Path) -> Gathered:
                     f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
                     "study carried different conversations of one id. Gather the downloads of each page alone."
                 )
-    if problems:
-        raise _nothing_written([*left_out, *problems])
     if not any(download.turns_rated for download in downloads):
-        problem = f"{folder}: nobody rated a turn yet. Nothing was written."
-        raise UserError("\n".join([*map(plain, left_out), problem]))
-    for download in downloads:
-        if download.ratings_missing:
-            notes.append(
-                f"{download.path}: {download.ratings_missing:,} of {download.ratings_asked:,} ratings have no answer; "
-                "they stay blank"
-            )
+        problems.append(f"{folder}: nobody rated a turn yet.")
+    _refuse(problems)
     return Gathered(downloads, list(map(plain, notes)))
 
 
-def _nothing_written(problems: Sequence[str]) -> UserError:
-    """The error of downloads that can't be used together."""
-    return UserError("\n".join([*map(plain, problems), "Nothing was written."]))
+def _refuse(problems: Sequence[str]) -> None:
+    """Refuse downloads that can't be used together."""
+    if problems:
+        raise UserError("\n".join([*map(plain, problems), "Nothing was written."]))
 
 
 def _one_for_each_person(

@@ -16,7 +16,7 @@ from pathlib import Path
 from sense7.collect.study import StudyFile, is_code
 from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
-from sense7.files import digest_of, not_written, parse_yaml, require_free, write_whole
+from sense7.files import digest_of, parse_yaml, require_free, write_whole
 from sense7.taxonomy import (
     DESIRED_EMPATHY,
     EXPERIENCE,
@@ -147,9 +147,5 @@ def write_page(
     if path.suffix.casefold() != ".html":
         raise UserError(f"{path}: the page is an .html file. Give a name that ends in .html.")
     require_free(path, replace=replace)
-    text = page_html(study, conversations)
-    try:
-        write_whole(path, text, replace=replace)
-    except OSError as error:
-        raise UserError(not_written(path, error)) from None
+    write_whole(path, page_html(study, conversations), replace=replace)
     return path

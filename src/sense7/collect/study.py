@@ -34,19 +34,6 @@ BEFORE = ("topic", "importance", "desired_empathy")
 AFTER = ("successful", "engaged", "positive_interaction", "use_again", "empathy")
 """Questions after a conversation; ``empathy`` stands for the seven dimensions."""
 
-LARGEST = {"study file": 2**20, "download": 50 * 2**20}
-"""Bytes of a file."""
-
-
-def read_whole(path: Path, noun: str, fix: str) -> bytes:
-    """Read a file that is not larger than LARGEST allows; a byte order mark is passed over."""
-    largest = LARGEST[noun]
-    with reading(path) as stream:
-        content = stream.read(largest + 1)
-    if len(content) > largest:
-        raise UserError(f"{path}: larger than a {noun} can be ({largest:,} bytes). {fix}")
-    return content.removeprefix(b"\xef\xbb\xbf")
-
 
 def is_code(text: object) -> bool:
     """Whether a text can be a person's code: letters, digits, and . _ - inside, at most 40.
@@ -296,8 +283,8 @@ class StudyFile:
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
     path = Path(path)
-    content = read_whole(path, "study file", "Check the path.")
-    text = decoded(content, path, "Save the file again in UTF-8.")
+    with reading(path) as stream:
+        text = decoded(stream.read(), path, "Save the file again in UTF-8.")
     try:
         parsed = parse_yaml(text)
     except ValueError as error:
