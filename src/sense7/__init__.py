@@ -28,7 +28,6 @@ NAMES = {
     "estimate_table": "statistics.estimates",
     "ground_truth": "findings.ground_truth",
     "holm": "statistics.estimates",
-    "intraclass_correlations": "statistics.rater_agreement",
     "load": "loading",
     "omega_total": "statistics.factor",
     "weighted_kappa": "statistics.rater_agreement",

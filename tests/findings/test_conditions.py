@@ -404,3 +404,9 @@ def test_a_contrast_has_an_interval_where_each_group_has_enough_people(
     smaller = min(prompted, plain)
     fewest_of = {name: n for name, n in FEWEST_IN_A_GROUP.items() if name != "loadings"}
     assert has == {name: smaller >= fewest for name, fewest in fewest_of.items()}
+
+
+def test_without_an_overall_rating_the_dimension_rated_most_often_is_compared(minimal_sheets):
+    assert conditions.main_turn_rating(parse_sheets(minimal_sheets())) == "overall"
+    only = dict.fromkeys((*DIMENSION_NAMES, "EmpathyOverall")) | {"Interest": [None, "good"] * 8}
+    assert conditions.main_turn_rating(parse_sheets(minimal_sheets(messages=only))) == "Interest"

@@ -21,7 +21,6 @@ from helpers.studies import parse_sheets
 from sense7.errors import UserError
 from sense7.findings.core import (
     Number,
-    Resamples,
     finding,
     keyed_rows,
     need,
@@ -501,27 +500,6 @@ def test_an_interval_of_another_kind_is_said_and_a_note_stays():
         number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"]
         == "constant"
     )
-
-
-@pytest.mark.parametrize("draw", [0, 1, 7])
-def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
-    generator = np.random.default_rng(5)
-    frame = pd.DataFrame(
-        generator.integers(1, 6, (12, 3)),
-        columns=["a", "b", "c"],
-        index=[f"C{n}" for n in range(12)],
-    )
-    over = Resamples(frame, ParticipantBootstrap(frame.index.to_series(), draws=10, seed=1))
-    copied = frame.loc[frame.index.repeat(over.weights[draw].astype(int))]
-    k, whole = 3, copied.sum(axis=1).var()
-    for found, expected in (
-        (over.mean(frame["a"]), copied["a"].mean()),
-        (over.deviation(frame["a"]), copied["a"].std()),
-        (over.quantile(frame["a"], 0.25), np.quantile(copied["a"], 0.25)),
-        (over.spearman("a", "b"), stats.spearmanr(copied["a"], copied["b"])[0]),
-        (over.alpha(frame), k / (k - 1) * (1 - copied.var().sum() / whole)),
-    ):
-        assert found[draw] == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_rank_correlation_of_turns_is_that_of_the_turns_of_resampled_participants():

@@ -229,6 +229,25 @@ def test_groups_are_compared_by_permutations_or_by_f():
         assert found == pytest.approx(expected, abs=near)
 
 
+def test_numbers_are_tested_by_permutations_as_by_scipy():
+    generator = np.random.default_rng(4)
+    people = pd.Index([f"P{number}" for number in range(40)])
+    age = generator.integers(20, 60, 40).astype(float)
+    means = pd.Series(0.03 * age + generator.normal(size=40), index=people)
+    sheet = pd.DataFrame({"participant": people, "age": age})
+    expected = stats.permutation_test(
+        (age,),
+        lambda ages: stats.spearmanr(ages, means).statistic,
+        permutation_type="pairings",
+        n_resamples=4000,
+        random_state=5,
+    ).pvalue
+    bootstrap = s7.ParticipantBootstrap(people, 10, 1)
+    p = individualized.relations_of(sheet, means, bootstrap, 4000).tests.loc["age", "p"]
+    assert 0.01 < expected < 0.3
+    assert p == pytest.approx(expected, abs=0.03)
+
+
 @pytest.mark.parametrize("noise", [0, 0.005, 0.05])
 def test_the_intraclass_correlation_goes_up_to_one(noise):
     """Balanced, so that REML gives the mean squares' variances; noise is 260 and 26 times as small as differences."""

@@ -224,10 +224,6 @@ def of_agreement():
         ),
         CLOSED_FORM,
     )
-    post = study().conversations.filter(like="post_").dropna().to_numpy()
-    for name, row in rater_agreement.intraclass_correlations(post).iterrows():
-        yield f"psych_{name}_post", row["estimate"], CLOSED_FORM
-        yield f"psych_{name}_lo_post", row["low"], CLOSED_FORM
 
 
 def judged_turns():

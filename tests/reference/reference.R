@@ -408,7 +408,7 @@ alternative_annotators <- function(tasks) {
 
 # ---- Intraclass correlations ----------------------------------------------------------------------------------------
 
-intraclass_correlations <- function(turns, post) {
+intraclass_correlations <- function(turns) {
   # ICC(1) of the participant from a one-way analysis of variance; n0 is the mean group size where sizes differ.
   rated <- turns[!is.na(turns$overall), ]
   table <- anova(aov(overall ~ factor(participant), rated))
@@ -419,16 +419,6 @@ intraclass_correlations <- function(turns, post) {
   icc <- (between - within) / (between + (n0 - 1) * within)
   record("icc1_anova_participant", "anova(aov): (MSB - MSW) / (MSB + (n0 - 1) MSW)", "stats", icc)
   record("icc1_anova_n0", "n0 of unequal groups", "stats", n0)
-
-  # Rows are conversations, the seven dimensions are the raters.
-  six <- psych::ICC(post, lmer = FALSE)$results
-  for (place in seq_len(nrow(six))) {
-    record(paste0("psych_", six$type[place], "_post"), "psych::ICC(lmer = FALSE)$ICC", "psych", six$ICC[place])
-    record(
-      paste0("psych_", six$type[place], "_lo_post"), "psych::ICC(lmer = FALSE)$lower bound", "psych",
-      six[["lower bound"]][place]
-    )
-  }
 }
 
 
@@ -755,7 +745,7 @@ main <- function(folder, target) {
   agreement(turns)
   judge_metrics(turns)
   alternative_annotators(tasks)
-  intraclass_correlations(turns, post)
+  intraclass_correlations(turns)
   mixed_models(turns, tasks)
   generalizability(turns)
   cumulative_models(turns)

@@ -242,7 +242,11 @@ def rank_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.
     >>> rank_correlation(ParticipantBootstrap(["a", "b"], 100, 1), [1, 2, 3], [1, 3, 2], ["a", "a", "b"])[0].round(6)
     np.float64(0.5)
     """
-    return resampled_by_weights(bootstrap, functools.partial(spearman_in_draws, x, y), participants)
+
+    def spearman(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
+        return spearman_in_draws({"x": x, "y": y}, [("x", "y")], weights, codes)["x", "y"]
+
+    return resampled_by_weights(bootstrap, spearman, participants)
 
 
 def mean_number(
@@ -290,57 +294,3 @@ def frame_of(
     """Return rows by their labels as a frame; the name stands above its index."""
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     return frame.rename_axis(name)
-
-
-class Resamples:
-    """Statistics of complete columns over all units and in every resample of them: arrays of shape (1 + draws,).
-
-    The index of the frame names the units, such as conversations; the bootstrap says how many resamples of them, the
-    seed, and the confidence.
-    """
-
-    def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap):
-        self.frame = frame
-        self.bootstrap = replace(bootstrap, participants=pd.Series(frame.index, dtype=object))
-        self.weights = np.vstack([np.ones((1, len(frame))), self.bootstrap.weights()])
-        self._correlations: dict[tuple[str, str], np.ndarray] = {}
-
-    def spearman(self, first: str, second: str) -> np.ndarray:
-        """Spearman's correlation of two columns."""
-        first, second = sorted([first, second])
-        if (first, second) not in self._correlations:
-            x = self.frame[first].to_numpy()
-            y = self.frame[second].to_numpy()
-            self._correlations[first, second] = spearman_in_draws(x, y, self.weights)
-        return self._correlations[first, second]
-
-    def mean(self, values) -> np.ndarray:
-        """Mean of one number per unit."""
-        return self.weights @ np.asarray(values, dtype=float) / self.weights.sum(axis=1)
-
-    def deviation(self, values) -> np.ndarray:
-        """Standard deviation (n - 1) of one number per unit."""
-        n = self.weights.sum(axis=1)
-        centered = np.asarray(values, dtype=float) - np.mean(values)
-        variance = self.mean(centered * centered) - self.mean(centered) * self.mean(centered)
-        return np.sqrt(np.maximum(variance, 0) * n / (n - 1))
-
-    def quantile(self, values, share: float) -> np.ndarray:
-        """Quantile of one number per unit, as `numpy.quantile` computes it."""
-        order = np.argsort(values, kind="stable")
-        ascending = np.asarray(values, dtype=float)[order]
-        units_so_far = np.cumsum(self.weights[:, order], axis=1)
-        position = (units_so_far[:, -1] - 1) * share
-        below = np.floor(position)
-        above = np.ceil(position)
-        low = ascending[(units_so_far > below[:, None]).argmax(axis=1)]
-        high = ascending[(units_so_far > above[:, None]).argmax(axis=1)]
-        return low + (position - below) * (high - low)
-
-    def alpha(self, items: pd.DataFrame) -> np.ndarray:
-        """Cronbach's alpha of complete columns."""
-        k = items.shape[1]
-        variances = sum(self.deviation(items[name]) ** 2 for name in items)
-        variance_of_total = self.deviation(items.to_numpy().sum(axis=1)) ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return k / (k - 1) * (1 - variances / variance_of_total)

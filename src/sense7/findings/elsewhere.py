@@ -30,7 +30,6 @@ from sense7.files import parse_yaml, reading
 from sense7.findings.context import context_shares
 from sense7.findings.core import (
     Number,
-    Resamples,
     finding,
     frame_of,
     mean_number,
@@ -46,7 +45,7 @@ from sense7.findings.individualized import (
 from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
-from sense7.findings.whose_empathy import experts_agreement, panel
+from sense7.findings.whose_empathy import WITH_OTHERS, experts_agreement, panel
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.statistics.alpha import alpha_row
@@ -56,6 +55,7 @@ from sense7.statistics.bootstrap import (
 )
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.least_squares import cross_products, indicators
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 
 __all__ = [
@@ -261,10 +261,12 @@ def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Agreement among observers minus a language model's agreement with the person."""
     people = panel()
-    r = Resamples(people.scores, of_conversations(people.scores.index, bootstrap))
+    resampling = of_conversations(people.scores.index, bootstrap)
+    weights = resampling.times_taken(people.scores.index)
+    rho = spearman_in_draws(people.scores, [*WITH_OTHERS, ("gemini", PERSON)], weights)
     number = Number(
         label="observers with each other, minus the model with the person",
-        statistic=experts_agreement(r) - r.spearman("gemini", PERSON),
+        statistic=experts_agreement(rho) - rho["gemini", PERSON],
         unit="difference of Spearman's rho",
         method=(
             "an expert with the mean of the other two (mean over three), minus the model with the person; "
@@ -273,7 +275,7 @@ def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         rows=people.scores.index,
         key="elsewhere_judge_difference",
     )
-    return tabulate("agreement", [number], r.bootstrap)
+    return tabulate("agreement", [number], resampling)
 
 
 # Felt heard. Every person got one answer, so the four combinations of source (who answered) and label (who was said to

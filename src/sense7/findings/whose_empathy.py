@@ -25,6 +25,7 @@ Kumar, A., and others (2025). arXiv 2506.10150. Yin, Y., Jia, N., & Wakslak, C. 
 (1904). American Journal of Psychology 15, 72-101. Thorndike, R. L. (1949). Personnel selection. Wiley.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -32,7 +33,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import Number, Resamples, finding, tabulate, value_row
+from sense7.findings.core import Number, finding, resampled, tabulate, value_row
 from sense7.sources.released import (
     CROWD,
     EXPERTS,
@@ -43,10 +44,12 @@ from sense7.sources.released import (
     felt_heard,
     judged_conversations,
 )
-from sense7.statistics.alpha import alpha_row
+from sense7.statistics.alpha import alpha_from_sums, alpha_row, moments_by_participant
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_table
 from sense7.statistics.order import rounded
+from sense7.statistics.ranks import spearman_in_draws
+from sense7.statistics.weighted import weighted_deviation, weighted_mean, weighted_quantile
 
 __all__ = ["CREDIT", "facts", "main_groups", "panel", "tables", "verdict"]
 
@@ -112,9 +115,28 @@ def panel() -> Panel:
     return Panel(items, answers.loc[items.index, ["label", "response"]])
 
 
-def experts_agreement(r: Resamples) -> np.ndarray:
+def alpha_in_draws(bootstrap: ParticipantBootstrap, items: pd.DataFrame) -> np.ndarray:
+    """Cronbach's alpha of items in all conversations and in every resample of them."""
+    moments = moments_by_participant(items.to_numpy(dtype=float), items.index)
+    return resampled(bootstrap, alpha_from_sums, *moments)
+
+
+WITH_OTHERS = [(expert, f"without_{expert}") for expert in EXPERTS]
+"""Each expert, and the mean of the other two."""
+
+PAIRS = [
+    *WITH_OTHERS,
+    *combinations(JUDGES, 2),
+    *product(NAMES, ["experts"]),
+    *product([PERSON], ["experts", "models", *NAMES]),
+    *product([PERSON], [others for _, others in WITH_OTHERS]),
+]
+"""Columns of :attr:`Panel.scores` whose correlation the page shows."""
+
+
+def experts_agreement(rho: Mapping[tuple[str, str], np.ndarray]) -> np.ndarray:
     """Mean over three experts of the correlation of each with the mean of the other two."""
-    return np.mean([r.spearman(expert, f"without_{expert}") for expert in EXPERTS], axis=0)
+    return np.mean([rho[pair] for pair in WITH_OTHERS], axis=0)
 
 
 @finding
@@ -139,27 +161,31 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
     np.float64(0.57)
     """
     scores = people.scores
-    resamples = Resamples(scores, bootstrap)
-    rho = resamples.spearman
-    observers = experts_agreement(resamples)
-    models = np.mean([rho(*pair) for pair in combinations(JUDGES, 2)], axis=0)
-    experts_with_person = rho(PERSON, "experts")
-    best_model_with_person = np.max([rho(PERSON, judge) for judge in JUDGES], axis=0)
-    two_experts_with_person = np.mean(
-        [rho(PERSON, f"without_{expert}") for expert in EXPERTS], axis=0
-    )
+    weights = bootstrap.times_taken(scores.index)
+    rho = spearman_in_draws(scores, PAIRS, weights)
+    observers = experts_agreement(rho)
+    models = np.mean([rho[pair] for pair in combinations(JUDGES, 2)], axis=0)
+    experts_with_person = rho[PERSON, "experts"]
+    best_model_with_person = np.max([rho[PERSON, judge] for judge in JUDGES], axis=0)
+    two_experts_with_person = np.mean([rho[PERSON, others] for _, others in WITH_OTHERS], axis=0)
     ratings_of_person = people.items[PERSON]
     scores_by_expert = scores[list(EXPERTS)]
     corrected = _corrected_for_attenuation(
         experts_with_person,
-        resamples.alpha(ratings_of_person),
-        resamples.alpha(scores_by_expert),
+        alpha_in_draws(bootstrap, ratings_of_person),
+        alpha_in_draws(bootstrap, scores_by_expert),
     )
     person, experts = scores[PERSON], scores["experts"]
-    wider_by_sd = _ratio_of_spread(resamples.deviation(experts), resamples.deviation(person))
+    wider_by_sd = _ratio_of_spread(
+        weighted_deviation(experts, weights), weighted_deviation(person, weights)
+    )
+
+    def distance_of_quartiles(ratings: pd.Series) -> np.ndarray:
+        upper = weighted_quantile(ratings, 0.75, weights)
+        return upper - weighted_quantile(ratings, 0.25, weights)
+
     wider_by_quartiles = _ratio_of_spread(
-        resamples.quantile(experts, 0.75) - resamples.quantile(experts, 0.25),
-        resamples.quantile(person, 0.75) - resamples.quantile(person, 0.25),
+        distance_of_quartiles(experts), distance_of_quartiles(person)
     )
 
     def number(label: str, key: str, values: np.ndarray, unit: str, method: str) -> Number:
@@ -181,7 +207,7 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         return number(label, key, values, _DIFFERENCE, method)
 
     def level(label: str, key: str, rater: str) -> Number:
-        values = resamples.mean(scores[rater])
+        values = weighted_mean(scores[rater], weights)
         return number(label, key, values, _LEVEL, "mean over conversations")
 
     numbers_of_observers = [
@@ -203,14 +229,14 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
     ]
     for name, title in NAMES.items():
         numbers_of_observers.append(
-            correlation(f"{title} with the experts", f"{name}_with_experts", rho(name, "experts"))
+            correlation(f"{title} with the experts", f"{name}_with_experts", rho[name, "experts"])
         )
         numbers_with_person.append(
-            correlation(f"{title} with the person", f"{name}_with_person", rho(PERSON, name))
+            correlation(f"{title} with the person", f"{name}_with_person", rho[PERSON, name])
         )
     numbers_with_person.append(
         correlation(
-            "The three models' mean with the person", "models_with_person", rho(PERSON, "models")
+            "The three models' mean with the person", "models_with_person", rho[PERSON, "models"]
         )
     )
     differences = [
@@ -232,7 +258,7 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         difference(
             "Claude 3.7 Sonnet: with the experts, minus with the person",
             "claude_difference",
-            rho("claude", "experts") - rho(PERSON, "claude"),
+            rho["claude", "experts"] - rho[PERSON, "claude"],
         ),
     ]
     levels = [
@@ -243,7 +269,7 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         number(
             "Experts minus the person",
             "level_experts_minus_person",
-            resamples.mean(scores["experts"] - scores[PERSON]),
+            weighted_mean(scores["experts"] - scores[PERSON], weights),
             "level, difference",
             "mean paired difference over conversations",
         ),
@@ -281,7 +307,6 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
                 "difference to the corrected one",
             ),
         ]
-    bootstrap = resamples.bootstrap
     alphas = {
         "The person's mean of six questions: alpha": alpha_row(
             ratings_of_person, bootstrap, key="whose_reliability_person"

@@ -61,7 +61,14 @@ def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
         return np.where(n > 1, (xy - x * y / n) / (n - 1), np.nan)
 
 
-def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
+def alpha_from_sums(sums: np.ndarray) -> np.ndarray:
+    """Return Cronbach's alpha from sums over rows, (..., 4, k, k), as :func:`pair_moments` returns them.
+
+    Examples
+    --------
+    >>> float(alpha_from_sums(pair_moments(np.array([[1.0, 1.0], [2.0, 3.0], [3.0, 2.0]]))).round(6))
+    0.666667
+    """
     return alpha_from_covariances(covariances_from_sums(sums))
 
 
@@ -93,7 +100,9 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray) -> float:
     >>> round(cronbach_alpha(ratings), 4)
     0.9333
     """
-    return float(_alpha_from_sums(pair_moments(np.asarray(ratings, dtype=float))))
+    # Pairwise: pandas leaves out units without one of the two items.
+    covariances = pd.DataFrame(ratings).astype(float).cov()
+    return float(alpha_from_covariances(covariances.to_numpy()))
 
 
 def feldt_interval(
@@ -192,14 +201,14 @@ def alpha_row(
         return estimate_row(n=units, unit="alpha", method=method, reason=reason, key=key)
     moments, people = moments_by_participant(used.to_numpy(dtype=float), used.index)
     if interval == "feldt":
-        alpha = float(_alpha_from_sums(moments.sum(axis=0)))
+        alpha = float(alpha_from_sums(moments.sum(axis=0)))
         estimate = Estimate(alpha, *feldt_interval(alpha, units, items, bootstrap.confidence))
         how = f"{bootstrap.confidence:.0%} Feldt interval, which takes units as independent"
     else:
         scale = None
         if interval == "participants":
             scale = SCALE
-        estimate = bootstrap.estimate(_alpha_from_sums, moments, people, scale)
+        estimate = bootstrap.estimate(alpha_from_sums, moments, people, scale)
         how = bootstrap.describe(scale)
     undefined = "the ratings do not vary, or no two items share two units"
     if units < 2:

@@ -3,7 +3,8 @@
 SciPy loads ``scipy.sparse`` when it is first used, which asking a judge does not need before its last answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -20,24 +21,12 @@ _LONG_ROW = 256
 """Numbers in a row from which on adding rows one by one is faster than NumPy's cumulative sum."""
 
 
-def spearman_in_draws(x, y, weights: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
-    """Return Spearman's correlation of two columns in every resample; see :func:`spearmans_in_draws`.
-
-    Examples
-    --------
-    >>> x, y = np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])
-    >>> spearman_in_draws(x, y, np.ones((1, 4))).round(3).tolist()
-    [0.8]
-    """
-    return spearmans_in_draws([x, y], [(0, 1)], weights, codes)[:, 0]
-
-
-def spearmans_in_draws(
-    columns: Sequence,
-    pairs: Sequence[tuple[int, int]],
+def spearman_in_draws(
+    columns: Mapping[str, Sequence],
+    pairs: Sequence[tuple[str, str]],
     weights: np.ndarray,
     codes: np.ndarray | None = None,
-) -> np.ndarray:
+) -> dict[tuple[str, str], np.ndarray]:
     r"""Return Spearman's correlations of pairs of columns in every resample, each row taken as often as its unit.
 
     With :math:`m_u` how often a resample takes the value u, its midrank is :math:`\sum_{v<u} m_v + (m_u + 1)/2`; ranks
@@ -46,56 +35,52 @@ def spearmans_in_draws(
 
     Examples
     --------
-    >>> columns = [[1, 2, 3, 4], [1, 3, 2, 4], [4, 3, 2, 1]]
-    >>> spearmans_in_draws(columns, [(0, 1), (0, 2)], np.ones((1, 4))).round(3).tolist()
-    [[0.8, -1.0]]
+    >>> columns = {"x": [1, 2, 3, 4], "y": [1, 3, 2, 4], "z": [4, 3, 2, 1]}
+    >>> rho = spearman_in_draws(columns, [("x", "y"), ("x", "z")], np.ones((1, 4)))
+    >>> rho["x", "y"].round(3).tolist(), rho["x", "z"].round(3).tolist()
+    ([0.8], [-1.0])
     """
-    correlations = np.full((len(weights), len(pairs)), np.nan)
+    correlations = {pair: np.full(len(weights), np.nan) for pair in pairs}
     codes = np.arange(weights.shape[1]) if codes is None else codes
     if not len(codes):
         return correlations
-    columns = [rounded(np.asarray(column, dtype=float)) for column in columns]
-    missing = sum(int(pd.isna(column).sum()) for column in columns)
+    values = {name: rounded(np.asarray(columns[name], dtype=float)) for name in chain(*pairs)}
+    missing = sum(int(pd.isna(column).sum()) for column in values.values())
     if missing:
-        values = sum(len(column) for column in columns)
+        count = sum(len(column) for column in values.values())
         raise UserError(
-            f"Spearman's correlation needs every value; {missing:,} of {values:,} are missing. "
+            f"Spearman's correlation needs every value; {missing:,} of {count:,} are missing. "
             "Leave out the rows that lack one."
         )
 
     # How many rows of each unit have each level of a column: (levels, units).
-    levels = []
-    masses = []
-    for column in columns:
+    levels = {}
+    masses = {}
+    for name, column in values.items():
         level = np.unique(column, return_inverse=True)[1]
         shape = (level.max() + 1, weights.shape[1])
-        levels.append(level)
-        masses.append(scipy.sparse.csr_array((np.ones(len(level)), (level, codes)), shape=shape))
+        levels[name] = level
+        masses[name] = scipy.sparse.csr_array((np.ones(len(level)), (level, codes)), shape=shape)
 
-    # The first of a pair has more levels; sums are taken by the fewer levels of the second.
-    level_counts = [mass.shape[0] for mass in masses]
-    ordered_pairs = []
-    cells_of_pairs = []
+    # Sums are taken by the levels of that column of a pair which has fewer.
+    cells_of_pairs = {}
     for pair in pairs:
-        first, second = sorted(pair, key=level_counts.__getitem__, reverse=True)
-        ordered_pairs.append((first, second))
-        cells_of_pairs.append(_cells(levels[first], levels[second], codes))
+        more, fewer = sorted(pair, key=lambda name: masses[name].shape[0], reverse=True)
+        cells_of_pairs[pair] = more, fewer, _cells(levels[more], levels[fewer], codes)
 
     draws_at_once = max(1, _MOST_NUMBERS // len(codes))
     for start in range(0, len(weights), draws_at_once):
         draws = slice(start, start + draws_at_once)
         times_drawn = np.ascontiguousarray(weights[draws].T)
-        ranked = [_ranked(mass @ times_drawn) for mass in masses]
-        for index, (first, second) in enumerate(ordered_pairs):
-            cells = cells_of_pairs[index]
-            x = ranked[first]
-            y = ranked[second]
+        ranked = {name: _ranked(mass @ times_drawn) for name, mass in masses.items()}
+        for pair, (more, fewer, cells) in cells_of_pairs.items():
+            x = ranked[more]
+            y = ranked[fewer]
             products = x.ranks[cells.first_level]
             products *= times_drawn[cells.unit]
-            sums_by_second = cells.sums_by_second @ products
-            cross = np.einsum("ud,ud->d", sums_by_second, y.ranks)
+            cross = np.einsum("ud,ud->d", cells.sums_by_second @ products, y.ranks)
             with np.errstate(divide="ignore", invalid="ignore"):
-                correlations[draws, index] = cross / np.sqrt(x.squares * y.squares)
+                correlations[pair][draws] = cross / np.sqrt(x.squares * y.squares)
     return correlations
 
 

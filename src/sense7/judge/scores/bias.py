@@ -17,7 +17,7 @@ from sense7.findings.core import finding, resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
-from sense7.judge.scores.metrics import Metric, Unresampled, simulated_prefix
+from sense7.judge.scores.metrics import Metric, simulated_prefix
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
 from sense7.statistics.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.study import Study
@@ -139,7 +139,7 @@ def bias_table(
             too_few = bootstrap.too_few_in_a_group(people, inside, "difference of means")
             of_group = bootstrap
             if too_few:
-                of_group = Unresampled(reason=too_few)
+                of_group = ParticipantBootstrap((), no_interval=too_few)
             statistic = resampled(of_group, ratio_difference, sums, people)
             row = _ABOUT.number(group, statistic, people[inside], key=key).row(of_group)
             p = np.nan if row["reason"] else resampled_p(statistic[1:])

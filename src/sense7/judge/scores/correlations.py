@@ -16,7 +16,7 @@ import pandas as pd
 from sense7.findings.core import rank_correlation, resampled_by_weights, tabulate
 from sense7.judge.scores.metrics import MeasuredRun, Metric, OverRuns
 from sense7.statistics.order import rounded
-from sense7.statistics.ranks import spearmans_in_draws
+from sense7.statistics.ranks import spearman_in_draws
 
 __all__ = ["what_it_rests_on"]
 
@@ -118,13 +118,11 @@ def _with_length(run: MeasuredRun, length: pd.Series) -> pd.DataFrame:
 
 def _partial_spearman(run: MeasuredRun, length: pd.Series) -> np.ndarray:
     rows = _with_length(run, length)
-    columns = [rows["score"], rows["truth"], rows["length"]]
-    pairs = [(0, 1), (0, 2), (1, 2)]
+    pairs = [("score", "truth"), ("score", "length"), ("truth", "length")]
 
     def correlation(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-        score_truth, score_length, truth_length = spearmans_in_draws(
-            columns, pairs, weights, codes
-        ).T
+        rho = spearman_in_draws(rows, pairs, weights, codes)
+        score_truth, score_length, truth_length = rho.values()
         left_by_length = (1 - score_length**2) * (1 - truth_length**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             partial = (score_truth - score_length * truth_length) / np.sqrt(left_by_length)

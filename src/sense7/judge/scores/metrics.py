@@ -11,7 +11,7 @@ weighted midranks. The spread between runs is another uncertainty, and at temper
 never mixed.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -125,41 +125,18 @@ def _table(sums: np.ndarray) -> np.ndarray:
     return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LEVELS), len(LEVELS))
 
 
-@dataclass(frozen=True, eq=False)
-class Unresampled(ParticipantBootstrap):
-    """Stands for a bootstrap where participants can't be resampled: there is no resample, and the reason is given."""
-
-    participants: Sequence = ()
-    reason: str = ""
-
-    def __post_init__(self):
-        """There is nothing to check."""
-
-    def too_few(self, participants) -> str:
-        """Why there is no interval."""
-        return self.reason
-
-    def distribution(self, statistic: Callable, values: np.ndarray, participants) -> np.ndarray:
-        """Of no resample."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(statistic(values.sum(axis=0)))[None][:0]
-
-    def in_every_draw(self, statistic: Callable) -> np.ndarray:
-        """Of no resample."""
-        return np.empty(0)
-
-
 def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> ParticipantBootstrap:
     """The bootstrap, if it can resample these people."""
     missing = people.isna()
     if bootstrap is None or (len(people) and missing.all()):
-        return Unresampled(reason="no interval: participants are not known")
+        return ParticipantBootstrap((), no_interval="no interval: participants are not known")
     if missing.any():
         count = f"{missing.sum():,}"
-        return Unresampled(reason=f"no interval: rows whose participant is not known: {count}")
+        reason = f"no interval: rows whose participant is not known: {count}"
+        return ParticipantBootstrap((), no_interval=reason)
     too_few = bootstrap.too_few(people)
     if too_few:
-        return Unresampled(reason=too_few)
+        return ParticipantBootstrap((), no_interval=too_few)
     return bootstrap
 
 
@@ -276,7 +253,7 @@ class OverRuns:
         self.bootstrap = bootstrap
         for run in reversed(self.runs.values()):
             # One run whose participants are not known, and the mean has no interval.
-            if isinstance(run.bootstrap, Unresampled):
+            if run.bootstrap.no_interval:
                 self.bootstrap = run.bootstrap
         self.people = max((run.people for run in self.runs.values()), key=len)
 

@@ -55,7 +55,7 @@ from sense7.statistics.alternative_annotator import (
 from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.statistics.estimates import Estimate, holm
 from sense7.statistics.order import rounded
-from sense7.statistics.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.rater_agreement import STEPS, quadratic_kappa
 
 __all__ = [
@@ -162,9 +162,11 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
     for row in table.itertuples(index=False):
         group = groups[row.corpus, row.question]
         first, second = group[row.first].to_numpy(), group[row.second].to_numpy()
+        pair = row.first, row.second
+        rho = spearman_in_draws(group, [pair], np.ones((1, len(group))))[pair]
         rows.append(
             {
-                "spearman": float(spearman_in_draws(first, second, np.ones((1, len(group))))[0]),
+                "spearman": float(rho[0]),
                 "kappa": float(quadratic_kappa(first, second, steps="occurring")),
                 "kappa_scale": float(quadratic_kappa(first, second, steps="scale")),
                 "n": len(group),
@@ -389,13 +391,7 @@ def _agreement_of(
     pairs = [(rater, "experts") for rater in RATERS]
     for expert in EXPERTS:
         pairs += [(rater, f"without_{expert}") for rater in (expert, *RATERS, "jury")]
-    columns = list(scores)
-    spearmans = spearmans_in_draws(
-        list(scores.values()),
-        [(columns.index(first), columns.index(second)) for first, second in pairs],
-        weights,
-    )
-    rho = dict(zip(pairs, spearmans.T, strict=True))
+    rho = spearman_in_draws(scores, pairs, weights)
     width = (group["highest"] - group["lowest"]).to_numpy(dtype=float)
 
     def mean(values: np.ndarray) -> np.ndarray:

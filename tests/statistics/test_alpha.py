@@ -1,0 +1,90 @@
+"""Cronbach's alpha: its interval against a program of its own, and why a row lacks one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from helpers import naming
+from sense7.findings import measures
+from sense7.statistics.alpha import alpha_row, cronbach_alpha
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.workbook import read_workbook
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+def row_of(ratings, draws=100, seed=1, **options):
+    return alpha_row(ratings, ParticipantBootstrap(ratings.index, draws, seed), **options)
+
+
+def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study):
+    """An independent program: drop each participant's rows, compute alpha of the others."""
+    frame = measures.turn_ratings(study)
+    people, rest = frame.index.unique(), 1 - cronbach_alpha(frame)
+    logs = np.log([1 - cronbach_alpha(frame[frame.index != who]) for who in people])
+    reach = stats.t.ppf(0.975, len(people) - 1) * np.sqrt((len(people) - 1) * logs.var())
+    found = row_of(frame)
+    assert found["low"] == pytest.approx(1 - rest * np.exp(reach), abs=1e-9)
+    assert found["high"] == pytest.approx(1 - rest * np.exp(-reach), abs=1e-9)
+    naming.check(found["method"], "95%", "log(1 - alpha)")
+
+
+def test_only_the_percentile_interval_depends_on_resamples_and_seed(study):
+    ratings = measures.post_task_ratings(study)
+    assert row_of(ratings, 50, 1) == row_of(ratings, 60, 2)
+    first, second = (
+        row_of(ratings, draws, seed, interval="percentile") for draws, seed in ((50, 1), (60, 2))
+    )
+    assert first["low"] != second["low"]
+    naming.check(first["method"], "95%", 50)
+
+
+def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        rows, columns=list("abc"[: len(rows[0])]), index=[f"P{i}" for i in range(len(rows))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "has_estimate", "named"),
+    [
+        ([[np.nan, np.nan], [np.nan, np.nan]], False, ""),
+        ([[1, np.nan], [2, np.nan]], False, ""),
+        ([[3, 3], [3, 3], [3, 3]], False, ""),
+        ([[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]], False, ""),
+        ([[1, 2]], False, "2 dimensions"),
+        ([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]], True, "2 dimensions; never rated: c"),
+    ],
+)
+def test_where_there_is_no_alpha_the_row_says_why(rows, has_estimate, named):
+    ratings = one_participant_each(rows)
+    row = row_of(ratings)
+    assert np.isnan(row["low"])
+    assert np.isfinite(row["estimate"]) == has_estimate
+    naming.check(row["reason"], named)
+
+
+@pytest.mark.parametrize("interval", ["participants", "percentile"])
+def test_an_alpha_of_one_is_not_called_certain(interval):
+    ratings = one_participant_each([[1, 1], [2, 2], [4, 4], [5, 5], [3, 3], [2, 2]])
+    row = row_of(ratings, interval=interval)
+    assert row["estimate"] == pytest.approx(1)
+    assert np.isnan([row["low"], row["high"]]).all()
+    naming.check(row["reason"], "same value")
+    assert "interval" not in row["method"]
+
+
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [
+        ({"interval": "bca"}, "participants, percentile, feldt"),
+        ({"missing": "mean"}, "pairwise, listwise"),
+    ],
+)
+def test_an_unknown_choice_is_refused(option, choices):
+    with naming.refused(choices, error=ValueError):
+        row_of(one_participant_each([[1, 2], [2, 3]]), **option)
