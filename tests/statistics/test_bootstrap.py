@@ -11,12 +11,7 @@ from scipy import stats
 
 from helpers import naming
 from sense7.errors import UserError
-from sense7.statistics.alpha import (
-    alpha_from_covariances,
-    covariances_from_sums,
-    cronbach_alpha,
-    pair_moments,
-)
+from sense7.statistics.alpha import alpha_from_sums, cronbach_alpha, moments_by_participant
 from sense7.statistics.bootstrap import (
     OWN_SCALE,
     ParticipantBootstrap,
@@ -42,10 +37,6 @@ def totals(rows: pd.DataFrame) -> np.ndarray:
     return np.column_stack([rows["x"], np.ones(len(rows))])
 
 
-def alpha_of_sums(sums: np.ndarray) -> np.ndarray:
-    return alpha_from_covariances(covariances_from_sums(sums))
-
-
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_resamples_and_interval_are_those_of_scipy_on_sums_per_participant(confidence):
     """To the bit, of whole numbers; of alpha, whose sums are not, to the last digits."""
@@ -57,7 +48,7 @@ def test_resamples_and_interval_are_those_of_scipy_on_sums_per_participant(confi
     bootstrap = ParticipantBootstrap(who, draws=500, seed=5, confidence=confidence)
     for statistic, values, most in (
         (ratio, whole, 0),
-        (alpha_of_sums, np.stack([pair_moments(row[None]) for row in ratings]), 1e-12),
+        (alpha_from_sums, moments_by_participant(ratings, np.arange(89))[0], 1e-12),
     ):
         sums = sums_by_participant(values, pd.factorize(who)[0], 9)
         expected = stats.bootstrap(

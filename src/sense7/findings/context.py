@@ -194,7 +194,8 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
 def _adjusted_share(sums: np.ndarray) -> np.ndarray:
     """Adjusted share explained, from cross products, then the numbers of conversations and of participants."""
-    width = round((sums.shape[-1] - 2) ** 0.5)  # of a square matrix
+    number_of_products = sums.shape[-1] - 2
+    width = round(number_of_products**0.5)  # of a square matrix
     products = sums[..., :-2].reshape(*sums.shape[:-1], width, width)
     conversations = sums[..., -2]
     participants = sums[..., -1]

@@ -231,6 +231,8 @@ def resampled_by_weights(
         return statistic(weights, bootstrap.codes(participants))
 
     estimate = statistic(np.ones((1, len(participants))), None)
+    if bootstrap.no_interval:
+        return estimate
     return np.concatenate([estimate, bootstrap.in_every_draw(in_resamples)])
 
 

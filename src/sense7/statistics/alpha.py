@@ -40,18 +40,30 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
         return np.where(all_covariances > 0, alpha, np.nan)
 
 
-def pair_moments(ratings: np.ndarray) -> np.ndarray:
-    """Return n, sum of x, sum of y and sum of xy of each pair of items, over the rows that rate both: shape (4, k, k).
+def moments_by_participant(
+    values: np.ndarray, participants: pd.Index
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return n, sum of x, of y and of xy of each pair of items over each participant's rows that rate both.
+
+    Shape (participants, 4, items, items); and the participants.
 
     Examples
     --------
-    >>> pair_moments(np.array([[4.0, 5.0], [2.0, np.nan]]))[:, 0].tolist()
-    [[2.0, 1.0], [0.0, 1.0], [0.0, 2.0], [2.0, 2.0]]
+    >>> moments, people = moments_by_participant(np.array([[4.0, 5.0], [2.0, np.nan]]), pd.Index(["b", "b"]))
+    >>> list(people), moments[0, :, 0].tolist()
+    (['b'], [[2.0, 1.0], [0.0, 1.0], [0.0, 2.0], [2.0, 2.0]])
     """
-    rated = np.isfinite(ratings).astype(float)
+    codes, people = pd.factorize(participants)
+    rated = np.isfinite(values).astype(float)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
-    x = np.where(rated, ratings - 3, 0.0)
-    return np.stack([rated.T @ rated, x.T @ rated, rated.T @ x, x.T @ x])
+    centered = np.where(rated, values - 3, 0.0)
+    items = values.shape[1]
+    moments = np.zeros((len(people), 4, items, items))
+    for code, rows in pd.Series(codes).groupby(codes).indices.items():
+        n = rated[rows]
+        x = centered[rows]
+        moments[code] = [n.T @ n, x.T @ n, n.T @ x, x.T @ x]
+    return moments, people
 
 
 def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
@@ -62,11 +74,12 @@ def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
 
 
 def alpha_from_sums(sums: np.ndarray) -> np.ndarray:
-    """Return Cronbach's alpha from sums over rows, (..., 4, k, k), as :func:`pair_moments` returns them.
+    """Return Cronbach's alpha from sums of :func:`moments_by_participant`, (..., 4, k, k).
 
     Examples
     --------
-    >>> float(alpha_from_sums(pair_moments(np.array([[1.0, 1.0], [2.0, 3.0], [3.0, 2.0]]))).round(6))
+    >>> moments, _ = moments_by_participant(np.array([[1.0, 1.0], [2.0, 3.0], [3.0, 2.0]]), pd.Index(list("abc")))
+    >>> float(alpha_from_sums(moments.sum(axis=0)).round(6))
     0.666667
     """
     return alpha_from_covariances(covariances_from_sums(sums))
@@ -220,25 +233,6 @@ def alpha_row(
         lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(never_rated)}"
         row["reason"] = joined(row["reason"], lacking)
     return row
-
-
-def moments_by_participant(
-    values: np.ndarray, participants: pd.Index
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the :func:`pair_moments` of each participant, and the participants.
-
-    Examples
-    --------
-    >>> moments, people = moments_by_participant(np.array([[4.0, 5.0], [3.0, np.nan]]), pd.Index(["b", "a"]))
-    >>> list(people), moments[0, 0].tolist()
-    (['b', 'a'], [[1.0, 1.0], [1.0, 1.0]])
-    """
-    codes, people = pd.factorize(participants)
-    items = values.shape[1]
-    moments = np.zeros((len(people), 4, items, items))
-    for code, rows in pd.Series(codes).groupby(codes).indices.items():
-        moments[code] = pair_moments(values[rows])
-    return moments, people
 
 
 FEWEST_UNITS = 3

@@ -386,8 +386,6 @@ class ParticipantBootstrap:
         >>> bootstrap.in_every_draw(lambda weights: weights.sum(axis=1)).tolist()
         [3.0, 3.0]
         """
-        if self.no_interval:
-            return np.empty(0)
         draws = pieces(self.draws, max(width, len(self.names)), most)
         parts = [statistic(self.weights(piece)) for piece in draws]
         if len(parts) == 1:

@@ -17,9 +17,6 @@ from sense7.statistics.order import rounded
 _MOST_NUMBERS = 300_000
 """Numbers of a table of rows by resamples that is held at once."""
 
-_LONG_ROW = 256
-"""Numbers in a row from which on adding rows one by one is faster than NumPy's cumulative sum."""
-
 
 def spearman_in_draws(
     columns: Mapping[str, Sequence],
@@ -110,13 +107,11 @@ class _Ranked(NamedTuple):
 
 def _ranked(times_drawn: np.ndarray) -> _Ranked:
     """Centered midranks of levels from how often each is drawn, which is overwritten."""
-    if times_drawn.shape[1] < _LONG_ROW:
-        ranks = np.cumsum(times_drawn, axis=0)
-    else:
-        ranks = times_drawn.copy()
-        for row in range(1, len(ranks)):
-            ranks[row] += ranks[row - 1]
-    ranks -= ranks[-1] / 2
-    ranks -= times_drawn / 2
-    times_drawn *= ranks
-    return _Ranked(ranks, np.einsum("ud,ud->d", times_drawn, ranks))
+    ranks = np.cumsum(times_drawn, axis=0)
+    n = ranks[-1].copy()
+    ranks -= n / 2
+    times_drawn *= 0.5
+    ranks -= times_drawn
+    times_drawn *= 2
+    cubes = np.einsum("ud,ud,ud->d", times_drawn, times_drawn, times_drawn)
+    return _Ranked(ranks, (n**3 - cubes) / 12)

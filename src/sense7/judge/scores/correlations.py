@@ -10,6 +10,8 @@ of scores s, ground truth t and length l. All are exact in each resample of part
 with all conversations or not at all.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -31,7 +33,7 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
     over : OverRuns
         The runs of a judge.
     lengths : DataFrame, optional
-        One row per conversation, one column per length, such as ``words``; a conversation without a length is left out.
+        One row per conversation, one column per length, such as ``words``; a conversation that lacks one is left out.
 
     Returns
     -------
@@ -80,7 +82,9 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
         people = rows_of(longest.scored)["participant"]
         numbers.append(over.number(name, over.average(rhos), metric, people=people))
     if lengths is not None:
-        for name, length in lengths.items():
+        partial = over.average(_partial_spearman(run, lengths) for run in runs)
+        people = _with_lengths(longest, lengths)["participant"]
+        for column, name in enumerate(lengths):
             words = str(name).replace("_", " ")
             metric = Metric(
                 "",
@@ -89,9 +93,8 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
                 "scores, ground truths or lengths are all the same, one of them orders the "
                 "conversations as another does, or fewer than three conversations have all",
             )
-            partial = over.average(_partial_spearman(run, length) for run in runs)
-            people = _with_length(longest, length)["participant"]
-            numbers.append(over.number(f"given_{name}", partial, metric, people=people))
+            given_length = partial[:, column]
+            numbers.append(over.number(f"given_{name}", given_length, metric, people=people))
     return tabulate("correlation", numbers, over.bootstrap)
 
 
@@ -110,22 +113,28 @@ def participant_means(rows: pd.DataFrame) -> pd.DataFrame:
     return of_participant[["score", "truth"]].mean()
 
 
-def _with_length(run: MeasuredRun, length: pd.Series) -> pd.DataFrame:
-    """Score, ground truth and length of each conversation that has all three."""
-    lengths = length.reindex(run.scored["conversation"]).to_numpy(dtype=float)
-    return run.scored.assign(length=lengths).dropna(subset="length")
+def _with_lengths(run: MeasuredRun, lengths: pd.DataFrame) -> pd.DataFrame:
+    """Score, ground truth and lengths of each conversation that has all of them."""
+    of_conversation = lengths.reindex(run.scored["conversation"]).astype(float)
+    rows = pd.concat([run.scored, of_conversation.set_axis(run.scored.index)], axis=1)
+    return rows.dropna(subset=list(lengths))
 
 
-def _partial_spearman(run: MeasuredRun, length: pd.Series) -> np.ndarray:
-    rows = _with_length(run, length)
-    pairs = [("score", "truth"), ("score", "length"), ("truth", "length")]
+def _partial_spearman(run: MeasuredRun, lengths: pd.DataFrame) -> np.ndarray:
+    """Partial correlation of score and ground truth given each length: (1 + draws, lengths)."""
+    rows = _with_lengths(run, lengths)
+    pairs = [("score", "truth"), *product(["score", "truth"], lengths)]
 
-    def correlation(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
+    def correlations(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
         rho = spearman_in_draws(rows, pairs, weights, codes)
-        score_truth, score_length, truth_length = rho.values()
-        left_by_length = (1 - score_length**2) * (1 - truth_length**2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            partial = (score_truth - score_length * truth_length) / np.sqrt(left_by_length)
-        return np.where(rounded(left_by_length) == 0, np.nan, partial)
+        partials = []
+        for name in lengths:
+            score_length, truth_length = rho["score", name], rho["truth", name]
+            left_by_length = (1 - score_length**2) * (1 - truth_length**2)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                left_of_both = rho["score", "truth"] - score_length * truth_length
+                partial = left_of_both / np.sqrt(left_by_length)
+            partials.append(np.where(rounded(left_by_length) == 0, np.nan, partial))
+        return np.column_stack(partials)
 
-    return resampled_by_weights(run.bootstrap, correlation, rows["participant"])
+    return resampled_by_weights(run.bootstrap, correlations, rows["participant"])
