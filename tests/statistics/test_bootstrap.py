@@ -1,7 +1,5 @@
 """The engine: exact, seeded, about participants, and honest where there is no interval."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,47 +82,6 @@ def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeyp
     assert np.array_equal(whole, [np.bincount(row, minlength=13) for row in taken])
     monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", cells)
     assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights())
-
-
-def bytes_kept(bootstrap):
-    """Memory that a table of draws takes, once it is made."""
-    assert len(bootstrap.names)
-    tracemalloc.start()
-    first = bootstrap.weights(slice(1))
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return kept - first.nbytes
-
-
-def test_a_table_too_large_for_floats_takes_an_eighth_and_gives_the_same_draws(monkeypatch):
-    people = pd.Series([f"P{number}" for number in range(200)])
-    small, values = (
-        ParticipantBootstrap(people, draws=101, seed=3),
-        np.arange(400.0).reshape(200, 2),
-    )
-    bytes_of_floats = bytes_kept(small)
-    weights, drawn = small.weights(), small.distribution(ratio, values, people)
-    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 1000)
-    large = ParticipantBootstrap(people, draws=101, seed=3)
-    assert bytes_kept(large) == pytest.approx(bytes_of_floats / 8, rel=0.2)
-    # They are floats for computing: a product of bytes would run over.
-    assert large.weights().dtype == weights.dtype == float
-    assert np.array_equal(large.weights(slice(7)), weights[:7])
-    np.testing.assert_allclose(large.distribution(ratio, values, people), drawn, rtol=1e-14)
-
-
-def test_one_participant_taken_in_every_place_does_not_run_over(monkeypatch):
-    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", 1)
-    monkeypatch.setattr(
-        np.random, "default_rng", lambda seed: type("Same", (), {"integers": _first_of_all})()
-    )
-    weights = ParticipantBootstrap([f"P{number}" for number in range(300)], draws=2).weights()
-    assert weights[:, 0].tolist() == [300, 300]
-    assert not weights[:, 1:].any()
-
-
-def _first_of_all(self, count, size):
-    return np.zeros(size, dtype=int)
 
 
 def test_the_seed_and_the_order_of_participants_decide_and_that_of_their_rows_does_not():
@@ -270,10 +227,10 @@ SOME = ["a", "b", "c"]
         ({"participants": None}, "None"),
         ({"participants": {"a": 1}}, "dict"),
         ({"participants": pd.DataFrame({"who": SOME})}, "DataFrame"),
-        ({"participants": np.array([SOME, SOME])}, "dimensions"),
+        ({"participants": np.array([SOME, SOME])}, "array"),
         ({"participants": ["a", None, np.nan]}, "of 3 given, 2"),
         ({"participants": ["a", 1]}, ""),
-        ({"participants": [("a", "b")]}, "dimensions"),
+        ({"participants": [("a", "b")]}, "list"),
     ],
 )
 def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, fault):

@@ -21,7 +21,6 @@ from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
 from sense7.errors import UserError, described
 from sense7.statistics.estimates import Estimate, estimate_row
@@ -228,16 +227,9 @@ class ParticipantBootstrap:
         if self.no_interval:
             return
         wanted = "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
-        participants = self.participants
-        sequences = pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple
-        if not isinstance(participants, sequences):
-            raise UserError(f"{wanted}; got {described(participants)}.")
-        has_sequences = False
-        if isinstance(participants, list | tuple):
-            has_sequences = any(isinstance(name, list | tuple) for name in participants)
-        if has_sequences or np.ndim(participants) != 1:
-            raise UserError(f"{wanted}; got several dimensions.")
-        names = pd.Series(participants)
+        if np.ndim(self.participants) != 1:
+            raise UserError(f"{wanted}; got {described(self.participants)}.")
+        names = pd.Series(self.participants)
         if names.empty and self.unit == "participant":
             raise UserError(f"{wanted}; got none.")
         missing = int(names.isna().sum())
@@ -313,9 +305,7 @@ class ParticipantBootstrap:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        # Floats, or if the table is large, one byte each, an eighth of the memory.
-        dtype = float if self.draws * len(self.names) <= _CELLS else np.uint8
-        table = np.empty((self.draws, len(self.names)), dtype=dtype)
+        table = np.empty((self.draws, len(self.names)))
         for number, members in enumerate(self._members):
             # No two strata, nor two seeds, share their random numbers.
             generator = np.random.default_rng(len(self._members) * int(self.seed) + number)
@@ -323,10 +313,8 @@ class ParticipantBootstrap:
             for draws in pieces(self.draws, _ARRAYS * size):
                 taken = generator.integers(size, size=(draws.stop - draws.start, size))
                 cells = taken + size * np.arange(len(taken))[:, None]
-                counts = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape)
-                wide_enough = np.result_type(table, np.min_scalar_type(counts.max(initial=0)))
-                table = table.astype(wide_enough, copy=False)
-                table[draws, members] = counts
+                counts = np.bincount(cells.ravel(), minlength=cells.size)
+                table[draws, members] = counts.reshape(cells.shape)
         return table
 
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
@@ -337,7 +325,7 @@ class ParticipantBootstrap:
         >>> ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1).weights().sum(axis=1).tolist()
         [3.0, 3.0]
         """
-        return self._weights[draws].astype(float, copy=False)
+        return self._weights[draws]
 
     def times_taken(self, participants: pd.Index) -> np.ndarray:
         """How often each of some participants is taken: once in the data, then in every draw (1 + draws, participants).
