@@ -1,11 +1,18 @@
 """Figures: one style, one function for each kind of drawing, alt text computed from what is drawn."""
 
-from sense7.figures.diagrams import rated_conversation, study_flow, taxonomy_tree
-from sense7.figures.distributions import distributions, heat_map, level_distribution, stacked_shares
-from sense7.figures.estimates import forest, intervals, published_values
-from sense7.figures.lines import ceiling_curves, lines_by_turn, reliability_diagram, scree
-from sense7.figures.maps import VERDICTS, confusion_matrix, verdict_map
-from sense7.figures.people import ratings_by_participant, score_pairs
+from sense7.figures.distributions import distributions, level_distribution
+from sense7.figures.estimates import (
+    bars,
+    decided,
+    forest,
+    lines,
+    published_values,
+    reliability_diagram,
+)
+from sense7.figures.figure import Download, Figure, range_of
+from sense7.figures.flow import flow
+from sense7.figures.matrices import confusion_matrix, heat_map, verdict_map
+from sense7.figures.scatter import ratings_by_participant, score_pairs
 from sense7.figures.source import (
     DEFINITIONS,
     PUBLISHED,
@@ -15,12 +22,7 @@ from sense7.figures.source import (
     source_of,
     source_of_origin,
 )
-from sense7.figures.specification import (
-    specification_curve,
-    specification_ranges,
-    specification_table,
-)
-from sense7.figures.style import Download, Figure, range_of
+from sense7.figures.variants import specification_curve, specification_shares, specification_table
 from sense7.statistics.estimates import reversed_sign
 
 __all__ = [
@@ -28,33 +30,28 @@ __all__ = [
     "PUBLISHED",
     "RELEASED",
     "SIMULATED",
-    "VERDICTS",
     "Download",
     "Figure",
     "Source",
-    "ceiling_curves",
+    "bars",
     "confusion_matrix",
+    "decided",
     "distributions",
+    "flow",
     "forest",
     "heat_map",
-    "intervals",
     "level_distribution",
-    "lines_by_turn",
+    "lines",
     "published_values",
     "range_of",
-    "rated_conversation",
     "ratings_by_participant",
     "reliability_diagram",
     "reversed_sign",
     "score_pairs",
-    "scree",
     "source_of",
     "source_of_origin",
     "specification_curve",
-    "specification_ranges",
+    "specification_shares",
     "specification_table",
-    "stacked_shares",
-    "study_flow",
-    "taxonomy_tree",
     "verdict_map",
 ]

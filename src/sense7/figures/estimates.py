@@ -1,51 +1,57 @@
-"""Estimates with their intervals, one row for each: in one panel or several, with the lines that they are judged by."""
+"""Tables of estimates with their intervals: rows of marks or bars, and lines."""
 
-import itertools
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from sense7.figures.source import GRAY, INK, Shown, Sources
-from sense7.figures.style import (
+from sense7.figures.figure import (
+    LINE,
     MARKS,
+    WIDE,
     Figure,
     drawn,
     figure_of,
     has_estimate,
-    legend_above,
+    lines_of,
     name_rows,
+    new_axes,
     new_drawing,
-    numbers_and_reach,
     range_of,
     reasons_of,
+    rounded,
+    wrapped,
 )
+from sense7.figures.source import GRAY, INK, Shown, Sources
 from sense7.record import format_number
 from sense7.statistics.estimates import COLUMNS
 from sense7.tables import Sentence
+from sense7.taxonomy import LEVELS
 from sense7.terminal import plain
 
 Tables = Mapping[str, pd.DataFrame] | pd.DataFrame
 Lines = Sequence[float] | Mapping[str, float]
+Limits = tuple[float | None, float | None]
 
 
-def ranges_in_words(table: pd.DataFrame) -> str:
-    """Rows of a table of estimates in words."""
-    parts = []
-    for name, row in table.iterrows():
-        if not np.isfinite(row["estimate"]):
-            parts.append(f"{name}: not available ({row['reason']})")
-            continue
-        text = f"{name}: {format_number(row['estimate'], row['unit'])}"
-        if np.isfinite(row["low"]):
-            low = format_number(row["low"], row["unit"])
-            high = format_number(row["high"], row["unit"])
-            text += f" ({low} to {high})"
-        parts.append(text)
-    return "; ".join(parts)
+def estimate_in_words(row: Mapping) -> str:
+    """An estimate with its interval, or why there is none."""
+    if not np.isfinite(row["estimate"]):
+        return f"not available ({row['reason']})"
+    text = format_number(row["estimate"], row["unit"])
+    if np.isfinite(row["low"]):
+        low = format_number(row["low"], row["unit"])
+        high = format_number(row["high"], row["unit"])
+        text += f" ({low} to {high})"
+    return text
+
+
+def rows_in_words(series: str, table: pd.DataFrame) -> str:
+    """The rows of a series in words, after its name where it has one."""
+    parts = [f"{name}: {estimate_in_words(row)}" for name, row in table.iterrows()]
+    return ": ".join(filter(None, [series, "; ".join(parts)]))
 
 
 def scale_of(table: pd.DataFrame) -> int:
@@ -53,13 +59,6 @@ def scale_of(table: pd.DataFrame) -> int:
     if table["unit"].str.startswith("share").all():
         return 100
     return 1
-
-
-def series_in_words(series: str, table: pd.DataFrame) -> str:
-    """The rows of a series in words, after its name where it has one."""
-    if series:
-        return f"{series}: {ranges_in_words(table)}"
-    return ranges_in_words(table)
 
 
 def with_sizes(caption: str, table: pd.DataFrame) -> str:
@@ -102,70 +101,24 @@ def published_values(values: Mapping[str, float], name: str, unit: str) -> pd.Da
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(name)
 
 
-def intervals(
-    tables: Tables,
-    *,
-    name: str,
-    label: str,
-    caption: str,
-    limits: tuple[float, float] | None = None,
-    zero: bool = False,
-    source: Shown = None,
-) -> Figure | Sentence:
-    """Estimates with their intervals, one row for each; every table has its color and mark.
+def decided(row: Mapping, title: str, question: str) -> str:
+    """The title of a figure: a sentence where the whole interval of a row lies above zero, a question otherwise.
 
     Parameters
     ----------
-    tables : DataFrame or mapping of name -> DataFrame
-        Tables of estimates; several are drawn side by side, in the rows of the first one. A row that another one
-        lacks has no mark of it.
-    name : str
-        Name of the figure's data file.
-    label : str
-        Label of the axis, with its unit; shares are drawn in percent.
-    caption : str
-        What to see. Where it does not say n, the numbers of observations and the kind of interval are added.
-    limits : tuple, optional
-        Ends of the axis, in the units drawn.
-    zero : bool
-        Whether a line marks zero. Differences always have one.
-    source : Study, Source, or mapping of name -> one of these, optional
-        Whose data the figure shows, or each of its tables: the drawing, its data and its files say so, and blue is
-        simulated, orange real, gray published.
+    row : Series or mapping
+        Row of a table of estimates.
+    title, question : str
+        A sentence that is true where the interval lies above zero; the question that the figure answers.
 
-    Returns
-    -------
-    Figure or Sentence
-        Rows without an estimate say so in their place; a sentence if there is no row.
+    Examples
+    --------
+    >>> decided({"low": -0.1}, "It rises", "Does it rise?")
+    'Does it rise?'
     """
-    panel = _Panel("", by_series(tables))
-    if not len(panel.first_table):
-        return Sentence(f"No figure of {label}: there is nothing to show.")
-    sentences = []
-    row_sources = []
-    sources = Sources.of(source)
-    for series, table in panel.tables.items():
-        sentences.append(f"{series_in_words(series, table)}.")
-        row_sources += [sources.source(series)] * len(table)
-    alt = f"{label}. {' '.join(sentences)}"
-    data = panel.first_table
-    if len(panel.tables) > 1:
-        data = pd.concat(panel.tables, names=["interval"])
-    if zero or " minus " in label:
-        panel = _Panel("", panel.tables, lines={"": 0.0})
-
-    def draw():
-        return _draw([panel], label, {"": limits}, sources)
-
-    caption = with_sizes(caption, data)
-    return figure_of(draw, name, alt, caption, data, source, row_sources=row_sources)
-
-
-def by_series(tables: Tables) -> dict[str, pd.DataFrame]:
-    """Tables by the name of their series; a single one has none."""
-    if isinstance(tables, Mapping):
-        return dict(tables)
-    return {"": tables}
+    if row["low"] > 0:
+        return title
+    return question
 
 
 @dataclass(frozen=True)
@@ -174,7 +127,7 @@ class _Panel:
 
     heading: str
     tables: dict[str, pd.DataFrame]
-    lines: Mapping[str, float] = field(default_factory=dict)
+    lines: dict[str, float]
 
     @property
     def first_table(self) -> pd.DataFrame:
@@ -191,11 +144,33 @@ class _Panel:
         return scale_of(self.first_table)
 
     @property
-    def percent(self) -> str:
-        """What the label of the axis says of the scale."""
-        if self.scale == 100:
-            return " (%)"
-        return ""
+    def title(self) -> str:
+        """The question, and the names of the lines with their values."""
+        parts = [drawn(self.heading, 120)] if self.heading else []
+        for name, value in self.lines.items():
+            if name.strip():
+                parts.append(f"dashed: {drawn(name)} {format_number(value, self.unit)}")
+        return "; ".join(parts)
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Smallest and largest number that is drawn."""
+        numbers = [line * self.scale for line in self.lines.values()]
+        for table in self.tables.values():
+            numbers += [*(self.scale * table[["estimate", "low", "high"]].to_numpy(float).ravel())]
+        return np.array([np.nanmin(numbers), np.nanmax(numbers)])
+
+    def row_names(self, width: float) -> list[str]:
+        """Names of the rows, on lines that leave half of the drawing's width, or more, to the marks."""
+        inches = 3.2
+        if width < WIDE:
+            inches = 1.7
+        return [wrapped(drawn(row), min(inches, 0.45 * width)) for row in self.first_table.index]
+
+    def height(self, width: float) -> float:
+        """Height of the axes in inches: a row is as high as its name, or as the marks of its series."""
+        row = max(1.2 * LINE * lines_of(self.row_names(width)), 0.12 + 0.13 * len(self.tables))
+        return 0.1 + row * len(self.first_table)
 
     def in_words(self) -> list[str]:
         """The panel's lines and estimates in words, one text for each series."""
@@ -205,181 +180,157 @@ class _Panel:
             for name, value in self.lines.items():
                 values.append(f"{name} {format_number(value, self.unit)}".strip())
             noun = "line" if len(self.lines) == 1 else "lines"
-            question += f", {noun} at {' and '.join(values)}"
-        return [
-            f"{question}: {series_in_words(series, table)}" for series, table in self.tables.items()
-        ]
+            question = ", ".join(filter(None, [question, f"{noun} at {' and '.join(values)}"]))
+        rows = [rows_in_words(series, table) for series, table in self.tables.items()]
+        return [": ".join(filter(None, [question, words])) for words in rows]
 
 
-def _named(lines: Lines) -> dict[str, float]:
-    """Lines by their name, those that are there; lines that are given as numbers alone have none."""
-    if not isinstance(lines, Mapping):
-        lines = {" " * index: line for index, line in enumerate(lines)}
-    return {name: float(value) for name, value in lines.items() if np.isfinite(value)}
+def _panels_of(tables: Tables | Mapping[str, tuple[Tables, Lines]], lines: Lines) -> list[_Panel]:
+    """The panels of a figure whose tables stand in one panel, or in one for each question."""
+    if isinstance(tables, pd.DataFrame):
+        tables = {"": tables}
+    if all(isinstance(table, pd.DataFrame) for table in tables.values()):
+        tables = {"": (tables, lines)}
+    panels = []
+    for heading, (tables_of_panel, lines_of_panel) in tables.items():
+        series = tables_of_panel
+        if isinstance(series, pd.DataFrame):
+            series = {"": series}
+        if not sum(len(table) for table in series.values()):
+            continue
+        if not isinstance(lines_of_panel, Mapping):
+            lines_of_panel = {" " * place: line for place, line in enumerate(lines_of_panel)}  # noqa: PLW2901
+        values = {name: float(line) for name, line in lines_of_panel.items() if np.isfinite(line)}
+        panel = _Panel(heading, dict(series), values)
+        if "difference" in panel.unit and not panel.lines:
+            panel.lines[""] = 0.0
+        panels.append(panel)
+    return panels
 
 
 def forest(
-    panels: Mapping[str, tuple[Tables, Lines]],
+    tables: Tables | Mapping[str, tuple[Tables, Lines]],
     *,
     name: str,
+    title: str,
     caption: str,
     label: str = "",
-    limits: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
-    beside: bool = False,
+    lines: Lines = (),
+    limits: Limits | Mapping[str, Limits] = (None, None),
     source: Shown = None,
 ) -> Figure | Sentence:
-    """Draw one panel for each question: its estimates with intervals, and the lines that they are judged by.
+    """Estimates with their intervals, one row for each, beside the lines that they are judged by.
 
     Parameters
     ----------
-    panels : mapping of str -> (tables, lines)
-        Question -> a table of estimates in one unit, or several of them by name, as for :func:`intervals`; and its
-        lines, as numbers or as name -> number. A line at zero is solid, others are dashed, then dotted; one whose name
-        says that it was published is gray. Names stand in the panel's title. Shares are drawn in percent.
+    tables : DataFrame, mapping of series -> DataFrame, or mapping of question -> (tables, lines)
+        A table of estimates; or several, which are drawn side by side in the rows of the first one, each with its
+        color and mark; or one panel for each question, in one unit. Shares are drawn in percent.
     name : str
         Name of the figure's data file.
+    title : str
+        Says what is seen or, where that is not decided, what to look at.
     caption : str
-        What to see, and what the lines are. Where it does not say n, the numbers of observations and the kind of
-        interval are added.
+        What to see. Where it does not say n, the numbers of observations and the kind of interval are added.
     label : str, optional
-        The label of one axis that all panels share; each has its own otherwise, and its label is the unit.
+        Label of the axis, with its unit, that all panels share; each has its own otherwise, labelled by its unit.
+    lines : sequence of float, or mapping of name -> float, optional
+        Of a figure of one panel. A line at zero is solid, others are dashed, then dotted; one whose name says that
+        it was published is gray. Differences always have one at zero.
     limits : tuple, or mapping of question -> tuple, optional
-        Ends of the axes, in the units drawn.
-    beside : bool
-        Whether the panels stand beside each other, with the same rows.
+        Ends of the axes, in the units drawn, None for free; no interval is cut by them.
     source : Study, Source, or mapping of name -> one of these, optional
-        As for :func:`intervals`; names are those of tables or of questions.
+        Whose data the figure shows, or each of its tables or questions: the drawing, its data and its files say so,
+        and blue is simulated, orange real, gray published.
 
     Returns
     -------
     Figure or Sentence
-        A sentence if there is no estimate. Estimates without an interval are drawn as a mark alone.
+        Rows without an estimate say so in their place; a sentence if no row has one.
 
     Examples
     --------
     >>> from sense7.statistics.estimates import estimate_row, estimate_table
     >>> row = estimate_row(0.9, 0.8, 0.95, n=9, unit="alpha", method="alpha; 95% interval")
     >>> panels = {"consistent": (estimate_table({"A": row}, "data"), (0.7,))}
-    >>> figure = forest(panels, name="x", caption="Look.")
+    >>> figure = forest(panels, name="x", title="Ratings move together", caption="Look.")
     >>> figure.alt.partition(" Source")[0], figure.caption
-    ('consistent, line at 0.700: A: 0.900 (0.800 to 0.950).', 'Look. n = 9; 95% interval.')
+    ('Ratings move together. consistent, line at 0.700: A: 0.900 (0.800 to 0.950).', 'Look. n = 9; 95% interval.')
     """
     sources = Sources.of(source)
-    drawn_panels = []
-    texts = []
+    panels = _panels_of(tables, lines)
     row_sources = []
-    for question, (tables, lines) in panels.items():
-        panel = _Panel(question, by_series(tables), _named(lines))
-        for series, table in panel.tables.items():
-            row_sources += [sources.source(series, question)] * len(table)
-        drawn_panels.append(panel)
+    texts = []
+    data = {}
+    for panel in panels:
         texts += panel.in_words()
-    if not texts:
-        return Sentence("No figure of the estimates: there is nothing to show.")
-    data = _data_of(drawn_panels)
-    if not has_estimate(data).any():
-        reasons = reasons_of(data)
-        return Sentence(f"No figure of the estimates: {reasons or 'there is nothing to show'}.")
-    limits_of = limits
-    if not isinstance(limits, Mapping):
-        limits_of = dict.fromkeys(panels, limits)
+        for series, table in panel.tables.items():
+            row_sources += [sources.source(series, panel.heading)] * len(table)
+            data[panel.heading, series] = table
+    if not panels:
+        return Sentence(f"No figure of {label or 'the estimates'}: there is nothing to show.")
+    everything = pd.concat(data, names=["question", "series"])
+    if not has_estimate(everything).any():
+        return Sentence(f"No figure of {label or 'the estimates'}: {reasons_of(everything)}.")
 
-    def draw():
-        if beside:
-            return _draw_beside(drawn_panels, label, limits_of, sources)
-        return _draw(drawn_panels, label, limits_of, sources)
+    def draw(width: float):
+        heights = [panel.height(width) for panel in panels]
+        titles = [wrapped(panel.title, 0.55 * width) for panel in panels]
+        height = sum(heights) + 0.6 * len(panels) + 0.1
+        height += LINE * sum(lines_of([panel_title]) for panel_title in titles if panel_title)
+        drawing = new_drawing(width, height)
+        grid = drawing.subplots(
+            len(panels), sharex=bool(label), squeeze=False, height_ratios=heights
+        )[:, 0]
+        for axes, panel, panel_title in zip(grid, panels, titles, strict=True):
+            _draw_panel(axes, panel, sources, width)
+            axes.set_title(panel_title, loc="left", fontsize=10)
+            unit = f"{drawn(panel.unit)} (%)" if panel.scale == 100 else drawn(panel.unit)
+            axes.set_xlabel(wrapped(unit, 0.5 * width))
+        for axes, panel in zip(grid, panels, strict=True):  # an axis may be shared: after all
+            ends = limits
+            if isinstance(limits, Mapping):
+                ends = limits.get(panel.heading, (None, None))
+            _set_ends(axes, panel.ends, ends)
+            axes.xaxis.set_major_locator(MaxNLocator(6 if width == WIDE else 4))
+        if label:
+            for axes in grid:
+                axes.set_xlabel("")
+            grid[-1].set_xlabel(wrapped(label, 0.6 * width))
+        return drawing
 
     alt = f"{'. '.join(texts)}."
-    caption = with_sizes(caption, data)
-    return figure_of(draw, name, alt, caption, data, source, row_sources=row_sources)
+    data_of_figure = everything
+    for level in (1, 0):  # of series and questions without names
+        if set(everything.index.get_level_values(level)) == {""}:
+            data_of_figure = data_of_figure.droplevel(level)
+    return figure_of(
+        draw,
+        name,
+        title,
+        alt,
+        with_sizes(caption, everything),
+        data_of_figure,
+        source,
+        row_sources=row_sources,
+    )
 
 
-def _data_of(panels: Sequence[_Panel]) -> pd.DataFrame:
-    """Rows of all panels below each other, each with its question and, where a panel has several, its series."""
-    tables = []
-    questions = []
-    for panel in panels:
-        for series, table in panel.tables.items():
-            tables.append(table.assign(series=series) if series else table)
-            questions.append(panel.heading)
-    return pd.concat(tables, keys=questions, names=["question"])
+def _set_ends(axes, numbers: np.ndarray, limits: Limits) -> None:
+    """Give an axis its ends, moved where they would cut a mark, an interval or a line."""
+    margin = 0.04 * (numbers[1] - numbers[0])
+    low, high = limits
+    if low is not None:
+        low = min(low, numbers[0] - margin * (numbers[0] < low))
+    if high is not None:
+        high = max(high, numbers[1] + margin * (numbers[1] > high))
+    axes.set_xlim(low, high)
 
 
-def _room_for_rows(panel: _Panel) -> float:
-    """Height of a panel in rows: those of tables side by side need more room, but not each as much as a row."""
-    return len(panel.first_table) * max(1, 0.6 * len(panel.tables))
-
-
-def _draw(
-    panels: Sequence[_Panel], label: str, limits: Mapping[str, tuple | None], sources: Sources
-):
-    """Panels of estimates below each other, with one axis label or one for each."""
-    has_legend = any(len(panel.tables) > 1 for panel in panels)
-    room_for_rows = [_room_for_rows(panel) for panel in panels]
-    # A line of a title begins where the rows' names end.
-    row_names = list(itertools.chain.from_iterable(panel.first_table.index for panel in panels))
-    longest_row = max(len(drawn(row)) for row in row_names)
-    letters = max(34, 82 - longest_row)
-    titles = [textwrap.fill(_title(panel), letters) for panel in panels]
-    lines_of_titles = sum(title.count("\n") for title in titles)
-    height = 0.3 + 0.2 * sum(room_for_rows) + 0.17 * lines_of_titles + 0.74 * len(panels)
-    if label:
-        height -= 0.34 * (len(panels) - 1)
-    if has_legend:
-        height += 0.3
-    drawing = new_drawing(7, height)
-    grid = drawing.subplots(
-        len(panels),
-        sharex=bool(label),
-        squeeze=False,
-        height_ratios=[0.4 + room for room in room_for_rows],
-    )[:, 0]
-    for axes, panel, title in zip(grid, panels, titles, strict=True):
-        _draw_panel(axes, panel, sources)
-        _draw_rows(axes, panel, 60)
-        axes.set_title(title, loc="left", fontsize=10)
-        if not label:
-            axes.set_xlabel(f"{drawn(panel.unit)}{panel.percent}")
-    for axes, panel in zip(grid, panels, strict=True):  # an axis may be shared: after all are drawn
-        axes.set_xlim(limits.get(panel.heading))
-    if label:
-        grid[-1].set_xlabel(label)
-    if len(panels) == 1:
-        grid[0].set_ylabel(drawn(panels[0].first_table.index.name or ""))
-    if has_legend:
-        legend_above(drawing)
-    return drawing
-
-
-def _draw_beside(
-    panels: Sequence[_Panel], label: str, limits: Mapping[str, tuple | None], sources: Sources
-):
-    """Panels of estimates beside each other, with the same rows."""
-    height = 1 + 0.25 * max(_room_for_rows(panel) for panel in panels)
-    drawing = new_drawing(7, height)
-    grid = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    letters = 56 // len(panels)
-    for axes, panel in zip(grid, panels, strict=True):
-        _draw_panel(axes, panel, sources)
-        axes.set_xlim(limits.get(panel.heading))
-        axes.xaxis.set_major_locator(MaxNLocator(5))
-        _draw_rows(axes, panel, 40)
-        axes.set_xlabel(textwrap.fill(_title(panel, panel.percent), letters))
-    if label:
-        grid[-1].set_xlabel(label)
-    grid[0].set_ylabel(drawn(panels[0].first_table.index.name or ""))
-    if any(len(panel.tables) > 1 for panel in panels):
-        legend_above(drawing)
-    return drawing
-
-
-def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
-    """Lines, and the estimates of each series with their intervals, in the order of the rows."""
-    lines = dict(panel.lines)
-    if "difference" in panel.unit and not lines:
-        lines = {"": 0.0}
+def _draw_panel(axes, panel: _Panel, sources: Sources, width: float) -> None:
+    """Lines, the estimates of each series with their intervals, and why a row has none."""
     styles = iter(("--", ":"))
-    for name, value in lines.items():
+    for name, value in panel.lines.items():
         look = {"color": INK, "linewidth": 1.2}
         if "published" in name:
             look = {"color": GRAY, "linewidth": 1.8}
@@ -389,51 +340,273 @@ def _draw_panel(axes, panel: _Panel, sources: Sources) -> None:
             look["linestyle"] = next(styles, "-.")
         axes.axvline(panel.scale * value, zorder=1, **look)
     rows = panel.first_table.index
-    offsets = [0]
-    if len(panel.tables) > 1:
-        offsets = np.linspace(-0.2, 0.2, len(panel.tables))
+    spread = 0.22 * (len(panel.tables) > 1)
+    offsets = np.linspace(-spread, spread, len(panel.tables))
     colors = sources.colors(list(panel.tables), panel.heading)
-    for index, (series, table) in enumerate(panel.tables.items()):
-        estimates, reach = numbers_and_reach(table.reindex(rows), panel.scale)
-        drawn_rows = np.flatnonzero(np.isfinite(estimates))
+    is_drawn = np.zeros(len(rows), dtype=bool)
+    for place, (series, table) in enumerate(panel.tables.items()):
+        numbers, reach = numbers_and_reach(table.reindex(rows), panel.scale)
+        drawn_rows = np.flatnonzero(np.isfinite(numbers))
+        is_drawn[drawn_rows] = True
         axes.errorbar(
-            estimates[drawn_rows],
-            drawn_rows + offsets[index],
+            numbers[drawn_rows],
+            drawn_rows + offsets[place],
             xerr=reach[:, drawn_rows],
             label=drawn(series) or None,
-            fmt=MARKS[index % len(MARKS)],
+            fmt=MARKS[place % len(MARKS)],
             markersize=5,
-            color=colors[index],
+            color=colors[place],
             capsize=3,
         )
-
-
-def _draw_rows(axes, panel: _Panel, longest: int) -> None:
-    """The names of a panel's rows, and why there is nothing in those that no series has an estimate of."""
-    rows = panel.first_table.index
-    is_drawn = np.zeros(len(rows), dtype=bool)
-    for table in panel.tables.values():
-        is_drawn |= has_estimate(table.reindex(rows)).to_numpy()
     for row in np.flatnonzero(~is_drawn):
-        axes.text(
-            0.01,
-            row,
-            textwrap.shorten(f"none: {plain(panel.first_table['reason'].iloc[row])}", 44),
-            transform=axes.get_yaxis_transform(),
-            va="center",
-            style="italic",
-            fontsize=8,
-        )
-    name_rows(axes, [drawn(row, longest) for row in rows])
+        reason = drawn(f"none: {plain(panel.first_table['reason'].iloc[row])}", int(7 * width))
+        place = {"transform": axes.get_yaxis_transform(), "va": "center", "style": "italic"}
+        axes.text(0.01, row, reason, fontsize=9, **place)
+    name_rows(axes, panel.row_names(width))
 
 
-def _title(panel: _Panel, unit: str = "") -> str:
-    """The question of a panel, and the names of its lines with their values."""
-    values = []
-    for name, value in panel.lines.items():
-        if name.strip():
-            values.append(f"{drawn(name)} {format_number(value, panel.unit)}")
-    title = f"{drawn(panel.heading, 120)}{unit}"
-    if values:
-        title += f"; dashed: {', '.join(values)}"
-    return title
+def numbers_and_reach(table: pd.DataFrame, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Estimates as they are drawn, and how far their intervals reach down and up from them; 0 where there is none."""
+    columns = table[["estimate", "low", "high"]].astype(float).map(rounded)
+    numbers = scale * columns.to_numpy()
+    return numbers[:, 0], np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
+
+
+def bars(
+    tables: Tables,
+    *,
+    name: str,
+    title: str,
+    label: str,
+    caption: str,
+    printed: Mapping[str, str] | None = None,
+    source: Shown = None,
+) -> Figure | Sentence:
+    """Estimates as bars from the largest to the smallest, with their intervals, and printed beside them.
+
+    Parameters
+    ----------
+    tables : DataFrame or mapping of series -> DataFrame
+        A table of estimates; of several, the first has bars, and others, such as published values, have marks.
+    name, title, caption, source
+        As for :func:`forest`.
+    label : str
+        Label of the axis, with its unit; shares are drawn in percent.
+    printed : mapping of row -> str, optional
+        Printed in place of the estimate.
+
+    Returns
+    -------
+    Figure or Sentence
+        Rows without an estimate are left out, and the alt text says why; a sentence if no row has one.
+
+    Examples
+    --------
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
+    >>> row = estimate_row(0.3, 0.2, 0.4, n=9, unit="share of people", method="mean; 95% interval")
+    >>> bars(estimate_table({"A": row}, "who"), name="x", title="T", label="people (%)", caption="Look.").caption
+    'Look. n = 9; 95% interval.'
+    """
+    sources = Sources.of(source)
+    if isinstance(tables, pd.DataFrame):
+        tables = {"": tables}
+    first_table = next(iter(tables.values()))
+    estimated = first_table[has_estimate(first_table)]
+    estimated = estimated.sort_values("estimate", ascending=False, kind="stable")
+    if estimated.empty:
+        reasons = reasons_of(first_table) or "there is nothing to show"
+        return Sentence(f"No figure of {label}: {reasons}.")
+    scale = scale_of(first_table)
+    texts = []
+    for row, values in estimated.iterrows():
+        text = format_number(values["estimate"], values["unit"])
+        texts.append(printed[row] if printed else text)
+
+    def draw(width: float):
+        names = [wrapped(drawn(row), 0.36 * width) for row in estimated.index]
+        row_height = max(0.27, 1.2 * LINE * lines_of(names))
+        drawing, axes = new_axes(width, 0.7 + row_height * len(names))
+        colors = sources.colors(list(tables))
+        for place, (series, table) in enumerate(tables.items()):
+            numbers, reach = numbers_and_reach(table.reindex(estimated.index), scale)
+            rows = np.flatnonzero(np.isfinite(numbers))
+            look = {"color": colors[place], "label": drawn(series) or None}
+            if place:
+                axes.plot(numbers[rows], rows, MARKS[place + 2], markeredgecolor=INK, **look)
+                continue
+            axes.barh(rows, numbers[rows], height=0.62, **look)
+            if reach.any():
+                axes.errorbar(numbers, rows, xerr=reach, fmt="none", color=INK, linewidth=1)
+        for row, text in enumerate(texts):
+            place = {"transform": axes.get_yaxis_transform(), "va": "center"}
+            axes.text(1.01, row, text, **place)
+        name_rows(axes, names)
+        axes.set_xlabel(wrapped(label, 0.6 * width))
+        return drawing
+
+    data = first_table
+    if len(tables) > 1:
+        data = pd.concat(tables, names=["series"])
+    row_sources = []
+    for series, table in tables.items():
+        row_sources += [sources.source(series)] * len(table)
+    alt = ". ".join(rows_in_words(series, table) for series, table in tables.items())
+    caption = with_sizes(caption, first_table)
+    return figure_of(
+        draw, name, title, f"{label}: {alt}.", caption, data, source, row_sources=row_sources
+    )
+
+
+def lines(
+    tables: Mapping[str, pd.DataFrame | pd.Series] | pd.DataFrame,
+    *,
+    name: str,
+    title: str,
+    label: str,
+    across: str,
+    caption: str,
+    ticks: Mapping[float, str] | None = None,
+    limits: Limits = (None, None),
+    diagonal: bool = False,
+    band: Mapping | None = None,
+    source: Shown = None,
+) -> Figure | Sentence:
+    """Estimates over a quantity, with their intervals: a line, color and mark for each series.
+
+    Parameters
+    ----------
+    tables : DataFrame, or mapping of series -> DataFrame or Series
+        Tables of estimates, or numbers without intervals, indexed by the quantity.
+    name, title, caption, source
+        As for :func:`forest`.
+    label, across : str
+        Labels of the upright axis and of the other one, with their units. Shares are drawn in percent; differences
+        have a line at zero.
+    ticks : mapping of float -> str, optional
+        Names of places on the axis across.
+    limits : tuple, optional
+        Ends of the upright axis, None for free.
+    diagonal : bool
+        Whether a dashed line shows where both are equal.
+    band : mapping, optional
+        Row of a table of estimates across, drawn as a band of its interval.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence with the reason if there is nothing to draw. Rows without an estimate are left out.
+
+    Examples
+    --------
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
+    >>> row = estimate_row(-0.5, -0.9, -0.1, n=9, unit="level, difference", method="mean; 95% interval")
+    >>> table = estimate_table({1: row}, "turn")
+    >>> lines(table, name="x", title="It drops", label="drop", across="turn", caption="Look.").alt.partition(" So")[0]
+    'It drops. drop over turn. 1: -0.50 (-0.90 to -0.10).'
+    """
+    if isinstance(tables, pd.DataFrame):
+        tables = {"": tables}
+    estimated = {}
+    for series, numbers in tables.items():
+        table = numbers
+        if isinstance(numbers, pd.Series):
+            table = pd.DataFrame({"estimate": numbers, "low": np.nan, "high": np.nan})
+            table = table.assign(n=0, unit="", method="", reason="")
+        estimated[series] = table
+    everything = pd.concat(estimated, names=["line"]) if estimated else pd.DataFrame()
+    if everything.empty or not has_estimate(everything).any():
+        reasons = "" if everything.empty else reasons_of(everything)
+        return Sentence(f"No figure of {label}: {reasons or 'there is nothing to show'}.")
+    estimated = {series: table[has_estimate(table)] for series, table in estimated.items()}
+    estimated = {series: table for series, table in estimated.items() if len(table)}
+    scale = scale_of(everything)
+    sources = Sources.of(source)
+
+    def draw(width: float):
+        drawing, axes = new_axes(width, 3.3)
+        if everything["unit"].str.contains("difference").any():
+            axes.axhline(0, linewidth=0.9, color=INK)
+        if diagonal:
+            axes.axline((1, 1), slope=1, linestyle="--", linewidth=1, color=INK)
+        if band is not None and np.isfinite(band["estimate"]):
+            low, high = np.where(np.isfinite(band["low"]), [band["low"], band["high"]], band["estimate"])
+            axes.axvspan(low, high, color=INK, alpha=0.12, linewidth=0)
+            axes.axvline(band["estimate"], color=INK, alpha=0.6, linewidth=1.2)
+        spread = 0.12 * (len(estimated) > 1 and not ticks and band is None)
+        offsets = np.linspace(-spread, spread, len(estimated))
+        colors = sources.colors(list(estimated))
+        for place, (series, table) in enumerate(estimated.items()):
+            numbers, reach = numbers_and_reach(table, scale)
+            mark = MARKS[place % len(MARKS)] if len(table) <= MOST_MARKS else ""
+            axes.errorbar(
+                table.index.to_numpy(dtype=float) + offsets[place],
+                numbers,
+                yerr=reach if reach.any() else None,
+                fmt=mark,
+                linestyle=("-", "--", ":", "-.")[place % 4],
+                color=colors[place],
+                capsize=2,
+                linewidth=1.4,
+                label=drawn(series) or None,
+            )
+        axes.set_ylabel(wrapped(label, 2.6))
+        axes.set_xlabel(wrapped(across, 0.7 * width))
+        axes.set_ylim(*limits)
+        if ticks:
+            axes.set_xticks(list(ticks), list(ticks.values()))
+        elif (everything.index.get_level_values(-1) % 1 == 0).all():
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return drawing
+
+    texts = []
+    row_sources = []
+    for series, table in estimated.items():
+        ends = table
+        if len(table) > MOST_MARKS:
+            ends = table.iloc[[0, -1]]
+        texts.append(rows_in_words(series, ends))
+    for series in everything.index.get_level_values(0):
+        row_sources.append(sources.source(series))
+    alt = f"{label} over {across}. {'. '.join(texts)}."
+    data = everything
+    if len(tables) == 1:
+        data = everything.droplevel(0)
+    if everything["unit"].any():
+        caption = with_sizes(caption, everything)
+    return figure_of(draw, name, title, alt, caption, data, source, row_sources=row_sources)
+
+
+MOST_MARKS = 20
+"""A line of more points has no marks, and its alt text says only its ends."""
+
+
+def reliability_diagram(
+    table: pd.DataFrame, *, name: str, title: str, caption: str, source: Shown = None
+) -> Figure | Sentence:
+    """Mean rating of people at each level that a judge gave, against the line of equal values.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table of estimates with one row per predicted level 1..5, as
+        :func:`sense7.judge.scores.metrics.calibration` returns it; ``n`` counts predictions.
+    name, title, caption, source
+        As for :func:`forest`.
+    """
+    ticks = {}
+    for level, words in enumerate(LEVELS, 1):
+        count = table["n"].get(level, 0)
+        name_of_level = words.replace(" ", "\n")
+        ticks[level] = f"{level}\n{name_of_level}\nn = {count:,.0f}"
+    return lines(
+        table,
+        name=name,
+        title=title,
+        label="mean rating by people (levels from 1 to 5)",
+        across="level of the judge's score, and number of predictions",
+        caption=caption,
+        ticks=ticks,
+        limits=(0.8, 5.2),
+        diagonal=True,
+        source=source,
+    )

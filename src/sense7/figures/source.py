@@ -14,15 +14,12 @@ from sense7.terminal import plain
 INK = "#010203"
 """Drawn in this color is what takes the color of the page's text."""
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's colours: distinguished by colour-blind readers, visible on white and black."""
-
 GRAY = "#8c8c8c"
 """The color of published values."""
 
-_BLUE, _ORANGE, _GREEN, _PURPLE, _AMBER, _SKY = COLOURS
-_OF_SIMULATED = (_BLUE, _GREEN, _PURPLE, _SKY)
-_OF_REAL = (_ORANGE, _GREEN, _PURPLE, _AMBER)
+_BLUES = ("#0072b2", "#4a9fdb", "#4b64d8", "#12939a")
+_ORANGES = ("#d55e00", "#b5442b", "#c88a12", "#e58a4e")
+"""Colors of series; each stands out on white and on black, and color-blind readers tell series by their marks."""
 
 _MEANINGS = {
     re.compile(r"\bpublished\b", re.IGNORECASE): GRAY,
@@ -50,17 +47,16 @@ class Source:
     colors: tuple[str, ...]
 
 
-SIMULATED = Source("Simulated data, not findings", "simulated", _OF_SIMULATED)
-RELEASED = Source("Real ratings that other studies released, not SENSE-7", "real", _OF_REAL)
-PUBLISHED = Source("Published values", "published", (GRAY, INK, _GREEN, _PURPLE))
+SIMULATED = Source("Simulated data, not findings", "simulated", _BLUES)
+RELEASED = Source("Real ratings that other studies released, not SENSE-7", "real", _ORANGES)
+PUBLISHED = Source("Published values", "published", (GRAY, INK))
 DEFINITIONS = Source(
-    "Names as published; definitions and groups are ours",
-    "definitions",
-    (GRAY, INK, _GREEN, _PURPLE),
+    "Names as published; definitions and groups are ours", "definitions", (GRAY, INK)
 )
-NOT_STATED = Source(
-    "Source of the data not stated", "source-not-stated", (INK, _GREEN, _PURPLE, GRAY)
-)
+OWN = "own-workbook"
+"""The word of a reader's own data."""
+
+NOT_STATED = Source("Source of the data not stated", "source-not-stated", (INK, GRAY))
 
 Shown = Study | Source | Mapping[str, Study | Source] | None
 """What a figure can be told of its data: a study, a source, or one of these for each series or panel."""
@@ -79,7 +75,7 @@ def source_of(study: Study) -> Source:
         return SIMULATED
     origin = study.provenance
     if origin is None:
-        return Source(f"Data of {plain(study.name)}", "source-not-stated", _OF_REAL)
+        return Source(f"Data of {plain(study.name)}", "source-not-stated", _ORANGES)
     return source_of_origin(origin.kind, origin.label, origin.file, is_verified=origin.verified)
 
 
@@ -94,13 +90,13 @@ def source_of_origin(kind: str, label: str, file: str, *, is_verified: bool) -> 
     if kind == "synthetic":
         return SIMULATED
     if kind == "official" and is_verified:
-        return Source("Real ratings: the official SENSE-7 workbook", "sense7", _OF_REAL)
+        return Source("Real ratings: the official SENSE-7 workbook", "sense7", _ORANGES)
     if kind == "official":
         words = "Unverified copy of the SENSE-7 workbook, no reproduction"
-        return Source(words, "unverified", _OF_REAL)
+        return Source(words, "unverified", _ORANGES)
     if kind == "third-party":
-        return Source(f"Real ratings: {plain(label)}", "real", _OF_REAL)
-    return Source(f"Workbook {plain(file)}, not the SENSE-7 release", "own-workbook", _OF_REAL)
+        return Source(f"Real ratings: {plain(label)}", "real", _ORANGES)
+    return Source(f"Workbook {plain(file)}, not the SENSE-7 release", OWN, _ORANGES)
 
 
 @dataclass(frozen=True)

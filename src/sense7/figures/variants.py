@@ -1,35 +1,34 @@
-"""Specification curves: what every defensible choice gives, drawn so that a reader can choose.
+"""Curves of variants: what every defensible choice gives, drawn so that a reader can choose.
 
-Without a script the figure marks the specification of the other pages; ``book/static/specifications.js`` moves the mark
-to the one that a reader chooses, from the same table, which stands in the figure as JSON.
+Without a script the figure marks the main analysis; ``book/static/specifications.js`` moves the mark to the variant that
+a reader chooses, from the same table, which stands in the figure as JSON.
 """
 
 import html
 import json
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
 from sense7.errors import UserError
-from sense7.figures.source import GRAY, INK, Shown, main_color
-from sense7.figures.style import (
-    WIDE,
+from sense7.figures.estimates import bars
+from sense7.figures.figure import (
     Figure,
     drawn,
-    figure_for_widths,
     figure_of,
     has_estimate,
     name_rows,
-    new_drawing,
+    new_axes,
     range_of,
     rounded,
-    with_gaps,
+    wrapped,
 )
+from sense7.figures.source import GRAY, INK, Shown, main_color
 from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
@@ -49,70 +48,73 @@ _QUESTIONS = {
 """Choices whose names need more words."""
 
 
+class _MarkedFigure(Figure):
+    """A figure of variants from left to right, in which a script marks the chosen one."""
+
+    def _add_marks(self, root: ElementTree.Element, drawing: MatplotlibFigure) -> None:
+        """Add an empty mark that knows how a variant's place and numbers become coordinates."""
+        (axes,) = drawing.axes
+        points_per_dot = 72 / drawing.dpi
+        origin = axes.transData.transform((0, 0))
+        x, y = points_per_dot * origin
+        dx, dy = points_per_dot * (axes.transData.transform((1, 1)) - origin)
+        height = 72 * drawing.get_figheight()  # SVG counts from the upper end
+        top = height - points_per_dot * axes.bbox.y1
+        bottom = height - points_per_dot * axes.bbox.y0
+        geometry = [x, dx, height - y, -dy, top, bottom]
+        mark = ElementTree.SubElement(root, "g")
+        mark.set("class", "sense7-here")
+        mark.set("data-geometry", " ".join(f"{number:.5g}" for number in geometry))
+        mark.set("style", "fill: none; stroke: currentColor; stroke-linecap: round")
+        for width in (1, 3, 9):
+            ElementTree.SubElement(mark, "path", {"d": "", "stroke-width": str(width)})
+
+
 @dataclass(frozen=True, eq=False)
-class SpecificationCurve(Figure):
-    """A figure with the sentence of the chosen specification, and all of them for the script that lets a reader choose.
+class SpecificationCurve(_MarkedFigure):
+    """A figure with the sentence of the chosen variant, and all of them for the script that lets a reader choose.
 
     Attributes
     ----------
     sentence : str
-        Result of the specification of the other pages, as HTML.
+        Result of the main analysis, as HTML.
     content : dict
-        What the script needs: name, choices with their questions and options, and each specification: numbers of its
+        What the script needs: name, choices with their questions and options, and each variant: numbers of its
         options, estimate, low, high (None where there is none), n, result in words, place from the lowest estimate.
+    options : Figure
+        The options of each variant, below each other.
     """
 
     sentence: str = ""
     content: dict = field(default_factory=dict, repr=False)
+    options: Figure | None = field(default=None, repr=False)
 
-    def _finished(self, svg: str, drawing: MatplotlibFigure) -> str:
-        """The mark of the chosen specification, and by what its place follows from a specification."""
-        curve, options = drawing.axes
-        points_per_dot = 72 / drawing.dpi
-        origin = curve.transData.transform((0, 0))
-        one_further = curve.transData.transform((1, 1))
-        x, y = points_per_dot * origin
-        dx, dy = points_per_dot * (one_further - origin)
-        height = 72 * drawing.get_figheight()
-        # From the upper end of the drawing, as SVG counts.
-        x0 = _five_digits(x)
-        dx = _five_digits(dx)
-        y0 = _five_digits(height - y)
-        dy = _five_digits(-dy)
-        top = _five_digits(height - points_per_dot * curve.bbox.y1)
-        bottom = _five_digits(height - points_per_dot * options.bbox.y0)
-
-        line = ""
-        interval = ""
-        point = ""
+    def _add_marks(self, root: ElementTree.Element, drawing: MatplotlibFigure) -> None:
+        """Mark the main analysis: a page without a script shows it, too."""
+        super()._add_marks(root, drawing)
+        *_, mark = root
         _, estimate, low, high, _, _, position, _ = self.content["rows"][0]
-        if position is not None:
-            x = x0 + dx * position
-            line = f"M{x:g} {top}V{bottom}"
-            point = f"M{x:g} {y0 + dy * estimate:g}h.01"
-            if low is not None:
-                interval = f"M{x:g} {y0 + dy * low:g}V{y0 + dy * high:g}"
-        geometry = f"{x0} {dx} {y0} {dy} {top} {bottom}"
-        return (
-            f'{svg.removesuffix("</svg>")}<g class="sense7-here" data-geometry="{geometry}" fill="none" '
-            f'stroke="currentColor" stroke-linecap="round"><path d="{line}" stroke-width="1"/>'
-            f'<path d="{interval}" stroke-width="3"/><path d="{point}" stroke-width="9"/></g></svg>'
-        )
+        if position is None:
+            return
+        x0, dx, y0, dy, top, bottom = (float(text) for text in mark.get("data-geometry").split())
+        line, interval, point = mark
+        x = x0 + dx * position
+        line.set("d", f"M{x:.2f} {top}V{bottom}")
+        point.set("d", f"M{x:.2f} {y0 + dy * estimate:.2f}h.01")
+        if low is not None:
+            interval.set("d", f"M{x:.2f} {y0 + dy * low:.2f}V{y0 + dy * high:.2f}")
 
     def html(self) -> str:
-        """Sentence, curve with its options, table as JSON and as CSV, as one HTML element."""
+        """Sentence, curve, its options in a fold, table as JSON and as CSV, as one HTML element."""
         # No text of a workbook may end the script that holds it.
         content = json.dumps(self.content, separators=(",", ":"))
         content = content.replace("<", "\\u003c").replace(">", "\\u003e")
         return super().html(
             before=f'<output class="{NO_MATH}" aria-live="polite">{self.sentence}</output>',
-            after=f'<script type="application/json">{content}</script>',
+            after=f"<details><summary>The choices of each variant</summary>{self.options._both_svgs}</details>"
+            f'<script type="application/json">{content}</script>',
             kind=f' sense7-specifications" id="specification-{self.name}',
         )
-
-
-def _five_digits(number: float) -> float:
-    return float(f"{number:.5g}")
 
 
 def specification_curve(
@@ -157,60 +159,62 @@ def specification_curve(
     reference, compared_with = _reference(headline, published)
     color = main_color(source)
 
-    # Rows below the curve: each choice, and its options.
-    option_rows = []
-    for choice, options in headline.choices.items():
-        option_rows.append((choice, ""))
-        option_rows += [(choice, option) for option in options]
+    agrees = agreement(table, name, published)
+    agreed = ""
+    title = f"All {len(estimated)} estimates in order: where do they lie?"
+    if reference is not None and len(agrees):
+        relation = "lies above"
+        if headline.claim:
+            relation = "contains the published value,"
+        title = f"In {agrees.sum()} of {count_of(len(agrees), 'variant')} the interval {relation} {compared_with}"
+        agreed = f"{title}."
 
-    def draw():
-        height_of_options = 0.22 * len(option_rows)
-        drawing = new_drawing(7, 3.6 + height_of_options)
-        axes, below = drawing.subplots(2, sharex=True, height_ratios=(2.6, height_of_options))
-        numbers = estimated[["estimate", "low", "high"]].to_numpy(dtype=float)
+    def draw(width: float):
+        drawing, axes = new_axes(width, 2.7)
+        numbers = estimated[["estimate", "low", "high"]].astype(float).map(rounded).to_numpy()
         positions = np.arange(len(estimated))
-        low_and_high = with_gaps(numbers[:, 1], numbers[:, 2])
-        axes.plot(with_gaps(positions, positions), low_and_high, color=color, linewidth=1)
+        axes.vlines(positions, numbers[:, 1], numbers[:, 2], color=color, linewidth=1)
         axes.plot(positions, numbers[:, 0], "o", color=color, markersize=4)
         if reference is not None:
             axes.axhline(reference, **_look_of_line(headline))
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
             axes.set_ylim(numbers[0, 0] - 0.5, numbers[0, 0] + 0.5)
-        if headline.unit.startswith("share"):
+        unit = headline.unit
+        if unit.startswith("share"):
             axes.yaxis.set_major_formatter(PercentFormatter(1))
-        axes.set(xlim=(-0.7, len(estimated) - 0.3), ylabel=headline.unit)
-        title = headline.title
-        if headline.unit not in title:
-            title = f"{title} ({headline.unit})"
-        title = f"All {len(estimated)} estimates in order: {title}"
-        # Beside the line, its name would lie on the intervals.
-        if reference is not None and headline.claim:
-            title = f"{title}; dashed: published {compared_with}"
-        elif reference is not None:
-            title = f"{title}; solid: {compared_with}"
-        title = textwrap.fill(title, 62)
-        axes.set_title(title, loc="left", fontsize=10)
-        axes.tick_params(bottom=False)
+        axes.set(xlim=(-0.7, len(estimated) - 0.3), xticks=[])
+        label = headline.title
+        if unit not in label:
+            label = f"{label} ({unit})"
+        axes.set_ylabel(wrapped(label, 2.4))
+        line = ""
+        if reference is not None:
+            line = "; dashed: published" if headline.claim else f"; line: {compared_with}"
+        axes.set_xlabel(wrapped(f"one column per analysis variant{line}", 0.7 * width))
+        axes.grid(visible=False, axis="x")
+        return drawing
+
+    option_rows = []
+    for choice, options in headline.choices.items():
+        option_rows.append((choice, ""))
+        option_rows += [(choice, option) for option in options]
+
+    def draw_options(width: float):
+        drawing, axes = new_axes(width, 0.5 + 0.22 * len(option_rows))
         names = []
         for row, (choice, option) in enumerate(option_rows):
             with_option = np.flatnonzero(estimated[choice] == option)
-            below.plot(
-                with_option,
-                np.full(len(with_option), row),
-                "|",
-                color=color,
-                markersize=7,
-                markeredgewidth=2,
-            )
-            names.append(drawn(option) or f"{_QUESTIONS.get(choice, choice)}:")
-        name_rows(below, names)
-        for tick, (_, option) in zip(below.yaxis.get_major_ticks(), option_rows, strict=True):
+            look = {"color": color, "markersize": 7, "markeredgewidth": 2}
+            axes.plot(with_option, np.full(len(with_option), row), "|", **look)
+            names.append(drawn(option, 30) or f"{_QUESTIONS.get(choice, choice)}:")
+        name_rows(axes, names)
+        for tick, (_, option) in zip(axes.yaxis.get_major_ticks(), option_rows, strict=True):
             if not option:
                 tick.label1.set_weight("bold")
                 tick.tick1line.set_visible(False)
-        below.set(xticks=[], xlabel="one column per analysis variant")
-        axes.grid(visible=False, axis="x")
-        below.grid(visible=False)
+        axes.set(xlim=(-0.7, len(estimated) - 0.3), xticks=[])
+        axes.set_xlabel("one column per analysis variant, as above")
+        axes.grid(visible=False)
         return drawing
 
     position_of = {number: position for position, number in enumerate(estimated.index)}
@@ -227,14 +231,6 @@ def specification_curve(
             rank = f"{_rank(position + 1, len(estimated))} of {len(estimated)}"
         rows.append([options, estimate, low, high, int(row["n"]), result, position, rank])
 
-    agrees = agreement(table, name, published)
-    agreed = ""
-    if reference is not None and len(agrees):
-        relation = "lies above"
-        if headline.claim:
-            relation = "contains the published value,"
-        variants = count_of(len(agrees), "analysis variant")
-        agreed = f"Interval {relation} {compared_with}: {agrees.sum()} of {variants}."
     choices = []
     for choice, options in headline.choices.items():
         choices.append([choice, _QUESTIONS.get(choice, choice), list(options)])
@@ -267,12 +263,24 @@ def specification_curve(
             medians.append(f"{choice} {option} {median}")
     alt += f". Medians by option: {'; '.join(medians)}."
     caption = (
-        "Each dot is one way to run the analysis, with its interval; the vertical line is the one selected above. "
+        "Each dot is one way to run the analysis, with its interval; the vertical line is the chosen one. "
         f"n = {range_of(estimated['n'])}; {caption}"
+    )
+    words = f"Options of the variants of {headline.title}, from the lowest estimate to the highest."
+    options = figure_of(
+        draw_options,
+        f"{name}-options",
+        "Which choices each column stands for",
+        words,
+        "",
+        data,
+        source,
+        make=_MarkedFigure,
     )
     return figure_of(
         draw,
         name,
+        title,
         alt,
         caption,
         data,
@@ -280,6 +288,7 @@ def specification_curve(
         make=SpecificationCurve,
         sentence=sentence,
         content=content,
+        options=options,
     )
 
 
@@ -338,7 +347,7 @@ def _result(row: pd.Series, unit: str) -> str:
     return f"{estimate} {interval}, n = {row['n']:,}"
 
 
-def specification_ranges(
+def specification_shares(
     tables: Mapping[str, pd.DataFrame],
     published: Mapping[str, float],
     *,
@@ -346,87 +355,56 @@ def specification_ranges(
     caption: str,
     source: Shown = None,
 ) -> Figure | Sentence:
-    """Draw all estimates of every headline as strokes, each headline on an axis of its own.
+    """In how many analysis variants the interval of each headline agrees with it, from most to fewest.
 
     Parameters
     ----------
     tables : mapping
-        Headline -> its specifications, the first of which is that of the other pages.
+        Headline -> its specifications, the first of which is the main analysis.
     published : mapping
         Headline -> its published value, where it has one.
     name : str
         Name of the figure's data file.
     caption : str
-        What to see, n, and that no interval is drawn.
+        What to see, and n.
     source : Study or Source, optional
-        Whose data they are, see :func:`sense7.figures.intervals`.
+        Whose data they are, see :func:`sense7.figures.forest`.
 
     Returns
     -------
     Figure or Sentence
-        A sentence if no specification can be computed. Headlines without an estimate are left out of the drawing.
+        Headlines without an interval are left out; a sentence if all are.
     """
-    drawn_tables = {}
+    rows = {}
+    printed = {}
     for headline, table in tables.items():
-        estimated = table[has_estimate(table)]
-        if len(estimated):
-            drawn_tables[headline] = estimated
-    if not drawn_tables:
-        return Sentence("No figure of the ranges: no specification could be computed.")
-    color = main_color(source)
-    ranges = []
-    for headline, table in drawn_tables.items():
-        ranges.append(_range_in_words(HEADLINES[headline], table, published.get(headline)))
-
-    def draw(width: float):
-        letters = 38
-        ticks = 6
-        height = 0.56
-        if width < WIDE:
-            letters = 20
-            ticks = 3
-            height = 0.72
-        size = (width, 0.3 + height * len(ranges))
-        drawing = new_drawing(*size)
-        grid = drawing.subplots(len(ranges), squeeze=False)[:, 0]
-        for axes, (headline, table) in zip(grid, drawn_tables.items(), strict=True):
-            scale = 1
-            if HEADLINES[headline].unit.startswith("share"):
-                scale = 100
-            estimates = scale * table["estimate"].to_numpy(dtype=float)
-            axes.plot(estimates, np.zeros(len(estimates)), "|", color=color, markersize=14)
-            if table.index[0] == tables[headline].index[0]:
-                axes.plot(estimates[:1], [0], "o", color=INK, markersize=7)
-            reference, _ = _reference(HEADLINES[headline], published.get(headline))
-            if reference is not None:
-                axes.axvline(scale * reference, **_look_of_line(HEADLINES[headline]))
-            axes.set_yticks([0], [textwrap.fill(_title(HEADLINES[headline]), letters)])
-            axes.set_ylim(-1, 1)
-            axes.tick_params(axis="y", length=0)
-            axes.spines["left"].set_visible(False)
-            axes.grid(visible=False, axis="y")
-            axes.xaxis.set_major_locator(MaxNLocator(ticks))
-        return drawing
-
-    alt = f"Estimates under all combinations of choices. {'; '.join(ranges)}."
-    data = pd.concat(drawn_tables, names=["headline", "specification"])
-    data = data[["estimate", "low", "high", "n"]]
-    return figure_for_widths(draw, name, alt, caption, data, source)
-
-
-def _range_in_words(headline: Headline, table: pd.DataFrame, published: float | None) -> str:
-    """A headline with its smallest and largest estimate, and with what they are compared with."""
-    lowest, highest = _ends(table["estimate"], headline)
-    words = f"{_title(headline)}: {lowest} to {highest} ({count_of(len(table), 'analysis', 'analyses')})"
-    _, compared_with = _reference(headline, published)
-    if headline.claim and compared_with:
-        words += f"; published {compared_with}"
-    return words
-
-
-def _title(headline: Headline) -> str:
-    """The title of a headline as the beginning of a line."""
-    return headline.title[0].upper() + headline.title[1:]
+        agrees = agreement(table, headline, published.get(headline))
+        _, compared_with = _reference(HEADLINES[headline], published.get(headline))
+        if agrees.empty or not compared_with:
+            continue
+        relation = "above"
+        if HEADLINES[headline].claim:
+            relation = "published"
+        title = HEADLINES[headline].title
+        row = f"{title[0].upper()}{title[1:]}: {relation} {compared_with}"
+        printed[row] = f"{agrees.sum()} of {len(agrees)}"
+        rows[row] = {"estimate": agrees.mean(), "n": len(agrees)}
+    if not rows:
+        return Sentence("No figure of the variants: no interval could be computed.")
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("headline")
+    table = table.assign(low=np.nan, high=np.nan, unit="share of variants", method="", reason="")
+    undecided = sum(0 < share < 1 for share in table["estimate"])
+    title = f"{undecided} of {count_of(len(table), 'result')} depend on choices of the analysis"
+    figure = bars(
+        table,
+        name=name,
+        title=title,
+        label="analysis variants whose interval agrees (%)",
+        caption=caption,
+        printed=printed,
+        source=source,
+    )
+    return figure
 
 
 def specification_table(
