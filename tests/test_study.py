@@ -148,7 +148,6 @@ def test_the_command_line_starts_without_the_heavy_libraries():
         "numpy",
         "matplotlib",
         "scipy",
-        "seaborn",
         "statsmodels",
         "papermill",
         "sphinx",

@@ -142,7 +142,7 @@ def table(text="a", caption="n = 3"):
 
 def heat_map(values, name="x"):
     return figures.heat_map(
-        pd.DataFrame({"n": values}), name=name, label="turns", caption="n = 4 turns."
+        pd.DataFrame({"n": values}), name=name, title="T", label="turns", caption="n = 4 turns."
     )
 
 

@@ -1,6 +1,6 @@
 // Lets a reader choose among the analysis variants of a figure: sentence, estimate and curve follow at once.
 //
-// All of them were computed when the book was built and stand in the figure as JSON (figures/specification.py). The
+// All of them were computed when the book was built and stand in the figure as JSON (figures/variants.py). The
 // address keeps the choices, of every figure of the page: #specification-NAME.CHOICE=OPTION&...
 (() => {
   "use strict";
@@ -17,7 +17,8 @@
       this.byCodes = new Map(this.data.rows.map((row) => [row[0].join(), row]));
       this.codes = this.data.choices.map(() => 0);
       this.addControl();
-      for (const svg of figure.querySelectorAll("svg")) {
+      this.show(this.codes);
+      for (const svg of figure.querySelectorAll("svg:has(.sense7-here)")) {
         svg.style.cursor = "pointer";
         svg.addEventListener("click", (event) => this.chooseByPlace(svg, event));
       }
@@ -46,7 +47,7 @@
         this.inputs[0][0].focus();
       });
       control.append(this.back);
-      this.figure.querySelector("output").after(control);
+      this.figure.querySelector("details").before(control);
       this.check();
     }
 
@@ -92,12 +93,12 @@
     }
 
     say(codes, row) {
-      const { left_out: leftOut, agreement } = this.data;
+      const { left_out: leftOut } = this.data;
       const lead = codes.every((code) => code === 0) ? this.data.default : "With these choices";
       const result = row ? row[5] : `not computed: ${leftOut}`;
       const rank = row && row[7] ? ` (${row[7]})` : "";
       const strong = element("strong", { textContent: result });
-      this.figure.querySelector("output").replaceChildren(`${lead}: `, strong, `${rank}. ${agreement}`);
+      this.figure.querySelector("output").replaceChildren(`${lead}: `, strong, `${rank}.`);
     }
   }
 
@@ -112,6 +113,7 @@
     const given = row && row[6] !== null;
     const [x, estimate, low, high] = given ? [x0 + dx * row[6], ...row.slice(1, 4)] : [];
     line.setAttribute("d", given ? `M${x} ${top}V${bottom}` : "");
+    if (here.closest("details")) return; // options have no axis of estimates
     interval.setAttribute("d", given && low !== null ? `M${x} ${y0 + dy * low}V${y0 + dy * high}` : "");
     point.setAttribute("d", given ? `M${x} ${y0 + dy * estimate}h.01` : "");
   }

@@ -13,6 +13,7 @@ from sense7.files import digest_of
 from sense7.outputs import output, outputs_of, show
 from sense7.record import format_number
 from sense7.statistics.estimates import p_in_words
+from sense7.taxonomy import DIMENSIONS
 from sense7.terminal import plain_lines
 
 NO_MATH = "mathjax_ignore tex2jax_ignore"
@@ -362,6 +363,45 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], caption: str, *, fold: bool
             columns[name].append(cell)
     columns["n"] = [f"{n:,}" for n in table["n"]]
     return Table(pd.DataFrame(columns, index=table.index), caption, fold)
+
+
+def for_paper(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of estimates as a paper prints it; pandas writes it as LaTeX, Word's HTML or CSV.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As statistics return it.
+
+    Returns
+    -------
+    DataFrame
+        Texts. Rows are named by the titles of dimensions; estimate with its interval, to two decimals, or shares in
+        percent to one, under the unit, "" where there is none; n; and p by Holm's method where it was corrected.
+
+    Examples
+    --------
+    >>> from sense7.statistics.estimates import estimate_row, estimate_table
+    >>> row = estimate_row(0.12, -0.01, 0.24, n=87, unit="Spearman's rho", method="rho; 95% interval")
+    >>> for_paper(estimate_table({"Interest": row}, "dimension")).loc["Interest"].to_dict()
+    {"Spearman's rho": '0.12 [-0.01, 0.24]', 'n': '87'}
+    """
+    titles = {dimension.name: dimension.title for dimension in DIMENSIONS}
+    rows = []
+    for row in table.to_dict("records"):
+        is_share = row["unit"].startswith("share")
+        unit = f"{row['unit']} (%)" if is_share else row["unit"]
+        numbers = []
+        for column in ("estimate", "low", "high"):
+            numbers.append(f"{100 * row[column]:z.1f}" if is_share else f"{row[column]:z.2f}")
+        text = numbers[0] if np.isfinite(row["estimate"]) else ""
+        if np.isfinite(row["low"]):
+            text += f" [{numbers[1]}, {numbers[2]}]"
+        cells = {unit: text, "n": f"{row['n']:,}"}
+        if "p_holm" in row:
+            cells["p (Holm)"] = p_in_words(row["p_holm"])
+        rows.append(cells)
+    return pd.DataFrame(rows, index=table.index.map(lambda name: titles.get(name, name))).fillna("")
 
 
 def plain(

@@ -23,7 +23,7 @@ def table():
 def drawn():
     caption = "n = 9 turns; percentile interval."
     source = figures.RELEASED
-    return figures.intervals(table(), name="a", label="alpha", caption=caption, source=source)
+    return figures.forest(table(), name="a", title="Alike", caption=caption, source=source)
 
 
 def picture_of(figure):

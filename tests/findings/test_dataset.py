@@ -365,7 +365,7 @@ def test_the_steps_of_the_flow_add_up_with_what_was_left_out():
     study = load("synthetic")
     steps = dataset.flow(study)
     left_out = (
-        steps["left_out"]
+        steps["note"]
         .str.findall(r"[\d,]+")
         .map(lambda numbers: sum(int(number.replace(",", "")) for number in numbers))
     )
@@ -379,11 +379,11 @@ def test_the_steps_of_the_flow_add_up_with_what_was_left_out():
 def test_the_conversation_of_the_picture_is_short_complete_and_moves_most():
     study = load("synthetic")
     talk = examples.short_conversation(study)
-    answers = talk[talk["who"] == "assistant"]
-    assert len(answers) <= examples.MOST_TURNS
-    assert (talk["text"].str.strip() != "").all()
-    assert answers[study.asked].notna().any(axis=1).all()
+    answers = talk[talk["text"].str.startswith("assistant: ")]
+    assert 0 < len(answers) <= examples.MOST_TURNS
+    assert (answers["note"] != "").all()
+    assert talk["text"].iloc[0].startswith("user: ")
     overall = study.turns.groupby("conversation")["overall"].agg(["min", "max", "size"])
     short = overall[overall["size"] <= examples.MOST_TURNS]
-    assert np.ptp(answers["overall"]) == (short["max"] - short["min"]).max()
-    assert talk["who"].iloc[0] == "user"
+    rated = answers["note"].str.extract(r"overall (\d)")[0].astype(float)
+    assert np.ptp(rated) == (short["max"] - short["min"]).max()

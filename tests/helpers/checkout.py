@@ -110,7 +110,7 @@ judged = sorted(path.name for path in pathlib.Path(predictions).glob("*"))
 record.value("judges", ", ".join(judged), n=1, unit="files", method="read", **how)
 tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")"""
 SHARED_FIGURE = (
-    'figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", '
+    'figures.heat_map(drawn.to_frame("level"), name="drawn", title="T", label="drawn", '
     'caption="n = 4 turns; no interval.")'
 )
 SHARED_FRONT = (

@@ -46,7 +46,7 @@ STARTS = 3
 FORKS = sys.platform == "linux"
 """Whether this system forks safely; macOS does not, once its libraries run."""
 
-STATISTICS = ("scipy.stats", "seaborn", "sklearn", "statsmodels.api")
+STATISTICS = ("scipy.stats", "sklearn", "statsmodels.api")
 """Imported before kernels are forked: not for one alone, which would wait for what it may not need."""
 
 ENVIRONMENT = {

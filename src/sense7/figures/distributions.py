@@ -5,7 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sense7.figures.figure import Figure, drawn, figure_of, name_rows, new_axes, new_drawing, wrapped
+from sense7.figures.figure import (
+    Figure,
+    drawn,
+    figure_of,
+    name_rows,
+    new_axes,
+    new_drawing,
+    wrapped,
+)
 from sense7.figures.source import INK, Shown, main_color
 from sense7.study import ABSENT, DECLINED, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
@@ -41,7 +49,9 @@ def level_distribution(
         if answer in counts and counts[answer].any():
             words[answer] = text
             answers.append(answer)
-    everything = counts[[answer for answer in (*LEVELS_FROM_ONE, *_WITHOUT_LEVEL) if answer in counts]]
+    everything = counts[
+        [answer for answer in (*LEVELS_FROM_ONE, *_WITHOUT_LEVEL) if answer in counts]
+    ]
     shares = counts[answers].div(everything.sum(axis=1), axis=0).fillna(0)
 
     def draw(width: float):

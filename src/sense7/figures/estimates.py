@@ -121,6 +121,23 @@ def decided(row: Mapping, title: str, question: str) -> str:
     return question
 
 
+def highest(table: pd.DataFrame) -> str:
+    """Name of the row with the highest estimate, for a title.
+
+    Examples
+    --------
+    >>> highest(pd.DataFrame({"estimate": [0.1, 0.4]}, index=["Affective", "Cognitive"]))
+    'Cognitive'
+    """
+    return lowest(table.assign(estimate=-table["estimate"].astype(float)))
+
+
+def lowest(table: pd.DataFrame) -> str:
+    """Name of the row with the lowest estimate, for a title; "none" of an empty table."""
+    in_order = table["estimate"].astype(float).sort_values()
+    return next(iter(map(drawn, in_order.index)), "none")
+
+
 @dataclass(frozen=True)
 class _Panel:
     """Tables of estimates by series, and the lines that they are judged by: name, "" for none, -> value."""
@@ -199,7 +216,7 @@ def _panels_of(tables: Tables | Mapping[str, tuple[Tables, Lines]], lines: Lines
         if not sum(len(table) for table in series.values()):
             continue
         if not isinstance(lines_of_panel, Mapping):
-            lines_of_panel = {" " * place: line for place, line in enumerate(lines_of_panel)}  # noqa: PLW2901
+            lines_of_panel = {" " * index: line for index, line in enumerate(lines_of_panel)}  # noqa: PLW2901
         values = {name: float(line) for name, line in lines_of_panel.items() if np.isfinite(line)}
         panel = _Panel(heading, dict(series), values)
         if "difference" in panel.unit and not panel.lines:
@@ -344,24 +361,24 @@ def _draw_panel(axes, panel: _Panel, sources: Sources, width: float) -> None:
     offsets = np.linspace(-spread, spread, len(panel.tables))
     colors = sources.colors(list(panel.tables), panel.heading)
     is_drawn = np.zeros(len(rows), dtype=bool)
-    for place, (series, table) in enumerate(panel.tables.items()):
+    for index, (series, table) in enumerate(panel.tables.items()):
         numbers, reach = numbers_and_reach(table.reindex(rows), panel.scale)
         drawn_rows = np.flatnonzero(np.isfinite(numbers))
         is_drawn[drawn_rows] = True
         axes.errorbar(
             numbers[drawn_rows],
-            drawn_rows + offsets[place],
+            drawn_rows + offsets[index],
             xerr=reach[:, drawn_rows],
             label=drawn(series) or None,
-            fmt=MARKS[place % len(MARKS)],
+            fmt=MARKS[index % len(MARKS)],
             markersize=5,
-            color=colors[place],
+            color=colors[index],
             capsize=3,
         )
     for row in np.flatnonzero(~is_drawn):
         reason = drawn(f"none: {plain(panel.first_table['reason'].iloc[row])}", int(7 * width))
-        place = {"transform": axes.get_yaxis_transform(), "va": "center", "style": "italic"}
-        axes.text(0.01, row, reason, fontsize=9, **place)
+        look = {"transform": axes.get_yaxis_transform(), "va": "center", "style": "italic"}
+        axes.text(0.01, row, reason, fontsize=9, **look)
     name_rows(axes, panel.row_names(width))
 
 
@@ -427,19 +444,19 @@ def bars(
         row_height = max(0.27, 1.2 * LINE * lines_of(names))
         drawing, axes = new_axes(width, 0.7 + row_height * len(names))
         colors = sources.colors(list(tables))
-        for place, (series, table) in enumerate(tables.items()):
+        for index, (series, table) in enumerate(tables.items()):
             numbers, reach = numbers_and_reach(table.reindex(estimated.index), scale)
             rows = np.flatnonzero(np.isfinite(numbers))
-            look = {"color": colors[place], "label": drawn(series) or None}
-            if place:
-                axes.plot(numbers[rows], rows, MARKS[place + 2], markeredgecolor=INK, **look)
+            look = {"color": colors[index], "label": drawn(series) or None}
+            if index:
+                axes.plot(numbers[rows], rows, MARKS[index + 2], markeredgecolor=INK, **look)
                 continue
             axes.barh(rows, numbers[rows], height=0.62, **look)
             if reach.any():
                 axes.errorbar(numbers, rows, xerr=reach, fmt="none", color=INK, linewidth=1)
         for row, text in enumerate(texts):
-            place = {"transform": axes.get_yaxis_transform(), "va": "center"}
-            axes.text(1.01, row, text, **place)
+            look = {"transform": axes.get_yaxis_transform(), "va": "center"}
+            axes.text(1.01, row, text, **look)
         name_rows(axes, names)
         axes.set_xlabel(wrapped(label, 0.6 * width))
         return drawing
@@ -529,22 +546,24 @@ def lines(
         if diagonal:
             axes.axline((1, 1), slope=1, linestyle="--", linewidth=1, color=INK)
         if band is not None and np.isfinite(band["estimate"]):
-            low, high = np.where(np.isfinite(band["low"]), [band["low"], band["high"]], band["estimate"])
+            low, high = np.where(
+                np.isfinite(band["low"]), [band["low"], band["high"]], band["estimate"]
+            )
             axes.axvspan(low, high, color=INK, alpha=0.12, linewidth=0)
             axes.axvline(band["estimate"], color=INK, alpha=0.6, linewidth=1.2)
         spread = 0.12 * (len(estimated) > 1 and not ticks and band is None)
         offsets = np.linspace(-spread, spread, len(estimated))
         colors = sources.colors(list(estimated))
-        for place, (series, table) in enumerate(estimated.items()):
+        for index, (series, table) in enumerate(estimated.items()):
             numbers, reach = numbers_and_reach(table, scale)
-            mark = MARKS[place % len(MARKS)] if len(table) <= MOST_MARKS else ""
+            mark = MARKS[index % len(MARKS)] if len(table) <= MOST_MARKS else ""
             axes.errorbar(
-                table.index.to_numpy(dtype=float) + offsets[place],
+                table.index.to_numpy(dtype=float) + offsets[index],
                 numbers,
                 yerr=reach if reach.any() else None,
                 fmt=mark,
-                linestyle=("-", "--", ":", "-.")[place % 4],
-                color=colors[place],
+                linestyle=("-", "--", ":", "-.")[index % 4],
+                color=colors[index],
                 capsize=2,
                 linewidth=1.4,
                 label=drawn(series) or None,

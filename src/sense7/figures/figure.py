@@ -116,8 +116,8 @@ def drawn(name: object, longest: int = 60) -> str:
 def wrapped(text: str, inches: float) -> str:
     """A text in lines that fit into a width at ten points.
 
-    >>> wrapped("two words", 0.5)
-    'two\\nwords'
+    >>> wrapped("two words", 0.5).splitlines()
+    ['two', 'words']
     """
     return textwrap.fill(text, max(6, int(inches * _LETTERS)))
 
@@ -231,19 +231,21 @@ class Figure:
         """The drawings for a page and for a phone; a style sheet shows one of them."""
         narrow = self._laid_out(NARROW, self.title, self.source.label)
         # Outside the book, where no style sheet chooses, the first drawing alone is shown.
-        hidden = self._svg_of(narrow, "sense7-narrow").replace("<svg ", '<svg style="display: none" ', 1)
+        hidden = self._svg_of(narrow, "sense7-narrow").replace(
+            "<svg ", '<svg style="display: none" ', 1
+        )
         return f"{self.svg()}{hidden}"
 
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's color."""
         return self._svg_of(self._wide)
 
-    def html(self, before: str = "", after: str = "", kind: str = "") -> str:
+    def html(self, above: str = "", below: str = "", css: str = "") -> str:
         """Figure, caption and link to the data as one HTML element, with what belongs before and after the drawing."""
         return (
-            f'<figure class="sense7-figure{kind}" data-name="{html.escape(self.name)}" '
+            f'<figure class="sense7-figure{css}" data-name="{html.escape(self.name)}" '
             'style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
-            f'{before}{self._both_svgs}{after}<figcaption class="{NO_MATH}">'
+            f'{above}{self._both_svgs}{below}<figcaption class="{NO_MATH}">'
             f"{html.escape(self.caption)} {_link(self._csv, self.file_name, 'Data (CSV)')}</figcaption></figure>"
         )
 
@@ -296,9 +298,8 @@ class Figure:
             elif ending == ".svg":
                 write_whole(path, self._svg_of(drawing), replace=True)
             else:
-                kind = ending.removeprefix(".")
                 with styled(), replacing(path, replace=True) as temporary:
-                    drawing.savefig(temporary, format=kind, dpi=300, facecolor="white")
+                    drawing.savefig(temporary, format=ending[1:], dpi=300, facecolor="white")
         except OSError as error:
             raise UserError(not_written(path, error)) from None
         return path
@@ -316,10 +317,10 @@ class Figure:
         small = io.BytesIO()
         picture.save(small, format="png", optimize=True)
         content = base64.b64encode(small.getvalue()).decode()
-        shown = output(
+        picture_output = output(
             {"image/png": content, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
         )
-        return [shown, caption_output(self.caption)]
+        return [picture_output, caption_output(self.caption)]
 
     def _ipython_display_(self) -> None:
         show(self)
@@ -427,7 +428,7 @@ def _svg(drawing: MatplotlibFigure, digest: str) -> ElementTree.Element:
     FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
     FigureCanvasAgg(drawing)
     drawing.set_dpi(dots_per_inch)
-    root = ElementTree.fromstring(stream.getvalue())
+    root = ElementTree.fromstring(stream.getvalue())  # noqa: S314 -- Matplotlib's
     new_ids = {}
     for parent in list(root.iter()):
         parent.tag = parent.tag.rpartition("}")[2]

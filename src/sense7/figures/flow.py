@@ -63,12 +63,12 @@ def flow(
         axes.axis("off")
         look = {"facecolor": "none", "boxstyle": "round,pad=0,rounding_size=0.06"}
         y = 0.05
-        for place, (text_lines, note_lines, row_height) in enumerate(rows):
+        for index, (text_lines, note_lines, row_height) in enumerate(rows):
             middle = y + row_height / 2
             size = (left_width, row_height)
             axes.add_patch(FancyBboxPatch((0.05, y), *size, edgecolor=color, linewidth=1.6, **look))
             axes.text(0.18, middle, text_lines, va="center")
-            if place and arrows:
+            if index and arrows:
                 arrow = {"arrowstyle": "-|>", "color": INK, "shrinkA": 0, "shrinkB": 0}
                 axes.annotate("", (left_width / 2, y), (left_width / 2, y - gap), arrowprops=arrow)
             if note_lines:

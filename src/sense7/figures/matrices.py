@@ -46,8 +46,8 @@ def _draw_cells(numbers: pd.DataFrame, texts: np.ndarray, color: str, width: flo
     for y, x in np.argwhere(np.isfinite(values)):
         corner = (x - 0.48, y - 0.46)
         axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=shades[y, x]))
-        place = {"ha": "center", "va": "center", "fontsize": 9}
-        axes.text(x, y, texts[y, x], color=inks[y, x], **place)
+        look = {"ha": "center", "va": "center", "fontsize": 9}
+        axes.text(x, y, texts[y, x], color=inks[y, x], **look)
     axes.set_xticks(range(numbers.shape[1]), column_names, rotation=90 * (height_of_names > 0))
     axes.set_xlim(-0.5, numbers.shape[1] - 0.5)
     name_rows(axes, row_names)
@@ -105,17 +105,17 @@ def heat_map(
         return drawing
 
     parts = []
-    for place, row in enumerate(numbers.index):
+    for index, row in enumerate(numbers.index):
         columns = numbers.columns
         if is_square:  # each pair once
-            columns = columns[place + 1 :]
-        known = [
+            columns = columns[index + 1 :]
+        cells_in_words = [
             f"{column} {texts.loc[row, column]}"
             for column in columns
             if np.isfinite(numbers.loc[row, column])
         ]
-        if known:
-            parts.append(f"{row}: {', '.join(known)}")
+        if cells_in_words:
+            parts.append(f"{row}: {', '.join(cells_in_words)}")
     alt = f"{label}. {'; '.join(parts)}."
     return figure_of(draw, name, title, alt, caption, matrix, source)
 
@@ -218,9 +218,9 @@ def verdict_map(
         for cell in cells.to_dict("records"):
             text = f"{marks[cell['verdict']]} {drawn(cell['text'], 24)}".strip()
             color = sources.source(cell["column"]).colors[0]
-            place = (columns.index(cell["column"]), rows.index(cell["row"]))
+            center = (columns.index(cell["column"]), rows.index(cell["row"]))
             look = {"weight": "bold", "ha": "center", "va": "center", "fontsize": 9}
-            axes.text(*place, text, color=color, **look)
+            axes.text(*center, text, color=color, **look)
         axes.xaxis.tick_top()
         axes.set_xticks(range(len(columns)), column_names, rotation=90 * (height_of_names > 0))
         axes.set_xlim(-0.5, len(columns) - 0.5)

@@ -77,8 +77,8 @@ def ratings_by_participant(
         axes.set_yticks(range(1, 6), LEVELS)
         axes.set_ylim(0.9, 5.1)
         middles = [(middle_of_means, INK), (middle_around_mean, color)]
-        for place, ((low, high), color_of_bar) in enumerate(middles):
-            beside.bar(place, high - low, bottom=low, width=0.55, color=color_of_bar)
+        for index, ((low, high), color_of_bar) in enumerate(middles):
+            beside.bar(index, high - low, bottom=low, width=0.55, color=color_of_bar)
         beside.set_title("middle 80%", fontsize=10)
         beside.set_xticks([0, 1], ["means", "within"])
         beside.set_xlim(-0.6, 1.6)
@@ -133,14 +133,14 @@ def score_pairs(
             groups = [(None, points)]
             if series_columns:
                 groups = list(points.groupby(series_columns[0], sort=False))
-            for place, (series, points_of_series) in enumerate(groups):
+            for index, (series, points_of_series) in enumerate(groups):
                 axes.plot(
                     points_of_series[across],
                     points_of_series[upwards],
-                    MARKS[place % len(MARKS)],
+                    MARKS[index % len(MARKS)],
                     label=drawn(series) if series_columns else None,
                     clip_on=False,
-                    color=colors[place % len(colors)],
+                    color=colors[index % len(colors)],
                     alpha=0.7,
                     markeredgewidth=0,
                 )

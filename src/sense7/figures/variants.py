@@ -1,7 +1,7 @@
 """Curves of variants: what every defensible choice gives, drawn so that a reader can choose.
 
-Without a script the figure marks the main analysis; ``book/static/specifications.js`` moves the mark to the variant that
-a reader chooses, from the same table, which stands in the figure as JSON.
+Without a script the figure marks the main analysis; ``book/static/specifications.js`` moves the mark to the variant
+that a reader chooses, from the same table, which stands in the figure as JSON.
 """
 
 import html
@@ -110,10 +110,10 @@ class SpecificationCurve(_MarkedFigure):
         content = json.dumps(self.content, separators=(",", ":"))
         content = content.replace("<", "\\u003c").replace(">", "\\u003e")
         return super().html(
-            before=f'<output class="{NO_MATH}" aria-live="polite">{self.sentence}</output>',
-            after=f"<details><summary>The choices of each variant</summary>{self.options._both_svgs}</details>"
+            above=f'<output class="{NO_MATH}" aria-live="polite">{self.sentence}</output>',
+            below=f"<details><summary>The choices of each variant</summary>{self.options._both_svgs}</details>"
             f'<script type="application/json">{content}</script>',
-            kind=f' sense7-specifications" id="specification-{self.name}',
+            css=f' sense7-specifications" id="specification-{self.name}',
         )
 
 
@@ -139,7 +139,7 @@ def specification_curve(
     published : float, optional
         The published value, of a headline that has one.
     source : Study or Source, optional
-        Whose data they are, see :func:`sense7.figures.intervals`.
+        Whose data they are, see :func:`sense7.figures.forest`.
 
     Returns
     -------
@@ -160,14 +160,12 @@ def specification_curve(
     color = main_color(source)
 
     agrees = agreement(table, name, published)
-    agreed = ""
     title = f"All {len(estimated)} estimates in order: where do they lie?"
     if reference is not None and len(agrees):
         relation = "lies above"
         if headline.claim:
             relation = "contains the published value,"
         title = f"In {agrees.sum()} of {count_of(len(agrees), 'variant')} the interval {relation} {compared_with}"
-        agreed = f"{title}."
 
     def draw(width: float):
         drawing, axes = new_axes(width, 2.7)
@@ -238,7 +236,6 @@ def specification_curve(
         "name": name,
         "choices": choices,
         "default": DEFAULT,
-        "agreement": agreed,
         "left_out": headline.left_out,
         "rows": rows,
     }
@@ -247,7 +244,7 @@ def specification_curve(
     sentence = f"{DEFAULT}: <strong>{html.escape(default_result)}</strong>"
     if rank:
         sentence += f" ({rank})"
-    sentence += f". {html.escape(agreed)}"
+    sentence += "."
 
     estimates = estimated["estimate"]
     lowest, highest = _ends(estimates, headline)
@@ -394,17 +391,15 @@ def specification_shares(
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("headline")
     table = table.assign(low=np.nan, high=np.nan, unit="share of variants", method="", reason="")
     undecided = sum(0 < share < 1 for share in table["estimate"])
-    title = f"{undecided} of {count_of(len(table), 'result')} depend on choices of the analysis"
-    figure = bars(
+    return bars(
         table,
         name=name,
-        title=title,
+        title=f"Results that depend on choices of the analysis: {undecided} of {len(table)}",
         label="analysis variants whose interval agrees (%)",
         caption=caption,
         printed=printed,
         source=source,
     )
-    return figure
 
 
 def specification_table(

@@ -227,9 +227,9 @@ def flow(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per step, by what is counted: n, and left_out (in words; "" for nothing). Participants, their
-        conversations, turns of the assistant, turns shown for rating, ratings with a level, and conversations with a
-        mean rating.
+        One row per step: text (what is counted, and how many), note (what was left out; "" for nothing) and n.
+        Participants, their conversations, turns of the assistant, turns shown for rating, ratings with a level, and
+        conversations with a mean rating.
 
     Examples
     --------
@@ -268,7 +268,11 @@ def flow(study: Study) -> pd.DataFrame:
         ),
         "conversations with a mean rating": (int(has_truth.sum()), conversations_left_out),
     }
-    return frame_of(rows, "step", ["n", "left_out"])
+    boxes = []
+    for step, (number, left_out) in rows.items():
+        note = f"left out: {left_out}" if left_out else ""
+        boxes.append({"text": f"{number:,} {step}", "note": note, "n": number})
+    return pd.DataFrame(boxes)
 
 
 WITHOUT_LEVEL = {

@@ -250,15 +250,18 @@ def short_conversation(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per message, by its place in the conversation: who (user or assistant), text, and a column for each
-        rating that was asked (1..5; NaN if there is none). No row if there is no such conversation.
+        One row per message, in order: text (who wrote it, and what) and note (the ratings of an answer; "" for none).
+        No row if there is no such conversation.
     """
     name = example_conversation(study)
     messages = study.messages[study.messages["conversation"] == name]
     of_conversation = _with_ratings(messages, study).sort_values("position")
-    who = np.where(of_conversation["answers"], "assistant", "user")
-    of_conversation = of_conversation.assign(who=who, text=of_conversation["content"])
-    return of_conversation.set_index("position")[["who", "text", *study.asked]]
+    boxes = []
+    for message in of_conversation.to_dict("records"):
+        who = "assistant" if message["answers"] else "user"
+        levels = [f"{name} {message[name]:.0f}" for name in study.asked if message[name] > 0]
+        boxes.append({"text": f"{who}: {message['content']}", "note": ", ".join(levels)})
+    return pd.DataFrame(boxes, columns=["text", "note"])
 
 
 def _why_none(study: Study, name: str, end: str, candidates: int) -> str:
