@@ -134,7 +134,7 @@ def distributions(
                 values,
                 orientation="horizontal",
                 positions=range(len(conditions)),
-                whis=(1, 99),
+                whis=(1, 99),  # codespell:ignore
                 widths=0.6,
                 patch_artist=True,
                 boxprops={"facecolor": color, "edgecolor": INK, "linewidth": 0.6},

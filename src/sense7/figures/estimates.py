@@ -170,6 +170,15 @@ class _Panel:
         return "; ".join(parts)
 
     @property
+    def label(self) -> str:
+        """The unit as it is drawn: shares in percent, their differences in percentage points."""
+        if self.scale == 1:
+            return drawn(self.unit)
+        if "difference" in self.unit:
+            return f"{drawn(self.unit)} (percentage points)"
+        return f"{drawn(self.unit)} (%)"
+
+    @property
     def ends(self) -> np.ndarray:
         """Smallest and largest number that is drawn."""
         numbers = [line * self.scale for line in self.lines.values()]
@@ -302,8 +311,7 @@ def forest(
         for axes, panel, panel_title in zip(grid, panels, titles, strict=True):
             _draw_panel(axes, panel, sources, width)
             axes.set_title(panel_title, loc="left", fontsize=10)
-            unit = f"{drawn(panel.unit)} (%)" if panel.scale == 100 else drawn(panel.unit)
-            axes.set_xlabel(wrapped(unit, 0.5 * width))
+            axes.set_xlabel(wrapped(panel.label, 0.5 * width))
         for axes, panel in zip(grid, panels, strict=True):  # an axis may be shared: after all
             ends = limits
             if isinstance(limits, Mapping):
