@@ -1,15 +1,17 @@
-"""Plausible official workbooks, each with one thing that nobody foresaw: all findings are there, and it is said."""
-
-from dataclasses import replace
+"""Of plausible official workbooks, each with one thing not foreseen, all findings are there, and it is said."""
 
 import pytest
 
 from helpers.findings import numbers
 from helpers.studies import parse_sheets
-from sense7.simulate import Parameters
-from sense7.simulate.workbook import simulate
+from helpers.unforeseen import (
+    UNFORESEEN,
+    a_word_not_seen_in_one_rating,
+    changed,
+    official_sheets,
+)
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import Sheet, WorkbookError
+from sense7.workbook import WorkbookError
 from sense7.workbook.reading import official_text
 
 DRAWS = 20
@@ -17,68 +19,7 @@ DRAWS = 20
 
 @pytest.fixture(scope="module")
 def sheets():
-    """The official workbook as far as it is described: words throughout, further sheets, a participants' sheet."""
-    parameters = Parameters.from_mapping({"participants": 20, "conversations": 60})
-    sheets = dict(simulate(parameters, seed=3, judge=None).sheets)
-    del sheets["Synthetic"]
-    sheets["Notes"] = Sheet("Notes", ["a"], [["b"]])
-    sheets["Users"] = replace(sheets.pop("Participants"), name="Users")
-    return sheets
-
-
-def changed(sheets, sheet, column, change):
-    """The sheets with other cells in a column: ``change`` gets the number of a row and its cell."""
-    position = sheets[sheet].header.index(column)
-    rows = []
-    for number, row in enumerate(sheets[sheet].rows):
-        rows.append([*row[:position], change(number, row[position]), *row[position + 1 :]])
-    return {**sheets, sheet: replace(sheets[sheet], rows=rows)}
-
-
-def words_not_seen(sheets):
-    words = ["no", "a bit", "some", "rather", "a lot"]
-    return changed(sheets, "Tasks", "PreTaskImportance", lambda _, cell: words[int(cell) - 1])
-
-
-def a_word_not_seen_in_one_rating(sheets):
-    return changed(
-        sheets,
-        "Messages",
-        "Interest",
-        lambda number, cell: cell and (cell if number % 5 else "skipped"),
-    )
-
-
-def other_suffixes(sheets):
-    header = [
-        name.replace("PostTaskEmpathy_Response", "PostTaskEmpathy_Q3")
-        for name in sheets["Tasks"].header
-    ]
-    return {**sheets, "Tasks": replace(sheets["Tasks"], header=header)}
-
-
-def retried_messages(sheets):
-    rows = [list(row) for row in sheets["Messages"].rows]
-    rows[1:1] = [[*rows[0][:4], "the same again", *rows[0][5:]]]
-    return {**sheets, "Messages": replace(sheets["Messages"], rows=rows)}
-
-
-def a_person_twice(sheets):
-    rows = sheets["Users"].rows
-    return {
-        **sheets,
-        "Users": replace(sheets["Users"], rows=[*rows, [rows[0][0], 99.0, *rows[0][2:]]]),
-    }
-
-
-UNFORESEEN = {
-    # what is changed, kind of the warning, column
-    words_not_seen: ("column-left-out", "PreTaskImportance"),
-    a_word_not_seen_in_one_rating: ("column-left-out", "Interest"),
-    other_suffixes: ("unmatched-column", "PostTaskEmpathy_Q3"),
-    retried_messages: ("twice", "MessageId"),
-    a_person_twice: ("twice", "PID"),
-}
+    return official_sheets()
 
 
 @pytest.mark.parametrize("change", UNFORESEEN)
