@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from helpers import naming
-from sense7.cli.judge_words import notes_of_calibration, notes_of_comparison, notes_of_evaluation
+from sense7.cli.judge_words import notes_of_comparison, notes_of_evaluation, notes_of_files
 from sense7.judge.scores.report import Facts, Report, RowFacts
 
 WORDS = {
     "evaluate": notes_of_evaluation,
     "compare": notes_of_comparison,
-    "calibrate": notes_of_calibration,
+    "calibrate": notes_of_files,
 }
 SKIPPED = ["my_results.csv"]
 PLACES = {

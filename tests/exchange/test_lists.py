@@ -125,7 +125,7 @@ TIMES = {
 
 
 @pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
-@pytest.mark.parametrize("key", ["timestamp", "created_at", "createdAt", "create_time"])
+@pytest.mark.parametrize("key", ["timestamp", "createdAt", "time", "ts"])
 def test_times_become_seconds_since_the_first_and_may_go_back(write, times, key):
     said = [{**USER, key: times[0]}, USER, {**ASSISTANT, key: times[1]}]
     [chat], _ = read_chats([write("a.json", said)])

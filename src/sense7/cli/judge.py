@@ -110,7 +110,9 @@ class Evaluated(Intervals):
         if self.as_json:
             print(report.to_json(notes))
         else:
-            _print_sections(sections, notes)
+            from sense7.cli.judge_words import as_text
+
+            print(plain_lines(as_text(sections, notes)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,13 +202,6 @@ def run(
     _end(outcome, problems)
 
 
-def _print_sections(sections: list, notes: list[str]) -> None:
-    """Print a report as text."""
-    from sense7.cli.judge_words import as_text
-
-    print(plain_lines(as_text(sections, notes)))
-
-
 @judge.command()
 @with_options
 def evaluate(paths: Files, evaluated: Evaluated) -> None:
@@ -273,11 +268,11 @@ def calibrate(
     No score is mapped by ratings of its own participant. Files are written in the judges' layout, and a table says how
     far scores were from ratings before and after.
     """
-    from sense7.cli.judge_words import calibration, notes_of_calibration
+    from sense7.cli.judge_words import as_text, calibration, notes_of_files
     from sense7.judge.scores.report import calibrate as calibrate_files
 
     report = calibrate_files(paths, out, **vars(intervals))
-    _print_sections(calibration(report), notes_of_calibration(report))
+    print(plain_lines(as_text(calibration(report), notes_of_files(report))))
 
 
 def _end(outcome: "Written", problems: list[str]) -> None:

@@ -10,7 +10,7 @@ from sense7.judge.files import SKIPPED_WORD
 from sense7.judge.scores.comparison import decided
 from sense7.judge.scores.judges import ABOUT_SIMULATED
 from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
-from sense7.judge.scores.report import Facts, Report
+from sense7.judge.scores.report import Report
 from sense7.statistics.estimates import p_in_words
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
@@ -75,6 +75,25 @@ def _numbers(table: pd.DataFrame, names: Iterable[str]) -> list[str]:
     return [number_in_words(table.loc[name]) for name in names]
 
 
+def notes_of_files(report: Report) -> list[str]:
+    """Say what has to be known of files under every verb: simulated judges, remarks, the policy, files passed over."""
+    facts = report.facts
+    notes = []
+    if facts.simulated:
+        notes.append(f"{SIMULATED_WORDS} ({', '.join(facts.simulated)}): {ABOUT_SIMULATED}")
+    notes += [f"{file}: {remark}." for file, remark in facts.remarks]
+    if report.settings.get("policy") == "authors":
+        notes.append(
+            "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+        )
+    if facts.skipped:
+        notes.append(
+            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(facts.skipped):,}; "
+            f"the first is {facts.skipped[0]}."
+        )
+    return notes
+
+
 # --- evaluate -----------------------------------------------------------------------------
 
 
@@ -113,7 +132,7 @@ def evaluation(report: Report) -> list[Section]:
 def notes_of_evaluation(report: Report) -> list[str]:
     """What has to be known of the files that were evaluated: what they lack, and how they differ."""
     facts = report.facts
-    notes = [f"{file}: {remark}." for file, remark in facts.remarks]
+    notes = []
     for file, rows in facts.rows.items():
         of_rows = []
         if rows.failures:
@@ -149,33 +168,7 @@ def notes_of_evaluation(report: Report) -> list[str]:
             f"Conversations whose ground truth differs between files: {len(facts.differing_truths):,}; the first is "
             f"{facts.differing_truths[0]}. Are they predictions for the same data?"
         )
-    return [*_of_simulated(facts), *notes, *_on_policy(report), *_on_paths(facts), *differences]
-
-
-def _of_simulated(facts: Facts) -> list[str]:
-    """That judges are simulated, if any is."""
-    if not facts.simulated:
-        return []
-    return [f"{SIMULATED_WORDS} ({', '.join(facts.simulated)}): {ABOUT_SIMULATED}"]
-
-
-def _on_policy(report: Report) -> list[str]:
-    """What the authors' rule does with unusable replies, where it was chosen."""
-    if report.settings["policy"] != "authors":
-        return []
-    return [
-        "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
-    ]
-
-
-def _on_paths(facts: Facts) -> list[str]:
-    """Which files were passed over."""
-    if not facts.skipped:
-        return []
-    return [
-        f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(facts.skipped):,}; "
-        f"the first is {facts.skipped[0]}."
-    ]
+    return [*notes_of_files(report), *notes, *differences]
 
 
 # --- compare ------------------------------------------------------------------------------
@@ -230,8 +223,7 @@ def notes_of_comparison(report: Report) -> list[str]:
                 f"{judge}: without a usable score in some run: {lacking:,} of {everyone}, which are left out for every "
                 "judge."
             )
-    remarks = [f"{file}: {remark}." for file, remark in facts.remarks]
-    return [*_of_simulated(facts), *notes, *_on_policy(report), *remarks, *_on_paths(facts)]
+    return [*notes_of_files(report), *notes]
 
 
 # --- calibrate ----------------------------------------------------------------------------
@@ -254,9 +246,3 @@ def calibration(report: Report) -> list[Section]:
             counts = ", ".join(f"{count:,} {status}" for status, count in without_score.items())
             lines.append(f"  without a score, before and after: {counts}")
     return [Section("\n".join(lines))]
-
-
-def notes_of_calibration(report: Report) -> list[str]:
-    """What was remarked of files, and which were passed over."""
-    remarks = [f"{file}: {remark}." for file, remark in report.facts.remarks]
-    return [*remarks, *_on_paths(report.facts)]

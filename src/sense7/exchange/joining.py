@@ -64,7 +64,9 @@ def read_map(table: Path) -> RatingMap:
     content = read_declarations(
         path, texts=("header_rows", "ratings", *COLUMNS), mappings=("participants", "reading")
     )
-    columns = {}
+    people = content.get("participants", {})
+    characteristics = {name: str(column) for name, column in people.items()}
+    columns = dict(characteristics)
     for dimension in DIMENSION_NAMES:
         if "ratings" in content:
             columns[dimension] = content["ratings"].replace("{dimension}", dimension)
@@ -75,17 +77,16 @@ def read_map(table: Path) -> RatingMap:
                 f"{path}: {name}: {column}: a rating needs {{turn}} in the name of its columns, or Turn: COLUMN where "
                 "each turn has a row of its own; other columns have no {turn}."
             )
-    characteristics = content.get("participants", {})
+    rated = [column for name, column in columns.items() if name in OF_TURNS]
     header_rows = as_number(content.get("header_rows", "1"))
-    is_complete = "TaskId" in columns and not columns.keys().isdisjoint(OF_TURNS)
+    is_complete = "TaskId" in columns and rated and len(set(rated)) == len(rated)
     if not is_complete or header_rows not in range(1, 10):
         raise UserError(
-            f"{path}: declare the column of TaskId, columns of ratings, and as header_rows how many rows stand above "
-            "the answers, if not 1."
+            f"{path}: declare the column of TaskId, for each rating a column of its own ({{dimension}} in ratings), "
+            "and as header_rows how many rows stand above the answers, if not 1."
         )
     declared = {"reading": "1", **content.get("reading", {})}
     text = yaml.safe_dump(declared, allow_unicode=True, sort_keys=False)
-    columns = {**characteristics, **columns}
     return RatingMap(table, columns, list(characteristics), int(header_rows), text)
 
 
@@ -225,7 +226,7 @@ def write_workbook(
     if ratings.suffix.casefold() == ".xlsx":
         table, *_ = read_sheets(ratings).values()
     else:
-        table = read_table(ratings)
+        table = read_table(ratings, reading.decimal)
     positions = find_columns(table.header, declared)
     joined = join_ratings(table, positions, declared, chats)
     sheets = workbook_sheets(chats, joined, declared.characteristics)
