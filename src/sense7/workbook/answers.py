@@ -36,9 +36,11 @@ def split_number(text: str, decimal: str = ".") -> tuple[float | None, str]:
     ((4.0, 'good'), (None, 'very good'))
     """
     answer = normalise_word(text)
-    for form in _FORMS if len(answer) <= LONGEST_ANSWER else ():
+    if len(answer) > LONGEST_ANSWER:
+        return None, answer
+    for form in _FORMS:
         match = form.fullmatch(answer)
-        number = as_number(match["number"], decimal) if match else None
+        number = match and as_number(match["number"], decimal)
         if number is not None:
             return number, match["word"].strip()
     return None, answer
@@ -81,16 +83,20 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
 def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels (NaN if there is none) and states, for every column of a table with a scale."""
     read = {}
-    asked = 0
+    answered_columns = 0
     for column in table.columns:
         if column.scale is None:
             continue
         levels, states = _read_column(table, column)
         read[column.name] = levels, states
-        asked += bool((states != STATES.index(ABSENT)).any())
+        answered_columns += bool((states != STATES.index(ABSENT)).any())
     left_out = len(table.undeclared)
-    if table.official == "Messages" and table.reading.leaves_out and 0 < asked <= 2 * left_out:
-        table.add("turn-ratings", left_out=left_out, asked=asked)
+    if (
+        table.official == "Messages"
+        and table.reading.leaves_out
+        and 0 < answered_columns <= 2 * left_out
+    ):
+        table.add("turn-ratings", left_out=left_out, asked=answered_columns)
     return read
 
 
@@ -114,7 +120,7 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
     states = np.array([read[key][1] for key in keys], dtype=np.int8)
     is_answered = states != STATES.index(ABSENT)
     rows_of = defaultdict(list)
-    for row, key in enumerate(keys if unreadable else (), 2):
+    for row, key in enumerate(keys, 2):
         if key in unreadable:
             rows_of[unreadable[key]].append(row)
     counts = Counter({text: len(rows) for text, rows in rows_of.items()})
