@@ -584,6 +584,14 @@ def continuity_losses(
     R: lm, equal to 1e-7; boot::boot.ci(type='perc') of resampled participants, equal within their Monte Carlo error;
     tests/reference/reference.R.
     """
+    numbers = continuity_numbers(study, bootstrap, rating, poor, first_turn)
+    return tabulate("loss", numbers, bootstrap)
+
+
+def continuity_numbers(
+    study: Study, bootstrap: ParticipantBootstrap, rating: str, poor: int, first_turn: int
+) -> list[Number]:
+    """Numbers of :func:`continuity_losses`, each computed when its row is made."""
     rating_of = {"next turn": rating or "dimensions", "same turn": rating or "overall"}
     losses_of = {}
     for moment, rating_of_moment in rating_of.items():
@@ -638,14 +646,13 @@ def continuity_losses(
         )
 
     adjusted = "next turn, Relational adjusted for the others"
-    numbers = [
+    return [
         number(PLAIN_LOSS, plain_loss, "continuity_loss_after_failure"),
         number(CONTRAST, contrast, "continuity_contrast_next_turn"),
         number(adjusted, of_relational, "continuity_failure_next_turn"),
         number("next turn, mean of the others", mean_of_others, "other_failures_next_turn"),
         number("same turn, Relational minus the others", contrast, "continuity_contrast_same_turn"),
     ]
-    return tabulate("loss", numbers, bootstrap)
 
 
 def _coefficients(sums: np.ndarray) -> np.ndarray:
@@ -746,6 +753,13 @@ def unmet_expectations(
     """
     if frame is None:
         frame = expectation_conversations(study)
+    return tabulate("comparison", expectation_numbers(study, bootstrap, frame), bootstrap)
+
+
+def expectation_numbers(
+    study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame
+) -> list[Number]:
+    """Numbers of :func:`unmet_expectations`, each computed when its row is made."""
     unmet = int(frame["unmet"].sum())
     met = len(frame) - unmet
 
@@ -774,7 +788,7 @@ def unmet_expectations(
             "random effects",
         )
 
-    numbers = [
+    return [
         number("compared with all other conversations", [], "expectation_difference"),
         number("at the same mean rating of turns", ["mean"], "expectation_difference_adjusted"),
         number(
@@ -783,7 +797,6 @@ def unmet_expectations(
             "expectation_loss",
         ),
     ]
-    return tabulate("comparison", numbers, bootstrap)
 
 
 def _loss_in_model(frame: pd.DataFrame, regressors: list[str], confidence: float) -> Estimate:

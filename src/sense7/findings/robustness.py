@@ -28,10 +28,9 @@ from sense7.findings.core import (
 )
 from sense7.findings.disrupted import (
     LOW_BELOW,
-    PLAIN_LOSS,
-    continuity_losses,
+    continuity_numbers,
     expectation_conversations,
-    unmet_expectations,
+    expectation_numbers,
 )
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
@@ -478,8 +477,8 @@ def continuity_loss(rated: RatedTurns, choice: dict, bootstrap: ParticipantBoots
     rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
     poor = POOR + FAILURES.index(choice["failure"])
     first_turn = 2 if choice["exclusions"] == EXCLUSIONS[2] else 1
-    losses = continuity_losses(rated.study, bootstrap, rating, poor, first_turn)
-    return losses.loc[PLAIN_LOSS].to_dict()
+    plain_loss, *_ = continuity_numbers(rated.study, bootstrap, rating, poor, first_turn)
+    return plain_loss.row(bootstrap)
 
 
 def expectation_loss(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -494,7 +493,7 @@ def expectation_loss(rated: RatedTurns, choice: dict, bootstrap: ParticipantBoot
     other = replace(study, turns=rated.all[choice["exclusions"]], conversations=post_task)
     low_below = CUTS[choice["low is below"]]
     frame = expectation_conversations(other, low_below, rating)
-    return unmet_expectations(study, bootstrap, frame).iloc[-1].to_dict()
+    return expectation_numbers(study, bootstrap, frame)[-1].row(bootstrap)
 
 
 def alpha(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
