@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from helpers import naming
+from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import claims
 from sense7.book.pages import banner
@@ -413,9 +414,10 @@ def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet(
         found = read_predictions(path)
         assert (found.judge, found.simulated) == ("simulated-judge", True)
         notes.add(found.marks["note"])
-        assert set(found.frame["model"]) == {"simulated-judge"}
-        assert found.frame["output"].str.contains("Simulated: ", regex=False).all()
-        assert found.frame[["chat", "prompt"]].isna().all(axis=None), "no text of a conversation"
+        table = table_of(path)
+        assert set(table["model"]) == {"simulated-judge"}
+        assert table["output"].str.contains("Simulated: ", regex=False).all()
+        assert table[["chat", "prompt"]].isna().all(axis=None), "no text of a conversation"
     (note,) = notes
     assert note
 

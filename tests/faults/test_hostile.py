@@ -15,13 +15,14 @@ from bs4 import BeautifulSoup
 from helpers import checkout as small
 from helpers import hostile, naming
 from helpers.endpoint import need_the_judge
+from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import cli, tables
 from sense7.book import execute
 from sense7.book.jobs import plan
 from sense7.book.rerun import rerun
 from sense7.csv_text import frame_as_csv, is_guarded
-from sense7.judge.files import read_predictions, write_predictions
+from sense7.judge.files import write_predictions
 from sense7.processes import KEYS
 
 PAYLOADS = hostile.texts("payload")
@@ -58,7 +59,7 @@ def test_no_cell_of_a_workbook_is_a_formula_or_a_link(workbook, tmp_path):
         assert len(cells) > len(PAYLOADS)
         assert {cell.data_type for cell in cells} <= {"s", "n"}
         assert [cell for cell in cells if cell.hyperlink] == []
-    assert read_predictions(tmp_path / "judged.xlsx").frame["output"].tolist() == PAYLOADS
+    assert table_of(tmp_path / "judged.xlsx")["output"].tolist() == PAYLOADS
 
 
 def original(cell):

@@ -17,9 +17,9 @@ import pytest
 from helpers import endpoint, interrupting
 from helpers.downloads import Server, workbook
 from helpers.endpoint import need_the_judge
-from helpers.judged import kept_in
+from helpers.judged import kept_in, table_of
 from helpers.studies import write_study
-from sense7.judge.files import JOURNAL, read_predictions
+from sense7.judge.files import JOURNAL
 from sense7.sources import resolve
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
@@ -204,8 +204,7 @@ def session(tmp_path_factory, minimal_sheets):
 def predictions(folder):
     """What the prediction files of a folder say, but for times."""
     return {
-        path.name: read_predictions(path).frame[TOLD].to_dict("records")
-        for path in sorted(folder.glob("*.xlsx"))
+        path.name: table_of(path)[TOLD].to_dict("records") for path in sorted(folder.glob("*.xlsx"))
     }
 
 

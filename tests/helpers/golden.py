@@ -237,11 +237,11 @@ def judged_turns():
 def of_judge():
     run = judged_turns()
     bootstrap = bootstrap_of(study())
-    over = OverRuns({"1": Run.of(run)}, bootstrap)
+    lengths = run.set_index("conversation")[["Affective"]]
+    over = OverRuns({"1": Run.of(run)}, bootstrap, lengths=lengths)
     for name, value in mean_recall(over)["estimate"].items():
         yield f"judge_{name}", value, CLOSED_FORM
-    lengths = run.set_index("conversation")[["Affective"]]
-    rests_on = correlations.what_it_rests_on(over, lengths)["estimate"]
+    rests_on = correlations.what_it_rests_on(over)["estimate"]
     yield "judge_spearman_within", rests_on["within_participants"], CLOSED_FORM
     yield "judge_spearman_between", rests_on["between_participants"], CLOSED_FORM
     yield "judge_spearman_given_Affective", rests_on["given_Affective"], CLOSED_FORM

@@ -9,8 +9,9 @@ import pandas as pd
 from sense7.judge.asking.ask import Endpoint as Address
 from sense7.judge.asking.requests import Prompt
 from sense7.judge.asking.session import carry_out, plan_session
-from sense7.judge.files import JOURNAL, Run, read_predictions
+from sense7.judge.files import COLUMNS, JOURNAL, Run, read_predictions
 from sense7.judge.scores.metrics import OverRuns
+from sense7.workbook.xlsx import read_sheets
 
 BRIEF = Prompt("brief", "Rate this: {chat}")
 
@@ -33,8 +34,8 @@ def runs_of(frames):
     return {str(number): Run.of(frame) for number, frame in enumerate(frames, 1)}
 
 
-def over_runs_of(frames, bootstrap=None, policy="strict"):
-    return OverRuns(runs_of(frames), bootstrap, policy)
+def over_runs_of(frames, bootstrap=None, policy="strict", lengths=None):
+    return OverRuns(runs_of(frames), bootstrap, policy, lengths)
 
 
 def said_in(conversations, turns=1, words=""):
@@ -63,8 +64,19 @@ def ask(study, server, folder, *, say=lambda line: None, **options):
     return carry_out(plan_for(study, server, folder, **options), say=say)
 
 
+def table_of(path):
+    """A prediction file: its cells under the names that a frame has, and both readings."""
+    sheet = read_sheets(path)["results"]
+    names = [COLUMNS[title] or title for title in sheet.header]
+    table = pd.DataFrame(sheet.rows, columns=names, dtype=object)
+    table = table.loc[:, ~table.columns.duplicated()]
+    run = vars(read_predictions(path).run)
+    readings = ("score", "authors_score", "status", "reason", "doubtful")
+    return table.assign(**{name: run[name] for name in readings})
+
+
 def frame_of(outcome, run=1):
-    return read_predictions(outcome.paths[run - 1]).frame
+    return table_of(outcome.paths[run - 1])
 
 
 def kept_in(folder):

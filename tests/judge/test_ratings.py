@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
+from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.asking.requests import asked_units
@@ -81,7 +82,7 @@ def test_every_unit_and_rating_has_its_own_question_file_and_truth(
     outcome = ask(study, server, tmp_path / "out", unit=unit, rating=rating)
     name = "empathy" if standard else f"{rating}_{unit}"
     assert outcome.paths[0].name == f"judge-{name}-iter1.xlsx"
-    frame = read_predictions(outcome.paths[0]).frame
+    frame = table_of(outcome.paths[0])
     assert len(frame) == (3 if unit == "conversation" else 6)
     if standard:
         assert openpyxl.load_workbook(outcome.paths[0]).sheetnames == ["results"]
@@ -231,7 +232,7 @@ def test_failures_keep_their_status_and_nothing_is_scored_by_default(server, stu
     script = lambda asked: next(answer for said, answer in answers.items() if said in asked.prompt)  # noqa: E731
     server.script = script
     path = ask(study_of(4, 2), server, tmp_path / "out", unit="conversation").paths[0]
-    frame = read_predictions(path).frame
+    frame = table_of(path)
     assert frame["status"].tolist() == ["ok", "parse_failure", "refusal", "truncated"]
     assert frame["score"].tolist()[0] == 3.0
     assert frame["score"].isna().tolist() == [False, True, True, True]
@@ -244,7 +245,7 @@ def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study
     outcome = ask(study_of(3, 2), server, tmp_path / "out", rating="Interest")
     assert (outcome.stopped, outcome.without_score) == ("", [])
     assert outcome.statuses == Counter(not_applicable=6)
-    frame = read_predictions(outcome.paths[0]).frame
+    frame = table_of(outcome.paths[0])
     assert frame["score"].isna().all()
     assert frame["status"].eq("not_applicable").all()
 

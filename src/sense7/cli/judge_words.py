@@ -1,5 +1,6 @@
 """What ``sense7 judge`` prints of a report: tables and sentences for a terminal."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from sense7.judge.files import SKIPPED_WORD
+from sense7.judge.reply import NOT_ASKED
 from sense7.judge.scores.comparison import decided
 from sense7.judge.scores.judges import ABOUT_SIMULATED
 from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
-from sense7.judge.scores.report import Report
+from sense7.judge.scores.report import Calibration, Evaluation, JudgesCompared, Report
 from sense7.statistics.estimates import p_in_words
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
@@ -86,10 +88,10 @@ def notes_of_files(report: Report) -> list[str]:
         notes.append(
             "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
         )
-    if facts.skipped:
+    if report.skipped:
         notes.append(
-            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(facts.skipped):,}; "
-            f"the first is {facts.skipped[0]}."
+            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(report.skipped):,}; "
+            f"the first is {report.skipped[0]}."
         )
     return notes
 
@@ -97,7 +99,7 @@ def notes_of_files(report: Report) -> list[str]:
 # --- evaluate -----------------------------------------------------------------------------
 
 
-def evaluation(report: Report) -> list[Section]:
+def evaluation(report: Evaluation) -> list[Section]:
     """What ``sense7 judge evaluate`` found: each file, all files, each rating."""
     names = ("coverage", *AUTHORS_METRICS)
     of_files = [["file", "n", *_titles(names)]]
@@ -129,28 +131,33 @@ def evaluation(report: Report) -> list[Section]:
     return sections
 
 
-def notes_of_evaluation(report: Report) -> list[str]:
+def notes_of_evaluation(report: Evaluation) -> list[str]:
     """What has to be known of the files that were evaluated: what they lack, and how they differ."""
     facts = report.facts
     notes = []
-    for file, rows in facts.rows.items():
+    bounds_of = {file["name"]: file["bounds"]["estimate"] for file in report.files}
+    for file, run in facts.runs.items():
         of_rows = []
-        if rows.failures:
-            counts = ", ".join(f"{count:,} {status}" for status, count in rows.failures.items())
+        failures = Counter(run.status[np.isnan(run.score)])
+        not_asked = failures.get(NOT_ASKED, 0)
+        without_truth = np.isnan(run.ground_truth).sum()
+        doubts = run.reason[run.doubtful]
+        if failures:
+            counts = ", ".join(f"{count:,} {status}" for status, count in failures.most_common())
             bounded = ""
-            if np.isfinite(rows.bounds).all():
-                lowest, highest = rows.bounds
+            if np.isfinite(bounds_of[file]).all():
+                lowest, highest = bounds_of[file]
                 bounds = f"{lowest:z.3f} to {highest:z.3f}"
                 bounded = f"; for any values of these scores, the accuracy is {bounds}"
             of_rows.append(f"without a usable score: {counts}{bounded}.")
-        if rows.not_asked:
-            never_asked = count_of(rows.not_asked, "conversation")
+        if not_asked:
+            never_asked = count_of(not_asked, "conversation")
             how = "without a score and not in n under any policy"
             of_rows.append(f"never asked: {never_asked}, {how}.")
-        if rows.doubtful:
-            of_rows.append(f"doubtful readings: {rows.doubtful:,}; the first: {rows.first_doubt}.")
-        if rows.without_truth:
-            of_rows.append(f"rows without ground truth, left out: {rows.without_truth:,}.")
+        if len(doubts):
+            of_rows.append(f"doubtful readings: {len(doubts):,}; the first: {doubts[0]}.")
+        if without_truth:
+            of_rows.append(f"rows without ground truth, left out: {without_truth:,}.")
         notes += [f"{file}: {note}" for note in of_rows]
     differences = []
     if len(facts.models) > 1:
@@ -174,7 +181,7 @@ def notes_of_evaluation(report: Report) -> list[str]:
 # --- compare ------------------------------------------------------------------------------
 
 
-def comparison(report: Report) -> list[Section]:
+def comparison(report: JudgesCompared) -> list[Section]:
     """What ``sense7 judge compare`` found: each judge, and the differences of the first from each other one."""
     confidence = report.settings["confidence"]
     judges = count_of(len(report.judges), "judge")
@@ -212,7 +219,7 @@ def comparison(report: Report) -> list[Section]:
     ]
 
 
-def notes_of_comparison(report: Report) -> list[str]:
+def notes_of_comparison(report: JudgesCompared) -> list[str]:
     """What has to be known of the judges that were compared."""
     facts = report.facts
     everyone = count_of(facts.conversations, "conversation")
@@ -229,7 +236,7 @@ def notes_of_comparison(report: Report) -> list[str]:
 # --- calibrate ----------------------------------------------------------------------------
 
 
-def calibration(report: Report) -> list[Section]:
+def calibration(report: Calibration) -> list[Section]:
     """What ``sense7 judge calibrate`` wrote: each file with its error before and after."""
     lines = []
     for name, path in report.paths.items():

@@ -180,11 +180,16 @@ def _read_block(block: Mapping, where: str, left_out: list[str]) -> str | None:
 def read_tree(record: Mapping, where: str, left_out: list[str]) -> Chat:
     """Read the branch of a conversation that was shown: the current message, and those before it up to the root."""
     schema = SCHEMA["chatgpt"]
+    if record["mapping"] and not record.get("current_node"):
+        raise UserError(
+            f"{where}: current_node, which names the branch that was shown, is missing. Export the file again; of "
+            "another program's tree (DeepSeek's), make a list of messages."
+        )
     read_object(record, schema["record"], where)
     nodes = expect(record["mapping"], dict, f"{where}: mapping")
     branch = {}
     name = record.get("current_node")
-    while name is not None or (nodes and not branch):
+    while name is not None:
         path = f"{where}: mapping[{name!r:.50}]"
         if not isinstance(name, str) or name not in nodes or name in branch:
             raise UserError(

@@ -271,11 +271,6 @@ def mean_number(
     return Number(statistic=mean, rows=rows, **declared)
 
 
-def widened(bootstrap: ParticipantBootstrap, comparisons: int) -> ParticipantBootstrap:
-    """Return the same resamples with intervals for so many comparisons together (Bonferroni)."""
-    return replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / max(1, comparisons))
-
-
 def value_row(
     key: str, estimate: object, *, n: int, unit: str, method: str, reason: str = ""
 ) -> dict:

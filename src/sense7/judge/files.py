@@ -87,17 +87,18 @@ COLUMNS = {
 OnlyChat differ, so both hold the conversation. ``policy`` says by which rule IS_EMPATHY was read."""
 
 FRAME_COLUMNS = tuple(dict.fromkeys(name for name in COLUMNS.values() if name))
-READ_COLUMNS = ("authors_score", "doubtful")
-"""What a frame holds besides: the reading by the authors' rule and whether a reading is doubtful; files hold the text
-(Output) that both are read from."""
+READINGS = ("authors_score", "doubtful")
+"""Columns of a frame that files do not have: these hold the text (Output) that both are read from."""
 
 COUNTED = ("run", "input_tokens", "output_tokens", "attempts")
-NUMBERS = ("score", "seconds", "ground_truth", *COUNTED)
-_NAMES = ("conversation", "participant", "status")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
-_DECIDING = ("TaskId", "PID", "status", "policy")
+_NAMES = ("TaskId", "PID", "status")
+_DECIDING = (*_NAMES, "policy")
 """Columns that need not be there, and on which numbers depend if they are."""
+
+_READ = (*EVALUATED, *_DECIDING, "reason", "Model", "Output", "finish_reason", "returned_model")
+"""Columns that are read."""
 
 TITLES = {name: title for title, name in reversed(COLUMNS.items())}
 """Column of the frame -> column of a file; of Chat and OnlyChat the first."""
@@ -109,20 +110,15 @@ LONG_TEXTS = (
 """Columns of the frame that are fitted to the cells of a sheet."""
 
 _ABOVE_AUTHORS = 6.0
+_READ_AGAIN = ("ok", "parse_failure", "truncated")
+"""Statuses that follow from the text of a reply."""
+
 _UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _RUN = re.compile(r"-iter([0-9]{1,9})$")
 _UNSAFE = "[^A-Za-z0-9._+=@-]"
 _LONGEST_PART = 80
 _SLACK = 1e-9
 _RATED_ON = f"the scale from {LOWEST:g} to {HIGHEST:g}"
-_READ_FROM_REPLIES = {
-    "score": float,
-    "authors_score": float,
-    "status": object,
-    "reason": object,
-    "doubtful": bool,
-}
-"""Columns that are read from the replies in the column Output."""
 
 
 class ScoreScale(Interval):
@@ -246,14 +242,10 @@ class Predictions:
         The file.
     name : str
         Its name without the ending.
-    frame : DataFrame
-        One row per conversation, with ``FRAME_COLUMNS``: conversation, participant (text; None if blank), score
-        (by the strict rule, under any policy of the file; NaN if there is none), status (one of ``STATUSES``, or
-        ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
-        if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
-        score and status, see :class:`Run`) and doubtful.
     run : Run
-        What metrics take of it.
+        Its rows, wholly blank ones left out.
+    models : list of str
+        The models that answered, or that were asked where no reply says which.
     notes : list of str
         What was found and is not an error, each with its count.
     marks : mapping or None
@@ -264,8 +256,8 @@ class Predictions:
 
     path: Path
     name: str
-    frame: pd.DataFrame = field(repr=False)
     run: Run = field(repr=False)
+    models: list[str]
     notes: list[str]
     marks: Mapping[str, str] | None
     ratings: Mapping[str, Run] | None = field(repr=False)
@@ -282,7 +274,7 @@ class Predictions:
 
     def named_run(self) -> Run:
         """Return the run; refused if some row does not name its conversation."""
-        nameless = int(self.frame["conversation"].isna().sum())
+        nameless = int(pd.isna(self.run.conversation).sum())
         if nameless:
             raise UserError(
                 f"{self.path}: column TaskId: blank or missing in {count_of(nameless, 'row')}, so its conversations "
@@ -346,7 +338,7 @@ def write_predictions(
     path = Path(path)
     require_seen_by_authors(path)
     missing = [name for name in REQUIRED if name not in frame]
-    unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
+    unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READINGS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
 
@@ -415,13 +407,10 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     Of a workbook the sheet ``results`` is read, or else the first. IS_EMPATHY and ground-truth have to be
     there. What is not a finite number in them is missing, and counted in the notes; TRUE is no number.
 
-    IS_EMPATHY holds the reading by one rule; the other is read from the reply in the column Output, where
-    that is whole and IS_EMPATHY is one of its two readings. So a file counts under either policy what it would count
-    had it been written under that policy. Where Output does not hold the reply, both readings are IS_EMPATHY.
-
-    A file without the column status is read so only if Output is seen to hold the replies (every number that can be
-    read from one is the score of its row): a 3 beside a reply without a score is then the authors' default. A
-    row without a score has the status ``UNSTATED`` there.
+    IS_EMPATHY holds the reading by one rule; the other is read from the reply in the column Output, unless that was cut
+    at the limit of a cell, or scores are on another scale. So a file counts under either policy what it would count had
+    it been written under that policy. Without the column Output, both readings are IS_EMPATHY; without the column
+    status, a row without a score has the status ``UNSTATED``.
 
     Parameters
     ----------
@@ -438,9 +427,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     Raises
     ------
     UserError
-        If the file can't be read, lacks a column that is needed or has one twice, has a TaskId
-        twice or an unknown status, or numbers that are not on its scale (IS_EMPATHY: 1 to below 6, which is what the
-        authors' rule gives, or that of ``score_scale``; ground-truth: 1 to 5).
+        If the file can't be read, lacks a column that is needed or has one twice, has a TaskId twice, an unknown status
+        or a score that neither rule reads from the reply in Output, or numbers that are not on its scale (IS_EMPATHY: 1
+        to below 6, which is what the authors' rule gives, or that of ``score_scale``; ground-truth: 1 to 5).
     """
     path = Path(path)
     if path.suffix.casefold() not in ENDINGS:
@@ -466,7 +455,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     rows = _rows_of(sheet, where)
     frame = _frame_of(rows)
     if marks is not None:
-        frame["model"] = SIMULATED_JUDGE
+        frame["Model"] = SIMULATED_JUDGE
 
     states_status = "status" in rows.cells
     if states_status:
@@ -479,7 +468,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
                 problem = f"{value} is no status. Write one of {choices}, or remove the column."
                 raise rows.error("status", row, problem)
     notes = _bring_to_scale(frame, rows, score_scale, path)
-    truths = frame["ground_truth"].dropna()
+    truths = frame["ground-truth"].dropna()
     # Means of levels may miss the ends of the scale by an error of floating point.
     off = truths[~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)]
     if len(off):
@@ -490,17 +479,16 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
             f"Ground truth is the mean of a user's ratings: write it on {_RATED_ON}.",
         )
     notes += _not_numbers(frame, rows)
-    numbers = frame["score"]
-    notes += _take_status(frame, rows)
     # Replies with ratings are JSON, and not read by either rule.
-    if not score_scale and ratings is None:
-        notes += _read_outputs(frame, states_status=states_status)
-    notes += _not_counted(frame, numbers, rows)
+    replies = {}
+    if not score_scale and ratings is None and "Output" in rows.cells:
+        blank_is_reply = frame["Output"].notna().any() and not states_status
+        replies = _whole_replies(frame, blank_is_reply=blank_is_reply)
+    notes += _take_readings(frame, rows, replies)
+    frame = frame.drop(columns="policy").rename(columns=COLUMNS)
     notes += models_that_answered(frame)
-    run = _RUN.search(path.stem)
-    if run and "run" not in rows.cells:
-        frame["run"] = float(run[1])
-    return Predictions(path, path.stem, frame, Run.of(frame), notes, marks, ratings)
+    models = frame["returned_model"].fillna(frame["model"]).dropna().unique()
+    return Predictions(path, path.stem, Run.of(frame), sorted(models), notes, marks, ratings)
 
 
 def _rows_of(sheet: Sheet, where: str) -> _Rows:
@@ -535,21 +523,17 @@ def _rows_of(sheet: Sheet, where: str) -> _Rows:
 
 
 def _frame_of(rows: _Rows) -> pd.DataFrame:
-    """Predictions as a file has them, with ``FRAME_COLUMNS``; refused if it has a conversation twice."""
-    columns = dict.fromkeys(FRAME_COLUMNS, [None] * len(rows.numbers))
-    for title, cells in reversed(rows.cells.items()):  # of Chat and OnlyChat the first
-        columns[COLUMNS[title]] = cells
+    """Columns of a file that are read, by their titles; refused if it has a conversation twice."""
     frame = pd.DataFrame(index=range(len(rows.numbers)))
-    for name in FRAME_COLUMNS:
-        if name in NUMBERS:
-            frame[name] = pd.Series(map(as_number, columns[name]), dtype=float)
-        elif name in _NAMES:
-            frame[name] = pd.Series(as_names(columns[name]), dtype=object)
+    for title in _READ:
+        cells = rows.cells.get(title, [None] * len(rows.numbers))
+        if title in EVALUATED:
+            frame[title] = pd.Series(map(as_number, cells), dtype=float)
+        elif title in _NAMES:
+            frame[title] = pd.Series(as_names(cells), dtype=object)
         else:
-            frame[name] = pd.Series(as_texts(columns[name]), dtype=object)
-    for name in ("reason", "altered"):
-        frame[name] = frame[name].where(frame[name].notna(), "")
-    names = frame["conversation"].dropna()
+            frame[title] = pd.Series(as_texts(cells), dtype=object)
+    names = frame["TaskId"].dropna()
     repeated = names[names.duplicated(keep=False)]
     if len(repeated):
         name = repeated.iloc[0]
@@ -565,7 +549,7 @@ def _bring_to_scale(
     frame: pd.DataFrame, rows: _Rows, scale: ScoreScale | None, path: Path
 ) -> list[str]:
     """Bring scores from a declared scale to 1..5, and note it; refused if a score is on neither."""
-    scores = frame["score"].dropna()
+    scores = frame["IS_EMPATHY"].dropna()
     if scale:
         off = scores[~scores.map(scale.holds).astype(bool)]
         problem = f"off the scale {scale.option}"
@@ -590,7 +574,7 @@ def _bring_to_scale(
     note = f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5"
     if len(scores):
         note += f"; their mean as given is {scores.mean():.4g}"
-    frame["score"] = scale.rescaled(frame["score"].to_numpy(), HIGHEST)
+    frame["IS_EMPATHY"] = scale.rescaled(frame["IS_EMPATHY"].to_numpy(), HIGHEST)
     return [note]
 
 
@@ -599,7 +583,7 @@ def _not_numbers(frame: pd.DataFrame, rows: _Rows) -> list[str]:
     notes = []
     for title in EVALUATED:
         unread = []
-        missing = frame[COLUMNS[title]].isna()
+        missing = frame[title].isna()
         for number, cell, is_missing in zip(rows.numbers, rows.cells[title], missing, strict=True):
             if is_missing and not is_blank(cell):
                 unread.append(f"{cell!r} in row {number:,}")
@@ -611,39 +595,59 @@ def _not_numbers(frame: pd.DataFrame, rows: _Rows) -> list[str]:
     return notes
 
 
-def _take_status(frame: pd.DataFrame, rows: _Rows) -> list[str]:
-    """Leave only usable replies a score, give each row a status, and note rows that are ok without a score."""
-    frame["authors_score"] = np.nan
-    frame["doubtful"] = False
-    score = frame["score"]
+def _take_readings(frame: pd.DataFrame, rows: _Rows, replies: Mapping[int, Reply]) -> list[str]:
+    """Give each row a status and both readings, of its reply where that is there; note numbers that do not count."""
+    number = frame["IS_EMPATHY"]
     if "status" not in rows.cells:
-        frame["status"] = pd.Series(np.where(score.notna(), "ok", UNSTATED), dtype=object)
-        return []
-    # What IS_EMPATHY holds for an unusable reply is by the authors' rule, or nothing.
-    usable = frame["status"] == "ok"
-    if "policy" in rows.cells:
-        by_authors = pd.Series(rows.cells["policy"]) == "authors"
-        frame["authors_score"] = score.where(~usable & by_authors)
-    frame["score"] = score.where(usable)
-    lacking = usable & score.isna()
-    if not lacking.any():
-        return []
-    frame.loc[lacking, "status"] = UNSTATED
-    return [f"status: {count_of(lacking.sum(), 'row')} ok without a score, counted as missing"]
+        frame["status"] = pd.Series(np.where(number.notna(), "ok", UNSTATED), dtype=object)
+    is_usable = frame["status"] == "ok"
+    # What is beside an unusable reply is the authors' reading, or nothing.
+    frame["authors_score"] = number.where(~is_usable & (frame["policy"] == "authors"))
+    frame["IS_EMPATHY"] = number.where(is_usable)
+    frame["doubtful"] = False
+    is_lacking = is_usable & number.isna()
+    frame.loc[is_lacking, "status"] = UNSTATED
+    notes = []
+    if is_lacking.any():
+        lacking = count_of(is_lacking.sum(), "row")
+        notes.append(f"status: {lacking} ok without a score, counted as missing")
 
+    refused, readings = {}, {}
+    statuses = frame["status"].to_numpy()
+    for row, reply in replies.items():
+        status = statuses[row]
+        if status == "ok" and number[row] not in (reply.score, reply.authors_score):
+            raise rows.error(
+                "IS_EMPATHY",
+                row,
+                f"{number[row]:g} is not the score of the reply in the column Output, by either rule. Correct it; or "
+                "remove the column Output, if it does not hold the replies.",
+            )
+        if status == "refusal":
+            refused[row] = reply.authors_score
+        if status in _READ_AGAIN:
+            readings[row] = reply
+    unusable = sum(is_usable[row] and reply.score is None for row, reply in readings.items())
+    if unusable:
+        count = count_of(unusable, "row")
+        notes.append(
+            f"IS_EMPATHY: {count} with a number of an unusable reply, as the column Output shows; it counts under the "
+            "policy authors alone"
+        )
+    frame.loc[list(refused), "authors_score"] = list(refused.values())
+    for title in ("IS_EMPATHY", "authors_score", "status", "reason", "doubtful"):
+        values = [getattr(reply, COLUMNS.get(title, title)) for reply in readings.values()]
+        frame.loc[list(readings), title] = np.array(values, dtype=frame[title].dtype)
 
-def _not_counted(frame: pd.DataFrame, numbers: pd.Series, rows: _Rows) -> list[str]:
-    """Note numbers of IS_EMPATHY that count under no policy: the status says there is no score."""
-    lost = numbers.notna() & frame["score"].isna() & frame["authors_score"].isna()
-    if not lost.any():
-        return []
-    first = lost.idxmax()
-    number = count_of(lost.sum(), "number")
-    status = frame["status"][first]
-    return [
-        f"IS_EMPATHY: {number} beside a status that says there is no score, counted as missing; "
-        f"the first is {numbers[first]:g} beside {status} in row {rows.numbers[first]:,}"
-    ]
+    lost = number.notna() & frame["IS_EMPATHY"].isna() & frame["authors_score"].isna()
+    if lost.any():
+        first = lost.idxmax()
+        count = count_of(lost.sum(), "number")
+        notes.append(
+            f"IS_EMPATHY: {count} beside a status that says there is no score, counted as missing; the first is "
+            f"{number[first]:g} beside {frame['status'][first]} in row {rows.numbers[first]:,}"
+        )
+    return notes
 
 
 def models_that_answered(frame: pd.DataFrame) -> list[str]:
@@ -665,53 +669,11 @@ def models_that_answered(frame: pd.DataFrame) -> list[str]:
     return [note]
 
 
-def _read_outputs(frame: pd.DataFrame, *, states_status: bool) -> list[str]:
-    """Read the replies in the column Output by both rules, where it holds them whole; see :func:`read_predictions`."""
-    replies = _whole_replies(frame, blank_is_reply=not states_status)
-    score, status = frame["score"].to_numpy(), frame["status"].to_numpy()
-    readings = {}  # of which IS_EMPATHY is one of both
-    disagreeing = 0
-    for row, reply in replies.items():
-        if status[row] != "ok":
-            continue
-        if score[row] in (reply.score, reply.authors_score):
-            readings[row] = reply
-        elif reply.score is not None or reply.doubtful:
-            disagreeing += 1
-    has_number = any(reply.score is not None or reply.doubtful for reply in readings.values())
-    if not states_status and (
-        disagreeing or not has_number
-    ):  # Output is not seen to hold the replies
-        return []
-
-    notes = []
-    unusable = [reply for reply in readings.values() if reply.score is None]
-    with_number = sum(reply.doubtful for reply in unusable)
-    defaults = len(unusable) - with_number
-    source = "of an unusable reply, as the column Output shows"
-    if defaults:
-        notes.append(f"IS_EMPATHY: {count_of(defaults, 'row')} with the default 3 {source}")
-    if with_number:
-        rows = count_of(with_number, "row")
-        notes.append(
-            f"IS_EMPATHY: {rows} with a number {source}; it counts under the policy authors alone"
-        )
-    for row, reply in replies.items():
-        if status[row] in ("parse_failure", "truncated"):
-            readings[row] = reply
-    for name, dtype in _READ_FROM_REPLIES.items():
-        values = [getattr(reply, name) for reply in readings.values()]
-        frame.loc[list(readings), name] = np.array(values, dtype=dtype)
-    refused = [row for row in replies if status[row] == "refusal"]
-    frame.loc[refused, "authors_score"] = [replies[row].authors_score for row in refused]
-    return notes
-
-
 def _whole_replies(frame: pd.DataFrame, *, blank_is_reply: bool) -> dict[int, Reply]:
     """Row -> the reply in the column Output; none of a text that was cut at the limit of a cell."""
     read = functools.cache(read_reply)  # a judge may say the same of many conversations
     replies = {}
-    for row, (text, finish) in enumerate(zip(frame["output"], frame["finish_reason"], strict=True)):
+    for row, (text, finish) in enumerate(zip(frame["Output"], frame["finish_reason"], strict=True)):
         # One less than a cut text has, if half a pair is dropped.
         is_whole = utf16_units(text or "") < LONGEST_TEXT - 1
         if is_whole and (text or blank_is_reply):

@@ -123,6 +123,7 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Repl
     levels, reason, reasoning = read_levels(text, names, is_cut=status == "truncated")
     score = None
     if status in ("api_error", "refusal"):
+        levels = {}
         reason = reply.reason
     elif levels:
         level = levels["overall" if "overall" in names else names[0]]

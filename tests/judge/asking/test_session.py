@@ -1,10 +1,8 @@
 """A session of a judge: every conversation once a run, also after failures, interruptions and kills."""
 
-import contextlib
 import importlib.util
 import json
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,17 +17,14 @@ from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for, said_in
 from helpers.studies import write_study
-from sense7.errors import UserError
 from sense7.files import WRITTEN
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.asking import journal, session
 from sense7.judge.asking.cost import Price
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.requests import Prompt
 from sense7.judge.asking.session import carry_out
 from sense7.judge.chats import chats
-from sense7.judge.files import JOURNAL, Run, read_predictions
-from sense7.judge.scores.report import evaluate
+from sense7.judge.files import JOURNAL, Run
 
 need_the_judge()
 
@@ -168,126 +163,6 @@ def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
     assert len(server.asked) == asked
 
 
-# The journal
-
-
-@pytest.mark.parametrize("change", ["no database", "cut", "version", "tables"])
-def test_what_is_no_journal_of_this_version_is_refused_and_nothing_is_asked_again(
-    change, server, study_of, tmp_path
-):
-    path = tmp_path / JOURNAL
-    ask(study_of(30), server, tmp_path)
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (journal.VERSION,)
-        if change == "version":
-            database.execute(f"PRAGMA user_version = {journal.VERSION + 1}")
-        if change == "tables":
-            database.execute("DROP TABLE replies")
-            database.commit()
-    if change == "no database":
-        path.write_text("no database, and long enough to be read as the head of one" * 9)
-    if change == "cut":
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with naming.refused(path, "another folder"):
-        ask(study_of(30), server, tmp_path)
-    assert len(server.asked) == 30
-
-
-def test_when_answers_can_not_be_kept_no_more_are_asked_for(
-    server, study_of, tmp_path, monkeypatch
-):
-    full_disk = UserError("No space left on device")
-
-    def full(self):
-        raise full_disk
-
-    monkeypatch.setattr(Journal, "write", full)
-    with pytest.raises(UserError) as raised:
-        ask(study_of(20), server, tmp_path, concurrency=2)
-    assert raised.value is full_disk
-    assert len(server.asked) <= 4
-
-
-def test_no_worker_asks_again_before_the_disk_has_its_answer(
-    server, study_of, tmp_path, monkeypatch
-):
-    at_once, on_disk, write = 8, [0], Journal.write
-
-    def counting(self):
-        write(self)
-        with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL)) as reader:
-            on_disk.extend(reader.execute("SELECT count(*) FROM replies").fetchone())
-
-    monkeypatch.setattr(Journal, "write", counting)
-    late = []
-    server.script = lambda asked: late.append(asked.number - at_once - on_disk[-1]) or GOOD
-    ask(study_of(40), server, tmp_path, concurrency=at_once)
-    assert max(late) <= 0
-    assert on_disk[-1] == 40
-
-
-@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
-def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bought_twice(
-    lock, server, study_of, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(journal, "_PATIENCE", 0.2)
-    study, lines = study_of(20), []
-    ask(study, server, tmp_path, limit=2)
-    other = sqlite3.connect(tmp_path / JOURNAL, isolation_level=None, check_same_thread=False)
-
-    def script(asked):
-        if asked.number == 6:
-            other.execute("PRAGMA busy_timeout = 5000")
-            other.execute(f"BEGIN {lock}")
-        return GOOD
-
-    def release_when_told(line):
-        lines.append(line)
-        other.rollback()
-
-    server.script = script
-    outcome = ask(study, server, tmp_path, say=release_when_told)
-    assert any(str(tmp_path / JOURNAL) in line for line in lines)
-    assert outcome.statuses == Counter(ok=20)
-    assert Counter(number_of(asked) for asked in server.asked) == Counter(range(20))
-    other.close()
-
-
-def test_a_journal_that_is_held_at_the_start_is_refused(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "_PATIENCE", 0.2)
-    ask(study_of(2), server, tmp_path)
-    with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        with naming.refused(tmp_path / JOURNAL, "another program"):
-            ask(study_of(2), server, tmp_path)
-    assert len(server.asked) == 2
-
-
-@pytest.mark.parametrize("folder", ["empty", "begun"])
-def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study_of, tmp_path):
-    def progress(tally):
-        raise KeyboardInterrupt
-
-    if folder == "begun":
-        with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
-            carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
-    else:
-        (tmp_path / JOURNAL).write_text("")
-    with naming.refused(tmp_path, JOURNAL, "sense7 judge run"):
-        evaluate(tmp_path)
-
-
-def test_names_that_are_no_file_names_are_no_obstacle(server, study_of, tmp_path):
-    study, names = study_of(2), ["../a b/ü", "x" * 300]
-    for frame in (study.conversations, study.messages, study.turns):
-        frame["conversation"] = frame["conversation"].replace(
-            dict(zip(["C1", "C2"], names, strict=True))
-        )
-    frame = frame_of(ask(study, server, tmp_path))
-    assert frame["conversation"].tolist() == names
-    assert frame["score"].tolist() == [4.0, 4.0]
-
-
 # Killed at any time
 
 CALLS, KILLS = 2000, (300, 900, 1500)
@@ -370,36 +245,6 @@ def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with naming.refused("openai", "make setup", "sense7-companion[judge]"):
         ask(study_of(1), server, tmp_path)
-
-
-# What it will take
-
-
-def test_the_estimate_counts_what_is_left(server, study_of, tmp_path):
-    study = study_of(4)
-    first = plan_for(study, server, tmp_path, runs=2, prices=Price(2.0, 8.0)).estimate
-    tokens = 2 * sum(
-        -(-len(f"Rate this: {chat}You are a helpful AI assistant") // 4) for chat in chats(study)
-    )
-    assert (first.calls, first.input_tokens) == (8, tokens)
-    assert first.cost_range == pytest.approx((tokens * 2e-6, tokens * 2e-6 + 8 * 3000 * 8e-6))
-    ask(study, server, tmp_path, limit=2, runs=2)
-    rest = plan_for(study, server, tmp_path, runs=2).estimate
-    assert (rest.calls, rest.kept, rest.input_tokens, rest.cost_range) == (4, 4, tokens // 2, None)
-    naming.check("\n".join(rest.lines()), 4, f"{tokens // 2:,}")
-
-
-def test_when_a_session_asks_first(server, study_of, tmp_path):
-    known = plan_for(
-        study_of(4), server, tmp_path, prices=Price(0.0, 1e3)
-    ).estimate  # at most 12.00
-    unknown = plan_for(study_of(4), server, tmp_path, runs=300).estimate
-    naming.check(known.needs_consent(near=True), "12.00", "10.00")
-    naming.check(unknown.needs_consent(near=False), "1,200")
-    assert unknown.needs_consent(near=True) == ""
-    for prices in ((1.0, None), (None, 1.0), (-1.0, 1.0), (float("nan"), 1.0), (float("inf"), 1.0)):
-        with naming.refused("--price-in", "--price-out"):
-            Price.of(*prices)
 
 
 # The first call, waits, and the end
@@ -507,65 +352,3 @@ def test_failures_are_asked_again_if_the_user_says_so_and_predictions_say_how_of
     assert outcome.statuses == Counter(ok=3, parse_failure=1)
     assert frame_of(outcome)["attempts"].tolist() == [2, 2, 1, 1]
     assert len(kept_in(tmp_path)) == len(server.asked) == 6, "each answer is kept"
-
-
-def test_a_run_of_unusable_replies_is_named(server, study_of, tmp_path):
-    server.script = lambda asked: Answered(text="No.") if asked.number <= 5 else GOOD
-    outcome = ask(study_of(5), server, tmp_path, runs=2, concurrency=1)
-    assert (len(server.asked), outcome.stopped) == (10, "")
-    (sentence,) = outcome.without_score
-    naming.check(sentence, "run 1", 5, "parse_failure", "<S2>", "'No.'")
-
-
-def test_giving_up_ends_the_calls_that_wait_and_keeps_the_replies_under_way(
-    server, study_of, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(session, "MOST_FAILURES", 3)
-
-    def script(asked):
-        number = number_of(asked)
-        if number == 0:
-            return GOOD
-        if number <= 3:
-            return Answered(text="I would rather not say.", wait=0.3)
-        return Answered(wait=0.8) if number == 4 else endpoint.rate_limited(500)
-
-    server.script = script
-    outcome = ask(study_of(40), server, tmp_path, concurrency=30, retries=5)
-    assert outcome.statuses["ok"] == 2, "what was under way is paid for, and kept"
-    assert outcome.statuses["not_asked"] >= 5
-
-
-# All of it at once
-
-
-def test_at_thirty_per_cent_faults_nothing_is_lost_doubled_or_guessed(server, study_of, tmp_path):
-    faults = (ERROR_500, RATE_LIMITED, BUSY, Answered(wait=30), Answered(dropped=True))
-    useless = (Answered(text="NUMBER: no score"), Answered(text=None, refusal="NUMBER: no"))
-
-    def script(asked):
-        chance = zlib.crc32(f"{asked.prompt} {asked.time}".encode())
-        if chance % 10 < 3 and asked.number > 1:
-            return faults[chance // 10 % len(faults)]
-        return useless[chance // 100 % 2] if chance % 10 == 3 else GOOD
-
-    server.script, study = script, study_of(12)
-    for _ in range(6):  # a call without an answer is asked for again by the next command
-        outcome = ask(study, server, tmp_path, runs=4, concurrency=8, retries=8, timeout=2)
-        if not outcome.statuses["api_error"]:
-            break
-    assert len(kept_in(tmp_path)) == 48
-    usable = {asked.number for asked in server.asked if script(asked) not in faults}
-    assert len(server.asked) > len(usable) == 48
-    # Every answer that was sent was kept, each for the conversation to which it was given.
-    given, kept = {asked.number: asked.prompt for asked in server.asked}, {}
-    for path in outcome.paths:
-        for row in read_predictions(path).frame.itertuples():
-            words = row.output if row.status != "refusal" else row.reason
-            number = int("".join(filter(str.isdigit, words.partition("</S0>")[0])))
-            assert given[number] == row.prompt
-            assert (row.status == "ok") == (row.score == 4.0)
-            kept[number] = row.status
-    assert kept.keys() == usable
-    assert Counter(kept.values()) == outcome.statuses
-    assert outcome.statuses.keys() == {"ok", "parse_failure", "refusal"}

@@ -8,12 +8,12 @@ from typer.testing import CliRunner
 
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
+from helpers.judged import table_of
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.jobs import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
-from sense7.judge.files import read_predictions
 
 need_the_judge()
 
@@ -182,7 +182,7 @@ def test_what_a_judge_answered_stands_on_its_page(tmp_path):
         evaluated["coverage"]["estimate"] * 60 / 672
     )
     assert values["judge_count_parse_failure"]["estimate"] > 0
-    doubtful = sum(read_predictions(path).frame["doubtful"].sum() for path in out.glob("*.xlsx"))
+    doubtful = sum(table_of(path)["doubtful"].sum() for path in out.glob("*.xlsx"))
     assert values["judge_count_doubtful"]["estimate"] == doubtful > 0
     assert values["judge_authors_accuracy"]["n"] > values["judge_accuracy"]["n"]
     assert values["judge_used_authors_prompt"]["estimate"] == "no"

@@ -9,12 +9,11 @@ from sklearn.model_selection import GroupKFold
 from typer.testing import CliRunner
 
 from helpers import naming
-from helpers.judged import run_of
+from helpers.judged import run_of, table_of
 from sense7.cli import app
 from sense7.cli.judge_words import calibration
-from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.files import Run, read_predictions, write_predictions
-from sense7.judge.scores.bias import bias_table, family_of
+from sense7.findings.ground_truth import labels
+from sense7.judge.files import Run, write_predictions
 from sense7.judge.scores.calibration import (
     Calibrated,
     agreement_after_calibration,
@@ -23,7 +22,6 @@ from sense7.judge.scores.calibration import (
 )
 from sense7.judge.scores.report import calibrate
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.estimates import holm
 
 
 def predictions(seed=0, people=12, each=6, shift=1.0):
@@ -161,7 +159,7 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder):
     done = calibrate([folder / "given"], folder / "out", draws=50)
     (path,) = done.paths.values()
     assert path.name == "model-prompt-iter1.xlsx"
-    frame = read_predictions(path).frame
+    frame = table_of(path)
     assert frame["score"].to_numpy() == pytest.approx(
         calibrated_scores(Run.of(given())), nan_ok=True
     )
@@ -193,101 +191,3 @@ def test_what_cannot_be_calibrated_is_refused_and_nothing_written(folder, frame,
     with naming.refused(folder / "given", *places):
         calibrate([folder / "given"], folder / out, draws=50)
     assert sorted(folder.rglob("*")) == before
-
-
-@pytest.fixture(scope="module")
-def bootstrap(study):
-    return ParticipantBootstrap(study.conversations["participant"], 300, 1)
-
-
-def judged(study, error, model="gpt-4o"):
-    """A run whose score is the ground truth plus an error."""
-    known = study.conversations
-    truth = ground_truth(study.turns, known["conversation"]).to_numpy(dtype=float)
-    run = known[["conversation"]].assign(score=truth + error, status="ok", model=model)
-    return Run.of(run)
-
-
-def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
-    chosen = (study.conversations["condition"] == "model-b").to_numpy()
-    noise = np.random.default_rng(0).normal(0, 0.3, len(chosen))
-    table = bias_table(study, {"1": judged(study, 0.5 * chosen + noise)}, bootstrap)
-    row = table.loc["condition: model-b"]
-    assert row["estimate"] == pytest.approx(0.5, abs=0.1)
-    assert row["p"] < 0.01
-    errors = pd.Series(0.5 * chosen + noise)
-    known = np.isfinite(judged(study, 0).score)
-    inside, outside = errors[known & chosen], errors[known & ~chosen]
-    assert row["estimate"] == pytest.approx(inside.mean() - outside.mean())
-    assert row["n"] == len(inside)
-    assert row["key"] == "bias_condition_model-b"
-    np.testing.assert_allclose(table["p_holm"], holm(table["p"]))
-
-
-def test_intervals_resample_participants_with_all_their_conversations(study, bootstrap):
-    error = np.random.default_rng(1).normal(0, 1, len(study.conversations))
-    row = bias_table(study, {"1": judged(study, error)}, bootstrap).loc["condition: model-b"]
-    known = np.isfinite(judged(study, 0).score)
-    first = (study.conversations["condition"] == "model-b").to_numpy()[known]
-    codes, drawn = bootstrap.codes(study.conversations["participant"])[known], []
-    for weights in bootstrap.weights()[:, codes]:
-        inside, outside = (
-            np.average(error[known][side], weights=weights[side]) for side in (first, ~first)
-        )
-        drawn.append(inside - outside)
-    assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]))
-
-
-def named(study, conditions):
-    conversations = study.conversations.assign(
-        condition=study.conversations["condition"].map(conditions)
-    )
-    return study.__class__(**{**vars(study), "conversations": conversations})
-
-
-NAMES = {
-    "model-a": "gpt-4o",
-    "model-a-empathy-prompt": "GPT-4o + empathy",
-    "model-b": "Llama-3",
-    "model-c": "claude-3",
-}
-
-
-def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
-    renamed = named(study, NAMES)
-    own = renamed.conversations["condition"].str.contains("gpt", case=False).to_numpy()
-    table = bias_table(renamed, {"1": judged(renamed, 0.3 * own)}, bootstrap)
-    assert table.loc["model family: own", "estimate"] == pytest.approx(0.3)
-    assert table.loc["model family: own", "key"] == "bias_own_family"
-    assert "model family: other" not in table.index
-
-
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("chatgpt-4o-latest", "OpenAI"),
-        ("o3-mini", "OpenAI"),
-        ("openai/gpt-oss-120b", "OpenAI"),
-        ("claude-3-7-sonnet", "Anthropic"),
-        ("Qwen2.5-72B", "Alibaba"),
-        ("deepseek-r1-distill-llama-70b", ""),  # two makers: not guessed
-        ("napalm", ""),
-        ("model-a", ""),
-    ],
-)
-def test_families_are_known_by_names_and_never_guessed(name, family):
-    assert family_of(name) == family
-
-
-def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
-    conditions = study.conversations["condition"].to_numpy(dtype=object, copy=True)
-    conditions[:3] = "rare"
-    rare = study.__class__(
-        **{**vars(study), "conversations": study.conversations.assign(condition=conditions)}
-    )
-    table = bias_table(
-        rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap
-    )
-    row = table.loc["condition: rare"]
-    naming.check(row["reason"], "1 participant", 10)
-    assert np.isnan(row["p"])

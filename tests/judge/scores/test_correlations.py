@@ -49,7 +49,7 @@ def given_length_by_hand(rows, lengths):
 def test_each_is_that_of_its_definition_mean_over_runs():
     runs = [run_of(1, missing=[7]), run_of(2, missing=[3, 4])]
     lengths = lengths_of(runs[0])
-    table = what_it_rests_on(over_runs_of(runs), lengths)
+    table = what_it_rests_on(over_runs_of(runs, lengths=lengths))
     complete = [run.dropna() for run in runs]
     expected = {
         "within_participants": np.mean([within_by_hand(rows) for rows in complete]),
@@ -68,7 +68,7 @@ def test_intervals_are_those_of_participants_copied_out():
     run = run_of(1)
     bootstrap = ParticipantBootstrap(run["participant"], DRAWS, seed=2)
     lengths = lengths_of(run)
-    table = what_it_rests_on(over_runs_of([run], bootstrap), lengths)
+    table = what_it_rests_on(over_runs_of([run], bootstrap, lengths=lengths))
     drawn = {name: [] for name in table.index}
     for weights in bootstrap.weights().astype(int):
         copies = []
@@ -113,9 +113,11 @@ def test_scores_that_only_count_words_have_nothing_left_given_the_length():
     frame["score"] = words + generator.normal(0, 100, len(people))
     lengths = pd.DataFrame({"words": words}, index=frame["conversation"])
     bootstrap = ParticipantBootstrap(people, 200, seed=1)
-    row = what_it_rests_on(over_runs_of([frame], bootstrap), lengths).loc["given_words"]
+    row = what_it_rests_on(over_runs_of([frame], bootstrap, lengths=lengths)).loc["given_words"]
     assert row["low"] < 0 < row["high"]
-    counted = what_it_rests_on(over_runs_of([frame.assign(score=words)], bootstrap), lengths)
+    counted = what_it_rests_on(
+        over_runs_of([frame.assign(score=words)], bootstrap, lengths=lengths)
+    )
     assert np.isnan(counted.loc["given_words", "estimate"])
     naming.check(counted.loc["given_words", "reason"], "lengths")
 
@@ -133,6 +135,8 @@ def test_scores_that_only_count_words_have_nothing_left_given_the_length():
 )
 def test_what_cannot_be_computed_says_why(frame, row, named):
     bootstrap = ParticipantBootstrap(frame["participant"], DRAWS)
-    found = what_it_rests_on(over_runs_of([frame], bootstrap), lengths_of(run_of(1))).loc[row]
+    found = what_it_rests_on(over_runs_of([frame], bootstrap, lengths=lengths_of(run_of(1)))).loc[
+        row
+    ]
     assert np.isnan(found["estimate"])
     naming.check(found["reason"], named)

@@ -4,35 +4,27 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 
 from helpers import naming
 from helpers.studies import READING, bootstrap_of, parse_sheets, write_study
 from sense7.cli.judge_words import as_text, evaluation, notes_of_evaluation
-from sense7.findings import robustness
-from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.files import COLUMNS, Run, prediction_path, write_predictions
+from sense7.findings.ground_truth import ground_truth
+from sense7.judge.files import COLUMNS, prediction_path, write_predictions
 from sense7.judge.scores import judges as available_judges
 from sense7.judge.scores import performance
 from sense7.judge.scores.ceiling import judge_results
 from sense7.judge.scores.judges import (
     ABOUT_SIMULATED,
-    ABSENT,
     read_runs,
     simulated_files,
     simulated_folder,
     simulated_parameters,
     write_simulated,
 )
-from sense7.judge.scores.metrics import run_metrics
-from sense7.judge.scores.performance import facts, judge_multiverse
 from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
-from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 from sense7.workbook.reading import write_reading
 from sense7.workbook.xlsx import read_sheets
 
@@ -126,63 +118,6 @@ def test_predictions_for_other_conversations_or_from_before_the_workbook_changed
     frame.loc[2, "ground_truth"] = 1.0
     with naming.refused(path, "1 conversation", "'T0003'", "(1 there", f"{before:g} here"):
         read_runs(few, write(tmp_path / "p", frame))
-
-
-def test_the_tables_hold_both_policies_and_what_became_of_the_replies(tmp_path, few, frame):
-    judges = read_runs(few, write(tmp_path / "p", frame))
-    shown = performance.shown_judge(judges, "judge-empathy", bootstrap_of(few))
-    over_runs = performance.judge_table(shown, "metrics")
-    by_authors_rule = performance.judge_table(shown, "metrics by the authors' rule")
-    n = int(frame["ground_truth"].notna().sum())
-    assert (
-        over_runs.loc["accuracy", "estimate"]
-        == run_metrics(Run.of(frame)).loc["accuracy", "estimate"]
-    )
-    assert (over_runs.loc["accuracy", "n"], by_authors_rule.loc["accuracy", "n"]) == (n - 1, n)
-    assert performance.judge_table(shown, "replies").loc["refusal", "estimate"] == 1
-    assert shown.strict.confusion.to_numpy().sum() == n - 1
-
-
-def test_every_key_of_the_tables_of_a_judge_is_that_of_a_row(study, judges):
-    lengths = performance.answer_lengths(study)
-    shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 20), lengths)
-    recorded = []
-    for name, table in performance.TABLES.items():
-        keys = [key for key in performance.judge_table(shown, name)["key"] if key]
-        assert sorted(keys) == sorted(table.keys.split())
-        recorded += keys
-    assert len(set(recorded)) == len(recorded)
-
-
-def test_without_predictions_every_table_says_so(few, study, judges):
-    nobody = performance.shown_judge(read_runs(few), "", bootstrap_of(few))
-    for name in performance.TABLES:
-        table = performance.judge_table(nobody, name)
-        assert set(table["reason"]) == {ABSENT}
-        assert table[["estimate", "low", "high"]].isna().all(axis=None)
-    assert {(fact["estimate"], fact["reason"]) for fact in facts({}, nobody)} == {(None, ABSENT)}
-    table = judge_multiverse(few, {}, "", bootstrap_of(few))
-    assert set(table["reason"]) == {ABSENT}
-    assert robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
-
-
-@pytest.mark.parametrize(("prompt", "answer"), [("empathy_judge", "yes"), ("empathy", "no")])
-def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
-    judge = f"model-{prompt}"
-    frame = pd.DataFrame(
-        {
-            "ground_truth": [1.0, 2.0],
-            "score": [1.0, 2.0],
-            "participant": ["P0", "P1"],
-            "conversation": ["C0", "C1"],
-            "status": "ok",
-        }
-    )
-    shown = performance.shown_judge(
-        {judge: {"one": Run.of(frame)}}, judge, ParticipantBootstrap(["P0", "P1"], 50)
-    )
-    found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
-    assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
 
 
 # A simulated judge: its files
@@ -304,57 +239,3 @@ def test_the_parameters_are_those_of_a_whole_simulated_judge(folder, small, few)
     }
     for other in (marks[:2], [*marks[:2], None], (), [{"seed": "3"}] * 3, [*marks[:2], another]):
         assert simulated_parameters(other) is None
-
-
-# The multiverse of a judge's correlation
-
-
-@pytest.fixture(scope="module")
-def table(study, judges):
-    return judge_multiverse(study, judges, JUDGE, bootstrap_of(study, 40))
-
-
-def truth_of(study, way):
-    truth = ground_truth(study.turns, study.conversations["conversation"])
-    if way != "all ratings pooled":
-        return pd.Series(labels(truth), truth.index) if way == "the same as a level" else truth
-    seven, of = study.turns[list(DIMENSION_NAMES)], study.turns["conversation"]
-    pooled = (
-        seven.sum(axis=1).groupby(of).sum() / seven.notna().sum(axis=1).groupby(of).sum()
-    ).reindex(truth.index)
-    # The order of a sum parts no equal values, and none from the authors' own.
-    pooled = pooled.round(12)
-    return pooled.mask((pooled - truth).abs() <= 1e-9, truth)
-
-
-def by_scipy(study, judges, choice):
-    truth = truth_of(study, choice["ground truth"])
-    runs = {name: run.table.set_index("conversation") for name, run in judges[JUDGE].items()}
-    scores = pd.DataFrame({name: run["score"] for name, run in runs.items()})
-    if choice["replies without a score"] == "counted as 3":
-        for name, run in runs.items():
-            told = run["authors_score"].fillna(run["score"])
-            scores[name] = told.where(told.notna() | (run["status"] == "unstated"), 3.0)
-    if choice["runs"] == "first run":
-        scores = scores.iloc[:, :1]
-    if choice["runs"].startswith("median"):
-        scores = scores.median(axis=1).to_frame()
-    return np.mean(
-        [
-            spearmanr(score.round(9), truth.round(9), nan_policy="omit").statistic
-            for _, score in scores.items()
-        ]
-    )
-
-
-def test_every_specification_equals_scipys_and_the_first_is_that_of_the_page(study, judges, table):
-    expected = [by_scipy(study, judges, choice) for choice in table.to_dict("records")]
-    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-12)
-    assert table["estimate"].nunique() == len(table)
-    assert table["method"].str.startswith(SIMULATED_WORDS).all()
-    summary = robustness.summary(table, "judge_spearman", 0.369)
-    assert summary["method"].str.startswith(SIMULATED_WORDS).all()
-    shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 40))
-    page = performance.judge_table(shown, "metrics").loc["spearman"]
-    for name in ("estimate", "low", "high", "n"):
-        assert table.loc[1, name] == pytest.approx(page[name], abs=1e-12)

@@ -18,7 +18,6 @@ from sense7.judge.scores.metrics import (
     coverage,
     mean_recall,
     missing_bounds,
-    recognition,
     run_metrics,
     stability,
 )
@@ -139,7 +138,7 @@ def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
 
 
 def test_coverage_counts_every_row_and_status():
-    found = coverage(Run.of(failed_run()))["estimate"].to_dict()
+    found = coverage(over_runs_of([failed_run()]))["estimate"].to_dict()
     assert found == {
         "coverage": 0.5,
         "ok": 3,
@@ -157,7 +156,7 @@ def test_coverage_counts_every_row_and_status():
 def test_the_interval_of_coverage_resamples_participants():
     frame = run_of(rows=80, missing=0.3)
     bootstrap = bootstrap_of(frame, draws=200)
-    found = coverage(Run.of(frame), bootstrap).loc["coverage"]
+    found = coverage(over_runs_of([frame], bootstrap)).loc["coverage"]
     shares = [rows["score"].notna().mean() for rows in copies_of(frame, bootstrap)]
     assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
 
@@ -165,7 +164,7 @@ def test_the_interval_of_coverage_resamples_participants():
 def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
     frame = run_of(1, rows=12, missing=0.3)
     truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
-    found, known = missing_bounds(Run.of(frame)), np.isfinite(truth)
+    found, known = missing_bounds(over_runs_of([frame])), np.isfinite(truth)
     assert (found["n"] == known.sum()).all()
     assert found.index.name == "bound", "shown above the names of the rows"
     ends = {"accuracy": max}
@@ -291,7 +290,7 @@ def test_without_rows_every_metric_says_why_it_is_missing():
     ):
         assert found["estimate"].isna().all()
         assert (found["reason"] != "").all()
-    (reason,) = set(missing_bounds(Run.of(empty), bootstrap)["reason"])
+    (reason,) = set(missing_bounds(over_runs_of([empty], bootstrap))["reason"])
     naming.check(reason, "ground truth")
 
 
@@ -337,64 +336,7 @@ def test_without_participants_there_are_figures_and_no_intervals(participant, nu
         defined = found["estimate"].notna()
         assert (found.loc[defined, "reason"] == reason).all()
         assert found[["low", "high"]].isna().all(axis=None)
-    assert missing_bounds(Run.of(frame), bootstrap)["reason"].unique() == [reason]
-
-
-def youden_by_hand(truth, score):
-    """Recall of each level minus its share among the others, by loops over conversations."""
-    found = []
-    for level in range(1, 6):
-        inside = [given for known, given in zip(truth, score, strict=True) if known == level]
-        others = [given for known, given in zip(truth, score, strict=True) if known != level]
-        defined = bool(inside) and bool(others)
-        found.append(
-            inside.count(level) / len(inside) - others.count(level) / len(others)
-            if defined
-            else NAN
-        )
-    return found
-
-
-def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
-    truth = run_of(1, rows=240, missing=0)["ground_truth"]
-    frames = [
-        run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)
-    ]
-    bootstrap = bootstrap_of(*frames, draws=60)
-    found = recognition(over_runs_of(frames, bootstrap))
-
-    def by_hand(chosen):
-        rounded = np.clip(
-            np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5
-        ).tolist()
-        return np.mean([youden_by_hand(*pair) for pair in rounded], axis=0)
-
-    np.testing.assert_allclose(found["estimate"], by_hand(frames), atol=1e-12)
-    drawn = np.array(
-        [
-            by_hand(copies)
-            for copies in zip(*(copies_of(one, bootstrap) for one in frames), strict=True)
-        ]
-    )
-    for place, level in enumerate(range(1, 6)):
-        column = drawn[:, place][np.isfinite(drawn[:, place])]
-        expected = np.quantile(column, [0.005, 0.995])
-        np.testing.assert_allclose(
-            found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12
-        )
-    (method,) = set(found["method"])
-    naming.check(method, "99%", 60)
-
-
-def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
-    frame = run_of(rows=200, people=20, missing=0)
-    lowest = frame["ground_truth"] < 1.5
-    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
-    found = recognition(
-        over_runs_of([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))
-    )
-    assert found.loc[1, "estimate"] == 1
-    naming.check(found.loc[1, "reason"], "3 participants")
+    assert missing_bounds(over_runs_of([frame], bootstrap))["reason"].unique() == [reason]
 
 
 def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.ratings import read_ratings
-from sense7.judge.reply import USABLE, Reply, read_reply
+from sense7.judge.reply import Reply, read_reply
 from sense7.processes import OPENAI_KEY, OWN_KEY
 
 __all__ = ["Answer", "Client", "Endpoint", "Unanswered"]
@@ -83,10 +83,9 @@ class Endpoint:
                 "beyond ASCII. Set it again."
             )
         if to_ask and not key and not bare.is_near:
-            over = " (over http only the first is sent)" if parts.scheme == "http" else ""
             raise UserError(
-                f"{bare.address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
-                f"{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
+                f"{bare.address}: there is no key for this endpoint. Put it into the environment as "
+                f"{' or '.join(key_names)}; if it needs none, set {OWN_KEY}=none."
             )
         further = {}
         for header in headers:
@@ -305,8 +304,6 @@ class Answer:
         )
         if ratings:
             reply = read_ratings(text, ratings, reply)
-        if reply.status not in USABLE:
-            reply = replace(reply, levels={})
         return reply
 
 

@@ -34,7 +34,7 @@ from sense7.judge.asking.requests import (
 )
 from sense7.judge.files import (
     FRAME_COLUMNS,
-    READ_COLUMNS,
+    READINGS,
     check_policy,
     models_that_answered,
     require_seen_by_authors,
@@ -398,7 +398,7 @@ class Written:
         further = []
         if questions.ratings:
             further.append(ratings_sheet(units, questions.ratings, frame["levels"].tolist()))
-        frame = frame.reindex(columns=[*FRAME_COLUMNS, *READ_COLUMNS])
+        frame = frame.reindex(columns=[*FRAME_COLUMNS, *READINGS])
         path = questions.path(plan.folder, run)
         self.paths.append(path)
         self.remarks += write_predictions(

@@ -18,15 +18,14 @@ from sense7.files import require_as_written
 from sense7.findings.core import (
     NotComputable,  # noqa: TID251 -- a baseline keeps its reason for its table
     finding,
-    mean_of_rows,
     need,
     tabulate,
 )
-from sense7.findings.ground_truth import NEVER_RATED, ground_truth, label_counts, labels
+from sense7.findings.ground_truth import NEVER_RATED, ground_truth, label_counts
 from sense7.judge.chats import same_chats
 from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.reply import HIGHEST, LOWEST
-from sense7.judge.scores.metrics import METRICS, SHARE, MeasuredRun, Metric
+from sense7.judge.scores.metrics import METRICS, MeasuredRun
 from sense7.judge.tfidf import SPEAKERS, conversation_texts, tfidf, word_counts
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.order import rounded
@@ -35,7 +34,6 @@ from sense7.terminal import count_of
 
 __all__ = [
     "Baseline",
-    "accuracy_gains",
     "baseline_predictions",
     "baseline_table",
     "write_learned",
@@ -190,44 +188,6 @@ def baseline_table(
     for metric, of_metric in numbers.items():
         tables[metric] = tabulate("baseline", of_metric, bootstrap)
     return pd.concat(tables, names=["metric"])
-
-
-@finding
-def accuracy_gains(
-    baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap
-) -> pd.DataFrame:
-    """Accuracy of each baseline minus that of the majority label, over the same conversations.
-
-    Parameters
-    ----------
-    baselines : mapping
-        As :func:`baseline_predictions` returns it.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals, which are of the difference.
-
-    Returns
-    -------
-    DataFrame
-        One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
-        reason.
-    """
-    numbers = []
-    majority = baselines["majority label"]
-    truth = labels(majority.run.ground_truth)
-    hits_of_majority = labels(majority.run.score) == truth
-    for name, baseline in baselines.items():
-        if name == "majority label":
-            continue
-        people = baseline.run.participant
-        reason = baseline.reason or majority.reason
-        gain = np.array([np.nan])
-        if not reason:
-            hits = labels(baseline.run.score) == truth
-            gain = mean_of_rows(bootstrap, hits.astype(float) - hits_of_majority, people)
-        method = f"accuracy of: {baseline.method}; minus that of the majority label"
-        key = f"baseline_{_KEYS[name]}_accuracy_gain"
-        numbers.append(Metric("", SHARE, method).number(name, gain, people, reason, key))
-    return tabulate("baseline", numbers, bootstrap)
 
 
 class _Data:

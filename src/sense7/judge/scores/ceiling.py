@@ -28,7 +28,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import finding
+from sense7.findings.core import finding, value_row
 from sense7.findings.individualized import variance_shares
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
@@ -135,14 +135,14 @@ def content_share_itself() -> dict:
     >>> content_share_itself()["estimate"] is None
     True
     """
-    return {
-        "key": "content_share",
-        "estimate": None,
-        "n": 0,
-        "unit": _UNIT,
-        "method": "share of the ground truth's variance that the content of the text explains",
-        "reason": "not identified: each conversation was rated by one person, who also had it",
-    }
+    return value_row(
+        "content_share",
+        None,
+        n=0,
+        unit=_UNIT,
+        method="share of the ground truth's variance that the content of the text explains",
+        reason="not identified: each conversation was rated by one person, who also had it",
+    )
 
 
 def judge_results(

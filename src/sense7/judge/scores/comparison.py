@@ -6,7 +6,7 @@ every judge has a usable score. Who was left out is counted. All judges are meas
 participants. P values are :func:`sense7.statistics.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -67,6 +67,7 @@ def compare_judges(
     bootstrap: ParticipantBootstrap | None,
     *,
     policy: str = "strict",
+    names: Collection[str] = tuple(METRICS),
 ) -> Comparison:
     """Compare the first judge with each other one, on the conversations for which all have usable scores."""
     if len(judges) < 2:
@@ -107,10 +108,10 @@ def compare_judges(
         for name, run in runs.items():
             shared_runs[name] = replace(run.at(shared), participant=people.to_numpy())
         measured[judge] = OverRuns(shared_runs, bootstrap, policy)
-    for name, metric in METRICS.items():
-        reasons = {judge: over.mean.loc[name, "reason"] for judge, over in measured.items()}
+    for name in names:
+        reasons = {judge: over.undefined(name) for judge, over in measured.items()}
         statistics = {judge: over.drawn[name] for judge, over in measured.items()}
-        differences[name] = _differences(reasons, statistics, metric, people, bootstrap)
+        differences[name] = _differences(reasons, statistics, METRICS[name], people, bootstrap)
     left_out = pd.DataFrame(
         {
             "runs": {judge: len(runs) for judge, runs in judges.items()},
@@ -231,7 +232,9 @@ def compare_edition(
     if judges:
         try:
             compared = compare_judges(
-                {judge: judges[judge], **judges, **as_judges(baselines)}, bootstrap
+                {judge: judges[judge], **judges, **as_judges(baselines)},
+                bootstrap,
+                names=SHOWN_METRICS,
             )
         except UserError as error:
             compared = Comparison(reason=str(error))

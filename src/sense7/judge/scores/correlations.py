@@ -10,30 +10,27 @@ of scores s, ground truth t and length l. All are exact in each resample of part
 with all conversations or not at all.
 """
 
-from itertools import product
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import rank_correlation, resampled_by_weights, tabulate
-from sense7.judge.scores.metrics import MeasuredRun, Metric, OverRuns
+from sense7.findings.core import rank_correlation, tabulate
+from sense7.judge.scores.metrics import Metric, OverRuns
 from sense7.statistics.order import rounded
-from sense7.statistics.ranks import spearman_in_draws
 
 __all__ = ["what_it_rests_on"]
 
 RHO = "Spearman's rho"
 
 
-def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.DataFrame:
+def what_it_rests_on(over: OverRuns) -> pd.DataFrame:
     """Correlations within participants, between them, and given each length, mean over runs.
 
     Parameters
     ----------
     over : OverRuns
-        The runs of a judge.
-    lengths : DataFrame, optional
-        One row per conversation, one column per length, such as ``words``; a conversation that lacks one is left out.
+        The runs of a judge, and the lengths of the conversations; one without a length is left out.
 
     Returns
     -------
@@ -81,20 +78,17 @@ def what_it_rests_on(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.
             rhos.append(rank_correlation(run.bootstrap, *columns))
         people = rows_of(longest.scored)["participant"]
         numbers.append(over.number(name, over.average(rhos), metric, people=people))
-    if lengths is not None:
-        partial = over.average(_partial_spearman(run, lengths) for run in runs)
-        people = _with_lengths(longest, lengths)["participant"]
-        for column, name in enumerate(lengths):
-            words = str(name).replace("_", " ")
-            metric = Metric(
-                "",
-                RHO,
-                f"partial {RHO} of score and ground truth, given {words}",
-                "scores, ground truths or lengths are all the same, one of them orders the "
-                "conversations as another does, or fewer than three conversations have all",
-            )
-            given_length = partial[:, column]
-            numbers.append(over.number(f"given_{name}", given_length, metric, people=people))
+    for name in over.lengths:
+        metric = Metric(
+            "",
+            RHO,
+            f"partial {RHO} of score and ground truth, given {name.replace('_', ' ')}",
+            "scores, ground truths or lengths are all the same, one of them orders the "
+            "conversations as another does, or fewer than three conversations have all",
+        )
+        partial = over.average(given(name, rhos) for rhos in over.length_correlations)
+        people = over.with_lengths(longest)["participant"]
+        numbers.append(over.number(f"given_{name}", partial, metric, people=people))
     return tabulate("correlation", numbers, over.bootstrap)
 
 
@@ -113,28 +107,10 @@ def participant_means(rows: pd.DataFrame) -> pd.DataFrame:
     return of_participant[["score", "truth"]].mean()
 
 
-def _with_lengths(run: MeasuredRun, lengths: pd.DataFrame) -> pd.DataFrame:
-    """Score, ground truth and lengths of each conversation that has all of them."""
-    of_conversation = lengths.reindex(run.scored["conversation"]).astype(float)
-    rows = pd.concat([run.scored, of_conversation.set_axis(run.scored.index)], axis=1)
-    return rows.dropna(subset=list(lengths))
-
-
-def _partial_spearman(run: MeasuredRun, lengths: pd.DataFrame) -> np.ndarray:
-    """Partial correlation of score and ground truth given each length: (1 + draws, lengths)."""
-    rows = _with_lengths(run, lengths)
-    pairs = [("score", "truth"), *product(["score", "truth"], lengths)]
-
-    def correlations(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-        rho = spearman_in_draws(rows, pairs, weights, codes)
-        partials = []
-        for name in lengths:
-            score_length, truth_length = rho["score", name], rho["truth", name]
-            left_by_length = (1 - score_length**2) * (1 - truth_length**2)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                left_of_both = rho["score", "truth"] - score_length * truth_length
-                partial = left_of_both / np.sqrt(left_by_length)
-            partials.append(np.where(rounded(left_by_length) == 0, np.nan, partial))
-        return np.column_stack(partials)
-
-    return resampled_by_weights(run.bootstrap, correlations, rows["participant"])
+def given(length: str, rhos: Mapping[tuple[str, str], np.ndarray]) -> np.ndarray:
+    """Partial correlation of score and ground truth, given a length."""
+    score_length, truth_length = rhos["score", length], rhos["truth", length]
+    left_by_length = (1 - score_length**2) * (1 - truth_length**2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        partial = (rhos["score", "truth"] - score_length * truth_length) / np.sqrt(left_by_length)
+    return np.where(rounded(left_by_length) == 0, np.nan, partial)

@@ -11,9 +11,11 @@ weighted midranks. The spread between runs is another uncertainty, and at temper
 never mixed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -22,21 +24,21 @@ from sense7.errors import UserError
 from sense7.findings.core import (
     Number,
     mean_of_rows,
-    rank_correlation,
     resampled,
+    resampled_by_weights,
     tabulate,
-    widened,
 )
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, Run
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.statistics.estimates import Estimate, estimate_row, estimate_table
+from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.rater_agreement import weighted_kappa
 from sense7.taxonomy import LEVELS, SIMULATED_WORDS
 from sense7.terminal import count_of
 
-__all__ = ["OverRuns", "calibration", "coverage", "recognition", "run_metrics", "stability"]
+__all__ = ["OverRuns", "calibration", "coverage", "run_metrics", "stability"]
 
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
@@ -44,7 +46,6 @@ SHOWN_METRICS = ("spearman", "accuracy")
 """Those of which a page shows more than the judge's own value: its spread, differences from other judges."""
 
 SHARE = "share of conversations"
-NEVER_GIVEN = "no interval: the judge never gives this level"
 _NOTHING = "no conversation has both a score and a ground truth"
 _CELLS = len(LEVELS) ** 2
 _NEAR = np.abs(np.subtract.outer(LEVEL_NUMBERS, LEVEL_NUMBERS)) <= 1
@@ -168,6 +169,8 @@ class MeasuredRun:
         self.truth = self.scored["truth"].to_numpy()
         self.score = self.scored["score"].to_numpy()
         self.order = self.scored["order"].to_numpy()
+        self.rho: np.ndarray | None = None
+        """Spearman's correlation, once :func:`correlate` has computed it."""
         self.ranked = [self.truth, self.order]
         if policy == "authors":
             # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
@@ -180,6 +183,8 @@ class MeasuredRun:
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric; NaN where it is undefined."""
+        if self.rho is None:
+            correlate([self])
         sums = resampled(self.bootstrap, np.asarray, self.sums, self.people)
         table = _table(sums)
         hits, truths, predictions = _margins(table)
@@ -197,7 +202,7 @@ class MeasuredRun:
                 "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
                 "within_one": table[..., _NEAR].sum(axis=-1) / total,
                 "mean_absolute_error": sums[..., _CELLS] / total,
-                "spearman": rank_correlation(self.bootstrap, *self.ranked, self.people),
+                "spearman": self.rho,
                 "quadratic_kappa": weighted_kappa(table, "quadratic"),
             }
         for column, level in enumerate(LEVEL_NUMBERS):
@@ -218,6 +223,36 @@ class MeasuredRun:
         return "ground truth is the same everywhere"
 
 
+def rank_correlations(
+    bootstrap: ParticipantBootstrap, columns: Mapping, pairs: Sequence[tuple], people
+) -> dict[tuple, np.ndarray]:
+    """Spearman's correlation of each pair of columns, in the data and in every resample."""
+
+    def correlations(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
+        rho = spearman_in_draws(columns, pairs, weights, codes)
+        return np.column_stack([rho[pair] for pair in pairs])
+
+    drawn = resampled_by_weights(bootstrap, correlations, people)
+    return dict(zip(pairs, drawn.T, strict=True))
+
+
+def correlate(runs: Iterable[MeasuredRun]) -> None:
+    """Compute Spearman's correlation of each run; runs with the same conversations rank their ground truth once."""
+    together = defaultdict(list)
+    for run in runs:
+        if run.rho is None:
+            together[run.ranked[0].tobytes(), *run.people].append(run)
+    for alike in together.values():
+        first = alike[0]
+        columns = {"truth": first.ranked[0]}
+        for number, run in enumerate(alike):
+            columns[number] = run.ranked[1]
+        pairs = [("truth", number) for number in range(len(alike))]
+        rhos = rank_correlations(first.bootstrap, columns, pairs, first.people)
+        for run, pair in zip(alike, pairs, strict=True):
+            run.rho = rhos[pair]
+
+
 class OverRuns:
     """Metrics of the runs of a judge: of each, their mean, and the spread between runs.
 
@@ -229,6 +264,8 @@ class OverRuns:
         Of the intervals; without it, or without participants, there are none.
     policy : {"strict", "authors"}
         See :meth:`sense7.judge.files.Run.scores`.
+    lengths : DataFrame, optional
+        How long each conversation is: one row per conversation, one column per measure, such as ``words``.
 
     Raises
     ------
@@ -241,6 +278,7 @@ class OverRuns:
         runs: Mapping[str, "Run | MeasuredRun"],
         bootstrap: ParticipantBootstrap | None = None,
         policy: str = "strict",
+        lengths: pd.DataFrame | None = None,
     ):
         if not runs:
             raise UserError(
@@ -250,12 +288,18 @@ class OverRuns:
         for name, run in runs.items():
             is_measured = isinstance(run, MeasuredRun)
             self.runs[name] = run if is_measured else MeasuredRun(run, bootstrap, policy)
+        self.lengths = pd.DataFrame() if lengths is None else lengths
         self.bootstrap = bootstrap
         for run in reversed(self.runs.values()):
             # One run whose participants are not known, and the mean has no interval.
             if run.bootstrap.no_interval:
                 self.bootstrap = run.bootstrap
         self.people = max((run.people for run in self.runs.values()), key=len)
+
+    @cached_property
+    def replies(self) -> Run:
+        """Predictions of all runs, one below the other."""
+        return Run.joined(run.run for run in self.runs.values())
 
     def average(self, of_runs: Iterable[np.ndarray]) -> np.ndarray:
         """Mean over runs of a statistic in the data and in every resample; in the data alone if a run has no other."""
@@ -280,17 +324,38 @@ class OverRuns:
         return metric.number(label, statistic, people, undefined)
 
     @cached_property
+    def by_run(self) -> dict[str, dict[str, np.ndarray]]:
+        """Run -> coverage and every metric."""
+        correlate(self.runs.values())
+        return {name: run.drawn for name, run in self.runs.items()}
+
+    @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric, mean over runs."""
-        runs = self.runs.values()
-        return {name: self.average(run.drawn[name] for run in runs) for name in MEASURED}
+        runs = self.by_run.values()
+        return {name: self.average(drawn[name] for drawn in runs) for name in MEASURED}
 
-    def _undefined(self, name: str) -> str:
+    def with_lengths(self, run: MeasuredRun) -> pd.DataFrame:
+        """Rows of a run with a score, a ground truth and every length."""
+        return run.scored.join(self.lengths, on="conversation").dropna(subset=list(self.lengths))
+
+    @cached_property
+    def length_correlations(self) -> list[dict[tuple[str, str], np.ndarray]]:
+        """Spearman's correlations of score, ground truth and each length in each run, where all are there."""
+        pairs = [("score", "truth"), *product(["score", "truth"], self.lengths)]
+        of_runs = []
+        for run in self.runs.values():
+            rows = self.with_lengths(run)
+            rhos = rank_correlations(run.bootstrap, rows, pairs, rows["participant"])
+            of_runs.append(rhos)
+        return of_runs
+
+    def undefined(self, name: str) -> str:
         """In how many runs a metric is undefined, and why."""
         reasons = []
-        for run in self.runs.values():
-            if np.isnan(run.drawn[name][0]):
-                reasons.append(run.missing(name))
+        for run, drawn in self.by_run.items():
+            if np.isnan(drawn[name][0]):
+                reasons.append(self.runs[run].missing(name))
         if len(self.runs) == 1 or not reasons:
             return "".join(reasons)
         runs = count_of(len(self.runs), "run")
@@ -303,7 +368,7 @@ class OverRuns:
         numbers = []
         for name, metric in MEASURED.items():
             people = everyone if name == "coverage" else self.people
-            undefined = self._undefined(name)
+            undefined = self.undefined(name)
             numbers.append(self.number(name, self.drawn[name], metric, undefined, people))
         return tabulate("metric", numbers, self.bootstrap)
 
@@ -312,8 +377,8 @@ class OverRuns:
         """Table of estimates: standard deviation over runs, one row per metric."""
         rows = {}
         for name, metric in MEASURED.items():
-            values = [run.drawn[name][0] for run in self.runs.values()]
-            reason = self._undefined(name)
+            values = [drawn[name][0] for drawn in self.by_run.values()]
+            reason = self.undefined(name)
             if len(values) == 1:
                 reason = "one run has no spread"
             deviation = np.nan
@@ -352,31 +417,33 @@ def run_metrics(
     return OverRuns({"": run}, bootstrap, policy).mean
 
 
-def coverage(run: Run, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Share of the rows with a usable score, and number of rows with each status."""
-    usable = np.isfinite(run.score)
-    people = pd.Series(run.participant)
-    bootstrap = resampling(people, bootstrap)
+def coverage(over: OverRuns) -> pd.DataFrame:
+    """Share of the rows of all runs with a usable score, and number of rows with each status."""
+    replies = over.replies
+    people = pd.Series(replies.participant)
+    bootstrap = resampling(people, over.bootstrap)
+    usable = np.isfinite(replies.score)
     number = COVERAGE.number("coverage", mean_of_rows(bootstrap, usable, people), people)
     rows = {"coverage": number.row(bootstrap)}
 
     about = {"n": len(usable), "unit": "number of conversations"}
     for name in (*STATUSES, UNSTATED, NOT_ASKED):
-        count = (run.status == name).sum()
+        count = (replies.status == name).sum()
         if count or name != NOT_ASKED:
             rows[name] = estimate_row(count, **about, method=f"rows whose status is {name}")
     method = "rows whose score is doubtful: see the column reason"
-    rows["doubtful"] = estimate_row(run.doubtful.sum(), **about, method=method)
+    rows["doubtful"] = estimate_row(replies.doubtful.sum(), **about, method=method)
     return estimate_table(rows, "coverage")
 
 
-def missing_bounds(run: Run, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Worst and best that the accuracy could be, for any values of the missing scores."""
-    has_truth = np.isfinite(run.ground_truth)
-    people = pd.Series(run.participant[has_truth])
-    bootstrap = resampling(people, bootstrap)
-    score = run.score[has_truth]
-    right = labels(score) == labels(run.ground_truth[has_truth])
+def missing_bounds(over: OverRuns) -> pd.DataFrame:
+    """Worst and best that the accuracy of all runs could be, for any values of the missing scores."""
+    replies = over.replies
+    has_truth = np.isfinite(replies.ground_truth)
+    people = pd.Series(replies.participant[has_truth])
+    bootstrap = resampling(people, over.bootstrap)
+    score = replies.score[has_truth]
+    right = labels(score) == labels(replies.ground_truth[has_truth])
     undefined = "no conversation has a ground truth"
     numbers = []
     for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():
@@ -429,57 +496,25 @@ def stability(over: OverRuns) -> pd.DataFrame:
     return tabulate("stability", [number], bootstrap)
 
 
-def level_and_length(over: OverRuns, lengths: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
-    errors, correlations = [], []
-    words = pd.Series(dtype=float)
-    if lengths is not None:
-        words = lengths["words"]
+def level_and_length(over: OverRuns) -> pd.DataFrame:
+    """Mean error of a judge's scores, and Spearman's correlation of scores and words."""
+    errors = []
     for run in over.runs.values():
         errors.append(mean_of_rows(run.bootstrap, run.score - run.truth, run.people))
-        length = words.reindex(run.scored["conversation"], fill_value=0)
-        words_of_run = length.to_numpy(dtype=float)
-        correlations.append(rank_correlation(run.bootstrap, words_of_run, run.score, run.people))
-    bias = Metric("", "level, difference", "mean of score minus ground truth")
-    correlation = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
+    error = over.average(errors)
+    correlation = np.full_like(error, np.nan)
+    if "words" in over.lengths:
+        correlation = over.average(rhos["score", "words"] for rhos in over.length_correlations)
+    level_bias = Metric("", "level, difference", "mean of score minus ground truth")
+    of_words = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
     undefined = "scores or lengths are all the same"
     if not len(over.people):
         undefined = _NOTHING
     numbers = [
-        over.number("level_bias", over.average(errors), bias, undefined),
-        over.number("length_spearman", over.average(correlations), correlation, undefined),
+        over.number("level_bias", error, level_bias, undefined),
+        over.number("length_spearman", correlation, of_words, undefined),
     ]
     return tabulate("measure", numbers, over.bootstrap)
-
-
-def recognition(over: OverRuns) -> pd.DataFrame:
-    """Youden's index of each level: how much more often a judge gives it where it is right than where it is not."""
-
-    def youden(sums: np.ndarray) -> np.ndarray:
-        table = _table(sums)
-        hits, truths, predictions = _margins(table)
-        other_conversations = table.sum(axis=(-2, -1))[..., None] - truths
-        return hits / truths - (predictions - hits) / other_conversations
-
-    runs = over.runs.values()
-    statistic = over.of_sums(youden)
-    counts = over.confusion.to_numpy()
-    method = "sensitivity minus the share of the other conversations that get this level"
-    metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
-    numbers = []
-    for column, level in enumerate(LEVEL_NUMBERS):
-        undefined = METRICS[f"sensitivity_{level}"].undefined
-        if counts[column].any():
-            undefined = METRICS[f"specificity_{level}"].undefined
-        if not counts.any():
-            undefined = _NOTHING
-        people = max((run.people[labels(run.truth) == level] for run in runs), key=len)
-        number = over.number(level, statistic[:, column], metric, undefined, people)
-        if not counts[:, column].any():
-            without_interval = Estimate(statistic[0, column], reason=NEVER_GIVEN)
-            number = replace(number, statistic=without_interval)
-        numbers.append(number)
-    return tabulate("level", numbers, widened(over.bootstrap, len(LEVELS)))
 
 
 def mean_recall(over: OverRuns) -> pd.DataFrame:

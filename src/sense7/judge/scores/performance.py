@@ -6,17 +6,19 @@ predictions are available, every row says so.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import finding, rank_correlation
+from sense7.findings.core import finding, value_row
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import Run
-from sense7.judge.scores import correlations, metrics
+from sense7.judge.scores import metrics
+from sense7.judge.scores.correlations import what_it_rests_on
 from sense7.judge.scores.judges import ABSENT
-from sense7.judge.scores.metrics import METRICS, OverRuns, simulated_prefix
+from sense7.judge.scores.metrics import METRICS, OverRuns, correlate, simulated_prefix
 from sense7.segmentation import words_in
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -43,20 +45,15 @@ NO_REPLIES = Run.of(pd.DataFrame())
 
 @dataclass(frozen=True)
 class ShownJudge:
-    """The judge that a page shows.
+    """The judge that a page shows, measured by the two rules of reading replies.
 
-    ``strict`` and ``authors`` measure its runs by the two rules of reading replies. ``replies`` are those of all runs,
-    one below the other. With ``method_prefix`` the methods of a simulated judge's values begin. ``lengths`` are those
-    of :func:`answer_lengths`, or None.
+    The methods of a simulated judge's values begin with ``method_prefix``.
     """
 
     name: str
     strict: OverRuns
     authors: OverRuns
-    replies: Run
     method_prefix: str
-    bootstrap: ParticipantBootstrap
-    lengths: pd.DataFrame | None
 
 
 def shown_judge(
@@ -87,28 +84,26 @@ def shown_judge(
     runs = judges.get(judge, {"": NO_REPLIES})
     return ShownJudge(
         name=judge,
-        strict=OverRuns(runs, bootstrap, "strict"),
+        strict=OverRuns(runs, bootstrap, "strict", lengths),
         authors=OverRuns(runs, bootstrap, "authors"),
-        replies=Run.joined(runs.values()),
         method_prefix=simulated_prefix(runs),
-        bootstrap=bootstrap,
-        lengths=lengths,
     )
 
 
 @dataclass(frozen=True)
 class JudgeTable:
-    """A table of a judge: what computes it, and the keys of the rows that are recorded."""
+    """A table of a judge's runs: what computes it, and the keys of the rows that are recorded."""
 
-    compute: Callable[[ShownJudge], pd.DataFrame]
+    compute: Callable[[OverRuns], pd.DataFrame]
     prefix: str
     """With it and the name of its row every key begins and ends."""
     keys: str
+    policy: str = "strict"
 
 
 TABLES = {
     "metrics": JudgeTable(
-        lambda judge: judge.strict.mean,
+        attrgetter("mean"),
         "judge",
         "judge_coverage judge_accuracy judge_macro_f1 judge_within_one judge_mean_absolute_error judge_spearman "
         "judge_quadratic_kappa judge_sensitivity_1 judge_sensitivity_2 judge_sensitivity_3 judge_sensitivity_4 "
@@ -116,54 +111,42 @@ TABLES = {
         "judge_specificity_5",
     ),
     "spread over runs": JudgeTable(
-        lambda judge: judge.strict.spread,
-        "judge_spread",
-        "judge_spread_accuracy judge_spread_spearman",
+        attrgetter("spread"), "judge_spread", "judge_spread_accuracy judge_spread_spearman"
     ),
     "metrics by the authors' rule": JudgeTable(
-        lambda judge: judge.authors.mean,
+        attrgetter("mean"),
         "judge_authors",
         "judge_authors_accuracy judge_authors_spearman",
+        policy="authors",
     ),
     "replies": JudgeTable(
-        lambda judge: metrics.coverage(judge.replies, judge.bootstrap),
+        metrics.coverage,
         "judge_count",
         "judge_count_ok judge_count_parse_failure judge_count_refusal judge_count_truncated judge_count_api_error "
         "judge_count_doubtful",
     ),
     "bounds": JudgeTable(
-        lambda judge: metrics.missing_bounds(judge.replies, judge.bootstrap),
+        metrics.missing_bounds,
         "judge_bound",
         "judge_bound_accuracy_worst judge_bound_accuracy_best",
     ),
     "truth by predicted level": JudgeTable(
-        lambda judge: metrics.calibration(judge.strict),
+        metrics.calibration,
         "judge_calibration",
         "judge_calibration_1 judge_calibration_2 judge_calibration_3 judge_calibration_4 judge_calibration_5",
     ),
-    "agreement between runs": JudgeTable(
-        lambda judge: metrics.stability(judge.strict), "judge", "judge_same_label"
-    ),
+    "agreement between runs": JudgeTable(metrics.stability, "judge", "judge_same_label"),
     "level and length": JudgeTable(
-        lambda judge: metrics.level_and_length(judge.strict, judge.lengths),
-        "judge",
-        "judge_level_bias judge_length_spearman",
+        metrics.level_and_length, "judge", "judge_level_bias judge_length_spearman"
     ),
     "what the correlation rests on": JudgeTable(
-        lambda judge: correlations.what_it_rests_on(judge.strict, judge.lengths),
+        what_it_rests_on,
         "judge_spearman",
         "judge_spearman_within_participants judge_spearman_between_participants judge_spearman_given_words "
         "judge_spearman_given_words_per_answer",
     ),
-    "Youden's index": JudgeTable(
-        lambda judge: metrics.recognition(judge.strict),
-        "judge_recognition",
-        "judge_recognition_1 judge_recognition_2 judge_recognition_3 judge_recognition_4 judge_recognition_5",
-    ),
     "mean recall": JudgeTable(
-        lambda judge: metrics.mean_recall(judge.strict),
-        "judge",
-        "judge_mean_recall judge_mean_recall_above_chance",
+        metrics.mean_recall, "judge", "judge_mean_recall judge_mean_recall_above_chance"
     ),
 }
 """Name of each table of the page on a judge -> the table."""
@@ -184,8 +167,8 @@ def judge_table(judge: ShownJudge, name: str) -> pd.DataFrame:
         ``truth by predicted level``: mean ground truth of the conversations that get each level. ``agreement between
         runs``: share of the conversations with one label in all runs. ``level and length``: mean error, and
         correlation of the scores with the words of the assistant. ``what the correlation rests on``: within
-        participants, between them, and given lengths. ``Youden's index``: of each level, recall minus the share of the
-        other conversations that get it. ``mean recall``: over the levels that enough people gave, and above chance.
+        participants, between them, and given lengths. ``mean recall``: over the levels that enough people gave, and
+        above chance.
 
     Returns
     -------
@@ -198,7 +181,7 @@ def judge_table(judge: ShownJudge, name: str) -> pd.DataFrame:
         If there is no table of that name.
     """
     definition = TABLES[name]
-    table = definition.compute(judge)
+    table = definition.compute(getattr(judge, definition.policy))
     keys = f"{definition.prefix}_" + table.index.astype(str)
     keys = keys.where(keys.isin(definition.keys.split()), "")
     table = table.assign(method=judge.method_prefix + table["method"], key=keys)
@@ -264,24 +247,19 @@ def facts(judges: Mapping[str, object], judge: ShownJudge) -> list[dict]:
     if judge.name.endswith(f"-{AUTHORS_PROMPT}"):
         used_authors_prompt = "yes"
     rows = [
-        {
-            "key": "judge_shown",
-            "estimate": judge.name,
-            "n": len(judges),
-            "unit": "name",
-            "method": "the one with most runs",
-        },
-        {
-            "key": "judge_used_authors_prompt",
-            "estimate": used_authors_prompt,
-            "n": int(bool(judge.name)),
-            "unit": "prompts",
-            "method": f"by the name of its files: {AUTHORS_PROMPT}",
-        },
+        value_row(
+            "judge_shown", judge.name, n=len(judges), unit="name", method="the one with most runs"
+        ),
+        value_row(
+            "judge_used_authors_prompt",
+            used_authors_prompt,
+            n=int(bool(judge.name)),
+            unit="prompts",
+            method=f"by the name of its files: {AUTHORS_PROMPT}",
+        ),
     ]
     if not judge.name:
-        for row in rows:
-            row.update(estimate=None, reason=ABSENT)
+        rows = [{**row, "estimate": None, "reason": ABSENT} for row in rows]
     return rows
 
 
@@ -365,10 +343,9 @@ def judge_multiverse(
         for name, score in scores.items():
             chosen_runs[name] = Run.of(rated.assign(score=score.to_numpy()))
         over_runs = OverRuns(chosen_runs, bootstrap)
-        rho = over_runs.average(
-            rank_correlation(run.bootstrap, run.truth, run.score, run.people)
-            for run in over_runs.runs.values()
-        )
+        measured = over_runs.runs.values()
+        correlate(measured)
+        rho = over_runs.average(run.rho for run in measured)
         undefined = "fewer than two conversations have both, or one of the two does not vary"
         rows[number] = metric.number(number, rho, over_runs.people, undefined).row(bootstrap)
     return choices.join(estimate_table(rows, "specification"))

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from sense7.judge.files import (
     read_predictions,
     write_predictions,
 )
-from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED
+from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.judge.scores import metrics
 from sense7.judge.scores.comparison import as_judges, compare_judges
 from sense7.judge.scores.judges import aligned
@@ -53,21 +53,6 @@ def as_json(value: object) -> object:
 
 
 @dataclass(frozen=True)
-class RowFacts:
-    """What the rows of a file lack: ``failures`` counts those without a score by status.
-
-    For any values of the missing scores the accuracy lies in ``bounds``.
-    """
-
-    failures: Mapping[str, int]
-    bounds: list[float]
-    not_asked: int
-    doubtful: int
-    first_doubt: str
-    without_truth: int
-
-
-@dataclass(frozen=True)
 class Facts:
     """What a reader has to know of the files of a report, besides its tables.
 
@@ -75,11 +60,10 @@ class Facts:
     those that a file does not have, or that a judge has not scored.
     """
 
-    skipped: list[Path]
     simulated: list[str] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
-    rows: Mapping[str, RowFacts] = field(default_factory=dict)
-    models: list[str] = field(default_factory=list)
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    models: Collection[str] = ()
     conversations: int = 0
     lacking: Mapping[str, int] = field(default_factory=dict)
     differing_truths: list[str] = field(default_factory=list)
@@ -87,23 +71,48 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What was computed, by name and as attributes; with the settings as ``to_json()``."""
+    """What was computed of files; in JSON, null where there is no number, with the reason beside it.
 
-    tables: dict
-    """Tables of estimates, counts and texts; in JSON, null where there is no number, with the reason beside it."""
+    ``skipped`` are the files of folders that were passed over.
+    """
 
     settings: dict
     facts: Facts
-
-    def __getattr__(self, name: str):
-        if name in self.__dict__.get("tables", ()):
-            return self.tables[name]
-        raise AttributeError(name)
+    skipped: list[Path]
 
     def to_json(self, notes: Sequence[str] = ()) -> str:
-        """Return all of it as JSON, with notes for a reader."""
-        content = as_json({**self.settings, **self.tables, "notes": notes})
-        return json.dumps(content, indent=1, allow_nan=False)
+        """Return all of it but the facts as JSON, with notes for a reader."""
+        parts = {**self.settings, **vars(self), "notes": notes}
+        del parts["settings"], parts["facts"]
+        return json.dumps(as_json(parts), indent=1, allow_nan=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Report):
+    """Of each file its name, path, rows, metrics, coverage and bounds; tables over files; metrics by rating."""
+
+    files: list[dict]
+    over_files: dict[str, object]
+    ratings: dict[str, pd.DataFrame]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgesCompared(Report):
+    """Numbers of conversations; of each judge its name, files, counts, coverage and metrics; metric -> differences."""
+
+    conversations: int
+    shared: int
+    judges: list[dict]
+    differences: Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(Report):
+    """By file: path of the calibrated one, errors before and after, and rows without a score by status."""
+
+    paths: dict[str, Path]
+    errors: dict[str, pd.DataFrame]
+    without_score: dict[str, dict[str, int]]
 
 
 # The files
@@ -166,8 +175,6 @@ def read_paths(
 
 def _bootstrap_of(runs: Iterable[Run], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
-    # Settings out of range are refused, whether or not anybody is known.
-    ParticipantBootstrap(["anybody"], **settings)
     everyone = pd.Series(np.concatenate([run.participant for run in runs])).dropna()
     if everyone.empty:
         return None
@@ -184,7 +191,7 @@ def evaluate(
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
-) -> Report:
+) -> Evaluation:
     r"""Evaluate files of predictions, one run each.
 
     Parameters
@@ -201,9 +208,9 @@ def evaluate(
 
     Returns
     -------
-    Report
-        With ``files`` (of each its name, path, rows, metrics, coverage, bounds), ``over_files`` (mean, spread,
-        stability, calibration, confusion), ``ratings`` and ``skipped``. Without the column PID there are no intervals.
+    Evaluation
+        ``over_files`` holds mean, spread, stability, calibration, confusion. Without the column PID there are no
+        intervals.
 
     Raises
     ------
@@ -227,70 +234,52 @@ def evaluate(
     bootstrap = _bootstrap_of((file.run for file in predictions), settings)
     over = OverRuns({name: file.run for name, file in files.items()}, bootstrap, policy)
     of_files, remarks = [], []
-    row_facts = {}
     for name, file in files.items():
         remarks += [(name, remark) for remark in file.notes]
-        run = file.run
-        bounds = metrics.missing_bounds(run, bootstrap)
-        doubts = run.reason[run.doubtful]
-        row_facts[name] = RowFacts(
-            failures=dict(Counter(run.status[np.isnan(run.score)]).most_common()),
-            bounds=bounds["estimate"].tolist(),
-            not_asked=int((run.status == NOT_ASKED).sum()),
-            doubtful=len(doubts),
-            first_doubt=next(iter(doubts), ""),
-            without_truth=int(np.isnan(run.ground_truth).sum()),
-        )
+        measured = OverRuns({name: over.runs[name]}, bootstrap)
         of_files.append(
             {
                 "name": name,
                 "path": file.path,
-                "rows": len(run.score),
-                "metrics": OverRuns({name: over.runs[name]}, bootstrap).mean,
-                "coverage": metrics.coverage(run, bootstrap),
-                "bounds": bounds,
+                "rows": len(file.run.score),
+                "metrics": measured.mean,
+                "coverage": metrics.coverage(measured),
+                "bounds": metrics.missing_bounds(measured),
             }
         )
     ratings = {name: file.ratings for name, file in files.items() if file.ratings is not None}
-    tables = {
-        "skipped": skipped,
-        "files": of_files,
-        "over_files": {
-            "mean": over.mean,
-            "spread": over.spread,
-            "stability": metrics.stability(over),
-            "calibration": metrics.calibration(over),
-            "confusion": over.confusion.to_numpy().tolist(),
-        },
-        "ratings": by_rating(ratings, bootstrap),
-    }
     truths = {}  # of every conversation that has a name, one column per file
     for name, file in files.items():
         named = file.run.table.dropna(subset="conversation").set_index("conversation")
         truths[name] = named["ground_truth"]
     truths = pd.concat(truths, axis=1)
     differs = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
+    lacking = {}
+    for name, file in files.items():
+        lacking[name] = len(truths) - pd.notna(file.run.conversation).sum()
     facts = Facts(
-        skipped,
         simulated=[name for name, file in files.items() if file.simulated],
         remarks=remarks,
-        rows=row_facts,
-        models=_models_of(predictions),
+        runs={name: file.run for name, file in files.items()},
+        models=sorted(set().union(*(file.models for file in predictions))),
         conversations=len(truths),
-        lacking={
-            name: len(truths) - pd.notna(files[name].run.conversation).sum() for name in truths
-        },
+        lacking=lacking,
         differing_truths=truths.index[differs].tolist(),
     )
-    return Report(tables, {"policy": policy, **settings}, facts)
-
-
-def _models_of(predictions: Sequence[Predictions]) -> list[str]:
-    """The models that answered, or that were asked where no reply says which."""
-    names = set()
-    for file in predictions:
-        names.update(file.frame["returned_model"].fillna(file.frame["model"]).dropna())
-    return sorted(names)
+    return Evaluation(
+        {"policy": policy, **settings},
+        facts,
+        skipped,
+        files=of_files,
+        over_files={
+            "mean": over.mean,
+            "spread": over.spread,
+            "stability": metrics.stability(over),
+            "calibration": metrics.calibration(over),
+            "confusion": over.confusion.to_numpy().tolist(),
+        },
+        ratings=by_rating(ratings, bootstrap),
+    )
 
 
 def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
@@ -331,7 +320,7 @@ def compare(
     score_scale: ScoreScale | None = None,
     draws: int = 10_000,
     seed: int = 0,
-) -> Report:
+) -> JudgesCompared:
     r"""Compare the judge of the first file of predictions with each other judge, and with the baselines.
 
     Files of one folder that are called alike but for the number of the run are runs of one judge.
@@ -347,9 +336,8 @@ def compare(
 
     Returns
     -------
-    Report
-        With ``conversations``, ``shared``, ``judges`` (of each its name, files, counts, coverage, metrics),
-        ``differences`` (metric -> table) and ``skipped``.
+    JudgesCompared
+        Judges, and their differences by metric.
 
     Raises
     ------
@@ -399,21 +387,21 @@ def compare(
                 "metrics": measured.mean.drop(index="coverage"),
             }
         )
-    tables = {
-        "skipped": skipped,
-        "conversations": compared.conversations,
-        "shared": compared.shared,
-        "judges": of_judges,
-        "differences": compared.differences,
-    }
     facts = Facts(
-        skipped,
         simulated=simulated,
         remarks=remarks,
         conversations=compared.conversations,
         lacking=compared.left_out["lacking"].to_dict(),
     )
-    return Report(tables, {"policy": policy, **settings}, facts)
+    return JudgesCompared(
+        {"policy": policy, **settings},
+        facts,
+        skipped,
+        conversations=compared.conversations,
+        shared=compared.shared,
+        judges=of_judges,
+        differences=compared.differences,
+    )
 
 
 def _by_judge(predictions: Sequence[Predictions]) -> dict[str, list[Predictions]]:
@@ -440,7 +428,7 @@ def calibrate(
     *,
     draws: int = 2_000,
     seed: int = 0,
-) -> Report:
+) -> Calibration:
     """Calibrate every file of predictions and write it to a folder under the name of its judge.
 
     Parameters
@@ -454,9 +442,8 @@ def calibrate(
 
     Returns
     -------
-    Report
-        With ``paths`` (file that was read -> calibrated one), ``errors`` before and after, and ``without_score``: of
-        the rows that had none and are written without one, how many have each status.
+    Calibration
+        Files that were written, with their errors before and after.
 
     Raises
     ------
@@ -498,25 +485,13 @@ def calibrate(
             raise UserError(f"{file.path}: {calibrated.reason}")
         bootstrap = ParticipantBootstrap(run.participant, **settings)
         errors[file.name] = calibration_errors(calibrated, bootstrap)
-        # Without the replies, which are those of another score.
+        # Without chats and replies, which are those of another score.
         scores = np.clip(calibrated.scores, LOWEST, HIGHEST)
         without_score[file.name] = dict(Counter(run.status[np.isnan(scores)]).most_common())
-        columns = [
-            "conversation",
-            "participant",
-            "status",
-            "reason",
-            "ground_truth",
-            "model",
-            "run",
-        ]
-        frames[file.name] = file.frame[[*columns, "chat"]].assign(score=scores)
+        columns = ["conversation", "participant", "status", "reason", "ground_truth", "model"]
+        frames[file.name] = run.table[columns].assign(score=scores)
     for name, frame in frames.items():
         write_predictions(calibrated_paths[name], frame, own=True)
-    tables = {
-        "skipped": skipped,
-        "paths": calibrated_paths,
-        "errors": errors,
-        "without_score": without_score,
-    }
-    return Report(tables, settings, Facts(skipped, remarks=remarks))
+    return Calibration(
+        settings, Facts(remarks=remarks), skipped, calibrated_paths, errors, without_score
+    )

@@ -30,7 +30,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import Number, finding, tabulate
+from sense7.findings.core import Number, finding, tabulate, value_row
 from sense7.judge.files import Run
 from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
 from sense7.judge.scores.metrics import run_metrics
@@ -207,17 +207,17 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     rows = []
     for key, (is_reproduced, method) in counted.items():
         count, n = int(is_reproduced.sum()), len(is_reproduced)
-        rows.append(_fact(f"kumar_{key}", count, n, "number of published values", method))
-    unit = "Spearman's rho or weighted kappa"
-    method = "largest absolute difference of a published and a computed value, before rounding"
-    largest = f"{max(differences):.5f}"
-    rows.append(_fact("kumar_largest_difference", largest, len(all_values), unit, method))
+        unit = "number of published values"
+        rows.append(value_row(f"kumar_{key}", count, n=n, unit=unit, method=method))
+    largest = value_row(
+        "kumar_largest_difference",
+        f"{max(differences):.5f}",
+        n=len(all_values),
+        unit="Spearman's rho or weighted kappa",
+        method="largest absolute difference of a published and a computed value, before rounding",
+    )
+    rows.append(largest)
     return rows
-
-
-def _fact(key: str, estimate: object, n: int, unit: str, method: str) -> dict:
-    """Arguments of ``Recorder.value``."""
-    return {"key": key, "estimate": estimate, "n": n, "unit": unit, "method": method}
 
 
 # Statistics of every question and resample
@@ -601,21 +601,29 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
     conversations = judged["conversation"].nunique()
     questions = len(judged.drop_duplicates(["corpus", "question"]))
-    models = ", ".join(JUDGES.values())
     source = "in the released ratings"
-    by_raters = f"rated by all seven raters {source}"
-    of_corpora = f"over the four corpora {source}"
-    name = "three_judges"
     rows = [
-        _fact(
-            f"{name}_conversations",
+        value_row(
+            "three_judges_conversations",
             conversations,
-            conversations,
-            "number of conversations",
-            by_raters,
+            n=conversations,
+            unit="number of conversations",
+            method=f"rated by all seven raters {source}",
         ),
-        _fact(f"{name}_questions", questions, questions, "number of questions", of_corpora),
-        _fact(f"{name}_models", models, len(JUDGES), "models", f"as named {source}"),
+        value_row(
+            "three_judges_questions",
+            questions,
+            n=questions,
+            unit="number of questions",
+            method=f"over the four corpora {source}",
+        ),
+        value_row(
+            "three_judges_models",
+            ", ".join(JUDGES.values()),
+            n=len(JUDGES),
+            unit="models",
+            method=f"as named {source}",
+        ),
     ]
     for judge in JUDGES:
         row = tables["gaps"][_title(f"{judge}_minus_expert")].loc[ALL]
@@ -628,8 +636,10 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
             standing = "higher than the expert"
         else:
             standing = "not distinguished from the expert"
-        key = f"{name}_standing_{judge}"
-        rows.append(_fact(key, standing, int(row["n"]), "verdict", row["method"]))
+        key = f"three_judges_standing_{judge}"
+        n, method = int(row["n"]), row["method"]
+        rows.append(value_row(key, standing, n=n, unit="verdict", method=method))
     method = "set: the value that the authors of the test advise for experts"
-    rows.append(_fact("alternative_epsilon", EPSILON, questions, "share of conversations", method))
+    unit = "share of conversations"
+    rows.append(value_row("alternative_epsilon", EPSILON, n=questions, unit=unit, method=method))
     return rows

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import naming
+from helpers.judged import table_of
 from sense7.judge.files import (
     COLUMNS,
     FRAME_COLUMNS,
-    READ_COLUMNS,
+    READINGS,
     UNSTATED,
-    Run,
     ScoreScale,
     models_that_answered,
     prediction_path,
@@ -97,68 +97,34 @@ def test_model_prompt_and_run_can_be_read_from_the_name_and_long_ones_stay_diffe
 
 def test_the_authors_columns_come_first_in_their_order_and_everything_comes_back(path):
     texts = ("reasoning", "chat", "prompt", "output", "reason", "model", "prompt_sha256")
-    frame = run_of(
-        2,
-        **{
-            name: f"some {name}"
-            for name in (*texts, "system_fingerprint", "response_id", "finish_reason")
-        },
-        returned_model="some model",
-        **{
-            "seconds": 0.125,
-            "run": 3.0,
-            "input_tokens": 1200.0,
-            "output_tokens": 40.0,
-            "attempts": 2.0,
-            "altered": "",
-        },
-    )[list(FRAME_COLUMNS)]
+    numbers = {"seconds": 0.125, "run": 3.0, "input_tokens": 1200.0, "output_tokens": 40.0}
+    names = (*texts, "system_fingerprint", "response_id", "finish_reason", "returned_model")
+    columns = {name: f"some {name}" for name in names}
+    columns |= {**numbers, "attempts": 2.0, "altered": "", "output": "<S2>2</S2>"}
+    frame = run_of(2, **columns, score=2.0)[list(FRAME_COLUMNS)]
     assert write_predictions(path, frame) == []
     cells = cells_of(path)
-    authors = [
-        "CoT",
-        "TaskId",
-        "PID",
-        "IS_EMPATHY",
-        "Chat",
-        "OnlyChat",
-        "Prompt",
-        "Output",
-        "Processing Time",
-        "Model",
-    ]
+    authors = ["CoT", "TaskId", "PID", "IS_EMPATHY", "Chat", "OnlyChat", "Prompt", "Output"]
     assert list(cells) == list(COLUMNS)
-    assert list(cells)[:11] == [*authors, "ground-truth"]
-    assert [cells[title][1] for title in authors] == [
-        *(
-            "some reasoning",
-            "C1",
-            "P1",
-            2,
-            "some chat",
-            "some chat",
-            "some prompt",
-            "some output",
-            0.125,
-            "some model",
-        )
-    ]
-    assert (cells["policy"], cells["run"]) == (["strict"] * 2, [3, 3])
+    assert list(cells)[:11] == [*authors, "Processing Time", "Model", "ground-truth"]
+    for title, name in COLUMNS.items():
+        if name not in (None, "altered"):
+            assert cells[title] == frame[name].tolist()
+    assert cells["policy"] == ["strict"] * 2
     read = read_predictions(path)
-    pd.testing.assert_frame_equal(read.frame[list(FRAME_COLUMNS)], frame, check_dtype=False)
-    assert list(read.frame) == [*FRAME_COLUMNS, *READ_COLUMNS]
-    assert read.notes == []
+    (note,) = read.notes
+    naming.check(note, "some model", "some returned_model (2 replies)")
+    assert read.models == ["some returned_model"]
 
 
 def test_equal_runs_are_equal_files_and_blanks_are_missing(tmp_path):
     for name in ("a", "b"):
         write_predictions(tmp_path / f"{name}.xlsx", run_of(2, reason=["", "no"]))
     assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
-    read = read_predictions(tmp_path / "a.xlsx").frame
-    assert (read["reason"].tolist(), read["altered"].tolist()) == (["", "no"], ["", ""])
-    assert read["model"].isna().all()
+    read = table_of(tmp_path / "a.xlsx")
+    assert (read["reason"].tolist(), read["altered"].tolist()) == (["", "no"], [None, None])
     write_predictions(tmp_path / "none.xlsx", run_of(0))
-    assert read_predictions(tmp_path / "none.xlsx").frame.empty
+    assert not len(read_predictions(tmp_path / "none.xlsx").run.score)
 
 
 @pytest.mark.parametrize(("policy", "shown"), [("strict", None), ("authors", 3)])
@@ -166,7 +132,7 @@ def test_the_policy_says_what_an_unusable_reply_counts_and_the_status_remains(pa
     frame = run_of(len(FAILURES), status=list(FAILURES), score=4.0, reason="because")
     write_predictions(path, frame, policy=policy)
     assert cells_of(path)["IS_EMPATHY"] == [shown] * len(FAILURES)
-    read = read_predictions(path).frame
+    read = table_of(path)
     assert read["score"].isna().all()
     assert (read["status"].tolist(), set(read["reason"])) == (list(FAILURES), {"because"})
 
@@ -180,9 +146,7 @@ cell_texts = st.text(
 cell_texts |= st.sampled_from(
     ["=1+1", "_x000D_", "a\r\nb", "<r>x</r>", "http://a.b", "007", "nan", "\x00\x1b", " a "]
 )
-numbers = st.floats(1, 5).filter(
-    lambda number: number != 3
-)  # a 3 beside a text without a score is the default
+numbers = st.floats(1, 5)
 
 
 @settings(
@@ -190,15 +154,10 @@ numbers = st.floats(1, 5).filter(
 )
 @given(st.lists(st.tuples(cell_texts, cell_texts, numbers, numbers), min_size=1, max_size=4))
 def test_texts_and_numbers_come_back_as_they_were(path, rows):
-    columns = dict(
-        zip(
-            ("output", "prompt", "score", "ground_truth"),
-            map(list, zip(*rows, strict=True)),
-            strict=True,
-        )
-    )
+    names = ("chat", "prompt", "score", "ground_truth")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     assert write_predictions(path, run_of(len(rows), **columns)) == []
-    read = read_predictions(path).frame
+    read = table_of(path)
     assert {name: read[name].tolist() for name in columns} == columns
 
 
@@ -208,31 +167,25 @@ def test_a_text_beyond_the_limit_of_a_cell_is_cut_with_a_mark_and_said(path, cha
     length = len(text.encode("utf-16-le")) // 2
     (said,) = write_predictions(path, run_of(3, prompt=["a" * 32_767, text, text]))
     naming.check(said, "a.xlsx", "column Prompt", "rows: 2")
-    read = read_predictions(path).frame
+    read = table_of(path)
     assert read["prompt"][0] == "a" * 32_767
     assert text.startswith(read["prompt"][1][:-100])
     _, bracket, mark = read["prompt"][1].rpartition("[")
     naming.check(bracket + mark, f"{length:,}")
     assert 32_766 <= len(read["prompt"][1].encode("utf-16-le")) // 2 <= 32_767
     unaltered, *altered = read["altered"]
-    assert (unaltered, len(altered)) == ("", 2)
+    assert (unaltered, len(altered)) == (None, 2)
     (sentence,) = set(altered)
     naming.check(sentence, "Prompt")
 
 
-def test_characters_that_no_cell_can_hold_are_replaced_and_said_also_when_the_file_is_written_again(
-    path,
-):
-    (said,) = write_predictions(path, run_of(2, output=["half \ud83d of \uffff", "fine"]))
-    naming.check(said, "a.xlsx", "column Output", "rows: 1")
-    altered = set()
-    for _ in range(2):
-        read = read_predictions(path).frame
-        assert read["output"].tolist() == ["half \ufffd of \ufffd", "fine"]
-        altered.add(read["altered"][0])
-        assert write_predictions(path, read) == []
-    (sentence,) = altered
-    naming.check(sentence, "Output")
+def test_characters_that_no_cell_can_hold_are_replaced_and_said(path):
+    frame = run_of(2, prompt=["half \ud83d of \uffff", "fine"])
+    (said,) = write_predictions(path, frame)
+    naming.check(said, "a.xlsx", "column Prompt", "rows: 1")
+    read = table_of(path)
+    assert read["prompt"].tolist() == ["half \ufffd of \ufffd", "fine"]
+    naming.check(read["altered"][0], "Prompt")
 
 
 def test_what_can_not_be_written_is_refused_whole(tmp_path):
@@ -281,15 +234,15 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
     }
     read = {
         name: [getattr(reply, name) for reply in replies]
-        for name in ("score", "status", "reason", *READ_COLUMNS)
+        for name in ("score", "status", "reason", *READINGS)
     }
     write_predictions(path, run_of(len(SAID), **read, output=list(SAID)), policy=policy)
     assert cells_of(path)["IS_EMPATHY"] == both[policy]
-    frame = read_predictions(path).frame
+    run = read_predictions(path).run
     for rule, scores in both.items():
-        np.testing.assert_array_equal(Run.of(frame).scores(rule), np.array(scores, dtype=float))
-    assert frame["doubtful"].tolist() == [False, True, True, True, True, False, False]
-    naming.check(frame["reason"][1], "<S2>: '10'", 1)
+        np.testing.assert_array_equal(run.scores(rule), np.array(scores, dtype=float))
+    assert run.doubtful.tolist() == [False, True, True, True, True, False, False]
+    naming.check(run.reason[1], "<S2>: '10'", 1)
     if policy == "authors":  # the same as others write it: some of its columns are not there
         other = path.with_suffix(".csv")
         bare = pd.read_excel(path, engine="openpyxl").drop(columns=["status", "reason", "policy"])
@@ -297,9 +250,8 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
         found = read_predictions(other)
         for rule, scores in both.items():
             np.testing.assert_array_equal(found.run.scores(rule), np.array(scores, dtype=float))
-        default, number = found.notes
-        naming.check(default, "IS_EMPATHY: 2 rows", 3, "Output")
-        naming.check(number, "IS_EMPATHY: 3 rows", "Output", "authors")
+        (note,) = found.notes
+        naming.check(note, "IS_EMPATHY: 5 rows", "Output", "authors")
 
 
 @pytest.mark.parametrize(
@@ -326,12 +278,6 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
             [None],
             [4],
         ),
-        (  # an output that is not the reply
-            {"IS_EMPATHY": [4.0, 5.0], "status": ["ok"] * 2, "Output": ["<S2>2</S2>", "said"]},
-            ["ok"] * 2,
-            [4, 5],
-            [4, 5],
-        ),
         *[  # where the reply is cut, the file counts by its own policy
             (
                 {
@@ -349,29 +295,24 @@ def test_a_file_counts_under_either_policy_as_if_it_were_written_under_that(path
     ],
 )
 def test_files_with_statuses_are_read_by_both_rules(foreign, given, statuses, strict, authors):
-    frame = read_predictions(foreign(**given)).frame
-    assert frame["status"].tolist() == statuses
-    np.testing.assert_array_equal(Run.of(frame).scores("strict"), np.array(strict, dtype=float))
-    np.testing.assert_array_equal(Run.of(frame).scores("authors"), authors)
+    run = read_predictions(foreign(**given)).run
+    assert run.status.tolist() == statuses
+    np.testing.assert_array_equal(run.scores("strict"), np.array(strict, dtype=float))
+    np.testing.assert_array_equal(run.scores("authors"), authors)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "scores"),
-    [
-        (["rated 4", "rated 3"], [4.0, 3.0]),  # replies of another form: nothing is known
-        (["<S2>5</S2>", "none"], [4.0, 3.0]),  # scores that are not those of the replies
-        (["<S2>4</S2>", "none"], [4.0, 2.0]),  # no default, wherever it comes from
-        (
-            ["<S2>4</S2>", "a" * 32_767],
-            [4.0, 3.0],
-        ),  # cut at the limit of a cell, perhaps with its score
-        ([None, None], [4.0, 3.0]),
-    ],
-)
-def test_a_three_is_a_score_where_the_replies_do_not_show_otherwise(foreign, outputs, scores):
-    read = read_predictions(foreign(scores, Output=outputs))
-    assert read.frame["score"].tolist() == scores
-    assert ((read.frame["status"] == "ok").all(), read.notes) == (True, [])
+@pytest.mark.parametrize("outputs", [["<S2>4</S2>", "a" * 32_767], [None, None]])
+def test_a_three_is_a_score_where_the_reply_was_cut_or_is_not_there(foreign, outputs):
+    read = read_predictions(foreign([4.0, 3.0], Output=outputs))
+    assert read.run.score.tolist() == [4, 3]
+    assert ((read.run.status == "ok").all(), read.notes) == (True, [])
+
+
+@pytest.mark.parametrize("further", [{}, {"status": ["ok"] * 2}], ids=["no status", "status"])
+def test_a_score_that_no_rule_reads_from_its_reply_is_refused_with_its_cell(foreign, further):
+    path = foreign([4.0, 5.0], Output=["<S2>4</S2>", "rated 5"], **further)
+    with naming.refused(f"{path}: sheet results, column IS_EMPATHY, row 3: 5", "Output"):
+        read_predictions(path)
 
 
 # Other scales
@@ -410,7 +351,7 @@ def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(
 )
 def test_a_declared_scale_is_rescaled_linearly(foreign, scale, given, scores):
     read = read_predictions(foreign(given), score_scale=scale and ScoreScale.of(scale))
-    np.testing.assert_allclose(read.frame["score"], scores, rtol=1e-15)
+    np.testing.assert_allclose(read.run.score, scores, rtol=1e-15)
     if scale == "0-100":
         naming.check(read.notes[0], "IS_EMPATHY", "0-100", "1..5", "47.5")
         with naming.refused("IS_EMPATHY, row 2: 85.0", "0-10", "4 of 5", "--score-scale"):
@@ -419,10 +360,8 @@ def test_a_declared_scale_is_rescaled_linearly(foreign, scale, given, scores):
 
 def test_what_judge_run_writes_is_on_its_own_scale_also_where_another_is_declared(path, foreign):
     write_predictions(path, run_of(2))
-    assert read_predictions(path, score_scale=ScoreScale.of("0-100")).frame["score"].tolist() == [
-        1,
-        2,
-    ]
+    read = read_predictions(path, score_scale=ScoreScale.of("0-100"))
+    assert read.run.score.tolist() == [1, 2]
     with naming.refused("row 2: 85.0", "1 to 5"):
         read_predictions(foreign([85.0], status=["ok"]))
 
@@ -438,33 +377,27 @@ def test_what_is_no_scale_is_refused(text):
 
 def test_a_comma_separated_file_is_read_alike(tmp_path):
     path = tmp_path / "model-prompt-iter7.csv"
-    header = "\ufeffTaskId,PID,IS_EMPATHY,ground-truth,Output\r\n"
-    path.write_bytes(
-        (header + '007,P1,4,4.5,"two\r\nlines, and ""quotes"""\r\nNA,P2,,nan,\r\n').encode()
-    )
+    header = "\ufeffTaskId,PID,IS_EMPATHY,ground-truth,Model\r\n"
+    text = header + '007,P1,4,4.5,"two\r\nlines, and ""quotes"""\r\nNA,P2,,nan,\r\n'
+    path.write_bytes(text.encode())
     read = read_predictions(path)
-    assert read.frame["conversation"].tolist() == ["007", "NA"]
-    np.testing.assert_array_equal(
-        read.frame[["score", "ground_truth"]], [[4, 4.5], [np.nan, np.nan]]
-    )
-    assert read.frame["output"].tolist() == ['two\r\nlines, and "quotes"', None]
-    assert read.frame["status"].tolist() == ["ok", UNSTATED]
-    assert (read.frame["run"] == 7).all()
+    run = read.run
+    assert run.conversation.tolist() == ["007", "NA"]
+    np.testing.assert_array_equal([run.score, run.ground_truth], [[4, np.nan], [4.5, np.nan]])
+    assert run.model.tolist() == ['two\r\nlines, and "quotes"', None]
+    assert run.status.tolist() == ["ok", UNSTATED]
     (note,) = read.notes
     naming.check(note, "ground-truth: 1 cell", "'nan' in row 3")
-    path.write_bytes(
-        b"TaskId;IS_EMPATHY;ground-truth\nC1;4;3.5\n"
-    )  # as spreadsheets write it in Europe
-    assert read_predictions(path).frame.loc[0, ["score", "ground_truth"]].tolist() == [4, 3.5]
+    # As spreadsheets write it in Europe.
+    path.write_bytes(b"TaskId;IS_EMPATHY;ground-truth\nC1;4;3.5\n")
+    assert read_predictions(path).run.ground_truth.tolist() == [3.5]
 
 
 def test_what_is_no_number_is_missing_and_counted_with_its_place(foreign):
     scores = ["4", " 4.5 ", "PROCESSING_FAILED", True, "inf", "1_0", "4/5", None, "1e0"]
     read = read_predictions(foreign(scores))
-    known = read.frame["score"].dropna()
-    assert known.to_dict() == {0: 4.0, 1: 4.5, 8: 1.0}
-    assert read.frame.loc[known.index, "status"].tolist() == ["ok"] * 3
-    assert (read.frame["status"].drop(known.index) == UNSTATED).all()
+    np.testing.assert_array_equal(read.run.score, [4, 4.5, *[np.nan] * 6, 1])
+    assert (read.run.status == "ok").tolist() == np.isfinite(read.run.score).tolist()
     (note,) = read.notes
     naming.check(note, "IS_EMPATHY: 5 cells", "'PROCESSING_FAILED' in row 4")
     notes = read_predictions(foreign(["four", None, 4.0], status=["ok"] * 3)).notes
@@ -476,27 +409,26 @@ def test_what_is_no_number_is_missing_and_counted_with_its_place(foreign):
 def test_a_number_beside_a_status_without_score_is_missing_and_counted(foreign):
     statuses = ["ok", "refusal", UNSTATED, "not_asked", UNSTATED]
     read = read_predictions(foreign([4.0, 5.0, 2.0, None, None], status=statuses))
-    assert read.frame["status"].tolist() == statuses
-    assert read.frame["score"].dropna().to_dict() == {0: 4.0}
+    assert read.run.status.tolist() == statuses
+    np.testing.assert_array_equal(read.run.score, [4.0, *[np.nan] * 4])
     (note,) = read.notes
     naming.check(note, "IS_EMPATHY: 2 numbers", "5 beside refusal in row 3")
 
 
 def test_ids_are_texts_without_space_at_their_ends_and_blank_rows_do_not_count(foreign):
     people = {"TaskId": [12.0, None, " C2 ", None], "PID": ["P1", None, None, "P2"]}
-    read = read_predictions(foreign([4.0, None, 5.0, 3.0], [4.0, " ", 5.0, 3.0], **people)).frame
-    assert read["conversation"].tolist() == ["12", "C2", None]
-    assert read["participant"].tolist() == ["P1", None, "P2"]
+    read = read_predictions(foreign([4.0, None, 5.0, 3.0], [4.0, " ", 5.0, 3.0], **people)).run
+    assert read.conversation.tolist() == ["12", "C2", None]
+    assert read.participant.tolist() == ["P1", None, "P2"]
 
 
 def test_scores_and_truths_are_enough_and_the_first_sheet_stands_in_for_one_that_is_not_there(path):
     scores, notes = (["IS_EMPATHY", "ground-truth"], [[4.0, 3.5]]), Sheet("notes", ["a"], [])
     for sheets in ([Sheet("other", *scores), notes], [notes, Sheet("results", *scores)]):
         write_sheets(sheets, path)
-        read = read_predictions(path)
-        assert read.frame[["score", "ground_truth"]].to_numpy().tolist() == [[4.0, 3.5]]
-        assert read.frame["run"].isna().all()
-        assert read.frame[["conversation", "participant"]].isna().all(axis=None)
+        run = read_predictions(path).run
+        assert (run.score.tolist(), run.ground_truth.tolist()) == ([4.0], [3.5])
+        assert (run.conversation.tolist(), run.participant.tolist()) == ([None], [None])
 
 
 @pytest.mark.parametrize(

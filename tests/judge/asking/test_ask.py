@@ -11,8 +11,7 @@ import pytest
 
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
-from helpers.judged import ask, frame_of, kept_in, number_of, plan_for
-from sense7.errors import UserError
+from helpers.judged import ask, frame_of, kept_in, number_of
 from sense7.judge.asking.ask import Endpoint as Address
 from sense7.judge.asking.ask import retry_after
 
@@ -296,9 +295,3 @@ def test_a_placeholder_for_a_key_is_a_word_like_others():
     assert Address("http://localhost", key="ollama").masked("the ollama server") == (
         "the ollama server"
     )
-
-
-def test_without_a_plan_nothing_is_read_or_written(study_of, tmp_path):
-    with pytest.raises(UserError):
-        plan_for(study_of(1), "http://host.example/v1", tmp_path)
-    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,130 @@
+"""The journal of a session: each answer once, also where another program holds it or it is none."""
+
+import contextlib
+import sqlite3
+from collections import Counter
+
+import pytest
+
+from helpers import endpoint, naming
+from helpers.endpoint import need_the_judge
+from helpers.judged import ask, number_of, plan_for
+from sense7.errors import UserError
+from sense7.judge.asking import journal
+from sense7.judge.asking.journal import Journal
+from sense7.judge.asking.session import carry_out
+from sense7.judge.files import JOURNAL
+from sense7.judge.scores.report import evaluate
+
+need_the_judge()
+
+Answered, GOOD = endpoint.Answer, endpoint.GOOD
+
+
+# The journal
+
+
+@pytest.mark.parametrize("change", ["no database", "cut", "version", "tables"])
+def test_what_is_no_journal_of_this_version_is_refused_and_nothing_is_asked_again(
+    change, server, study_of, tmp_path
+):
+    path = tmp_path / JOURNAL
+    ask(study_of(30), server, tmp_path)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (journal.VERSION,)
+        if change == "version":
+            database.execute(f"PRAGMA user_version = {journal.VERSION + 1}")
+        if change == "tables":
+            database.execute("DROP TABLE replies")
+            database.commit()
+    if change == "no database":
+        path.write_text("no database, and long enough to be read as the head of one" * 9)
+    if change == "cut":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with naming.refused(path, "another folder"):
+        ask(study_of(30), server, tmp_path)
+    assert len(server.asked) == 30
+
+
+def test_when_answers_can_not_be_kept_no_more_are_asked_for(
+    server, study_of, tmp_path, monkeypatch
+):
+    full_disk = UserError("No space left on device")
+
+    def full(self):
+        raise full_disk
+
+    monkeypatch.setattr(Journal, "write", full)
+    with pytest.raises(UserError) as raised:
+        ask(study_of(20), server, tmp_path, concurrency=2)
+    assert raised.value is full_disk
+    assert len(server.asked) <= 4
+
+
+def test_no_worker_asks_again_before_the_disk_has_its_answer(
+    server, study_of, tmp_path, monkeypatch
+):
+    at_once, on_disk, write = 8, [0], Journal.write
+
+    def counting(self):
+        write(self)
+        with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL)) as reader:
+            on_disk.extend(reader.execute("SELECT count(*) FROM replies").fetchone())
+
+    monkeypatch.setattr(Journal, "write", counting)
+    late = []
+    server.script = lambda asked: late.append(asked.number - at_once - on_disk[-1]) or GOOD
+    ask(study_of(40), server, tmp_path, concurrency=at_once)
+    assert max(late) <= 0
+    assert on_disk[-1] == 40
+
+
+@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bought_twice(
+    lock, server, study_of, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(journal, "_PATIENCE", 0.2)
+    study, lines = study_of(20), []
+    ask(study, server, tmp_path, limit=2)
+    other = sqlite3.connect(tmp_path / JOURNAL, isolation_level=None, check_same_thread=False)
+
+    def script(asked):
+        if asked.number == 6:
+            other.execute("PRAGMA busy_timeout = 5000")
+            other.execute(f"BEGIN {lock}")
+        return GOOD
+
+    def release_when_told(line):
+        lines.append(line)
+        other.rollback()
+
+    server.script = script
+    outcome = ask(study, server, tmp_path, say=release_when_told)
+    assert any(str(tmp_path / JOURNAL) in line for line in lines)
+    assert outcome.statuses == Counter(ok=20)
+    assert Counter(number_of(asked) for asked in server.asked) == Counter(range(20))
+    other.close()
+
+
+def test_a_journal_that_is_held_at_the_start_is_refused(server, study_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "_PATIENCE", 0.2)
+    ask(study_of(2), server, tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with naming.refused(tmp_path / JOURNAL, "another program"):
+            ask(study_of(2), server, tmp_path)
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("folder", ["empty", "begun"])
+def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study_of, tmp_path):
+    def progress(tally):
+        raise KeyboardInterrupt
+
+    if folder == "begun":
+        with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+            carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
+    else:
+        (tmp_path / JOURNAL).write_text("")
+    with naming.refused(tmp_path, JOURNAL, "sense7 judge run"):
+        evaluate(tmp_path)
