@@ -223,7 +223,8 @@ class Command:
         assert ended.code == CODES[moment.signal], (moment, ended)
         if moment.signal != signal.SIGKILL:
             assert ended.err.splitlines()[-1] == SAID, (moment, ended.err)
-            assert ended.err.count("sense7: ") == 1, (moment, ended.err)
+            messages = [line for line in ended.err.splitlines() if line.startswith("sense7: ")]
+            assert messages == [SAID], (moment, ended.err)
 
 
 def require_full(ended: Ended, path: object) -> None:
