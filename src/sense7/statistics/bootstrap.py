@@ -359,8 +359,8 @@ class ParticipantBootstrap:
         parts = []
         with np.errstate(divide="ignore", invalid="ignore"):
             for draws in pieces(self.draws, max(width, len(self.names)), _IN_CACHE // width):
-                drawn = self.weights(draws) @ flat
-                parts.append(statistic(drawn.reshape(len(drawn), *sums.shape[1:])))
+                in_draws = self.weights(draws) @ flat
+                parts.append(statistic(in_draws.reshape(len(in_draws), *sums.shape[1:])))
         return np.concatenate(parts)
 
     def in_every_draw(

@@ -321,25 +321,28 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     for _ in range(iterations):
         if not len(active):
             break
-        drawn = weights[active]
 
-        def deviance_at(free_log_ratio: np.ndarray, drawn: np.ndarray = drawn) -> np.ndarray:
-            ratios = np.zeros((len(drawn), 3))
-            ratios[:, free] = free_log_ratio
-            return restricted_likelihood(sums, drawn, ratios).deviance
+        def deviance_at(
+            free_log_ratio: np.ndarray, weights: np.ndarray = weights[active]
+        ) -> np.ndarray:
+            log_ratios = np.zeros((len(weights), 3))
+            log_ratios[:, free] = free_log_ratio
+            return restricted_likelihood(sums, weights, log_ratios).deviance
 
         current = log_ratio[active][:, free]
-        before = deviance[active]
-        gradient, hessian = numerical_derivatives(deviance_at, current, before)
+        current_deviance = deviance[active]
+        gradient, hessian = numerical_derivatives(deviance_at, current, current_deviance)
         step = shrink[active, None] * _newton_step(current, gradient, hessian)
         trial = np.clip(current + step, 0, _LARGEST_LOG)
         trial[trial < _ZERO] = 0
-        after = deviance_at(trial)
+        trial_deviance = deviance_at(trial)
         is_small = np.abs(trial - current).max(axis=1) < _CONVERGED
-        is_better = is_small | (after < before + _ROUNDING * np.abs(before))
+        is_better = is_small | (
+            trial_deviance < current_deviance + _ROUNDING * np.abs(current_deviance)
+        )
         improved = active[is_better]
         log_ratio[np.ix_(improved, free)] = trial[is_better]
-        deviance[improved] = after[is_better]
+        deviance[improved] = trial_deviance[is_better]
         shrink[improved] = 1
         shrink[active[~is_better]] /= 4
         active = active[~is_small]
