@@ -115,7 +115,9 @@ def test_alphas_of_experts_are_those_of_r(found):
     assert found["corpora"]["method"].str.contains("leaving out each conversation in turn").all()
 
 
-def test_the_judge_falls_short_by_the_known_correlations_of_the_same_texts(found, bootstrap):
+def test_the_judge_agrees_and_falls_short_by_the_known_correlations_of_the_same_texts(
+    found, bootstrap
+):
     """An expert with the mean of the other two .738, Gemini with the person .320; resampled as copies of rows."""
     people, differences = whose_empathy.panel(), []
     draws = ParticipantBootstrap(pd.Series(people.items.index, dtype=object), 30, bootstrap.seed)
@@ -126,10 +128,20 @@ def test_the_judge_falls_short_by_the_known_correlations_of_the_same_texts(found
         )
         differences.append(agree - spearmanr(taken["gemini"], taken["self"]).statistic)
     assert differences[0] == pytest.approx(0.738 - 0.320, abs=1e-3)
-    for row in (found["judge"].iloc[0], elsewhere.judge_difference(draws).iloc[0]):
+    for row in (found["judge"].iloc[1], elsewhere.judge_agreement(draws).iloc[1]):
         assert (row["estimate"], row["n"]) == (pytest.approx(differences[0], rel=1e-9), 50)
     limits = np.quantile(differences[1:], [0.025, 0.975])
     assert row[["low", "high"]].tolist() == pytest.approx(limits.tolist(), abs=1e-9)
+
+
+def test_a_model_that_tells_nothing_of_the_person_does_not_agree_in_part(values):
+    """Observers agree more with each other than such a model with the person: that alone is no agreement in part."""
+    both = {"elsewhere_judge_with_person": 0.3, "elsewhere_judge_difference": 0.4}
+    for key in both:
+        above = {name: values[name] | {"low": low, "high": 0.9} for name, low in both.items()}
+        assert elsewhere.verdicts_of_claim("judge_spearman", above) == [SEEN]
+        above[key]["low"] = -0.1
+        assert elsewhere.verdicts_of_claim("judge_spearman", above) == [NOT_SEEN]
 
 
 # Rules and verdicts
@@ -179,7 +191,7 @@ def test_the_verdicts_of_these_ratings(values):
         ("context", "felt_heard"): SEEN,
         ("system", "ieval"): SEEN,
         ("system", "felt_heard"): SEEN,
-        ("judge", "perceived_empathy"): SEEN,
+        ("judge", "perceived_empathy"): NOT_SEEN,
         ("satisfaction", "ieval"): SEEN,
         ("characteristics", "ieval"): said[
             ("characteristics", "ieval")

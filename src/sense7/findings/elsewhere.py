@@ -194,7 +194,7 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
         "shares": shares,
         "liking": liking,
         "corpora": alpha_of_corpora(bootstrap),
-        "judge": judge_difference(bootstrap),
+        "judge": judge_agreement(bootstrap),
     }
 
 
@@ -258,13 +258,22 @@ def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 
 @finding
-def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Agreement among observers minus a language model's agreement with the person."""
+def judge_agreement(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Language models' agreement with the person, and how far the best of three stays below observers' agreement."""
     people = panel()
     resampling = of_conversations(people.scores.index, bootstrap)
     weights = resampling.times_taken(people.scores.index)
-    rho = spearman_in_draws(people.scores, [*WITH_OTHERS, ("gemini", PERSON)], weights)
-    number = Number(
+    pairs = [*WITH_OTHERS, ("gemini", PERSON), ("models", PERSON)]
+    rho = spearman_in_draws(people.scores, pairs, weights)
+    with_person = Number(
+        label="the mean of three models with the person",
+        statistic=rho["models", PERSON],
+        unit="Spearman's rho",
+        method="the models' mean with the person; means of six feelings",
+        rows=people.scores.index,
+        key="elsewhere_judge_with_person",
+    )
+    difference = Number(
         label="observers with each other, minus the model with the person",
         statistic=experts_agreement(rho) - rho["gemini", PERSON],
         unit="difference of Spearman's rho",
@@ -275,7 +284,7 @@ def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         rows=people.scores.index,
         key="elsewhere_judge_difference",
     )
-    return tabulate("agreement", [number], resampling)
+    return tabulate("agreement", [with_person, difference], resampling)
 
 
 # Felt heard. Every person got one answer, so the four combinations of source (who answered) and label (who was said to
@@ -474,10 +483,14 @@ class Rule:
     line: float
     contrary: float | None
     reason: str
+    also: str = ""
+    """Key of a second number whose interval has to lie above the line as well."""
 
     @property
     def words(self) -> tuple[str, str]:
         """Where an interval has to lie for "seen here too" and for "the opposite"."""
+        if self.also:
+            return f"and a second one wholly above {self.line:g}", f"wholly below {self.contrary:g}"
         if self.contrary is None:
             return (
                 f"wholly on one side of {self.line:g}",
@@ -613,13 +626,14 @@ FINDINGS: tuple[Finding, ...] = (
         "judge_spearman",
         {
             "perceived_empathy": (
-                "elsewhere_judge_difference",
-                "observers' agreement minus the model's with the person",
+                "elsewhere_judge_with_person",
+                "correlation of three models' mean with the person",
                 Rule(
                     0.0,
                     0.0,
-                    "not the claim's, which compares with a published figure of another judge. In part means less than "
-                    "observers agree among themselves",
+                    "not the claim's, which compares with a published figure of another judge. In part means more than "
+                    "not at all, and less than observers agree among themselves: both intervals lie above zero",
+                    also="elsewhere_judge_difference",
                 ),
             )
         },
@@ -685,6 +699,14 @@ def verdict(value: Mapping, rule: Rule) -> str:
     if rule.contrary is None:
         return SEEN if high < rule.line else NOT_SEEN
     return OPPOSITE if high < rule.contrary else NOT_SEEN
+
+
+def _verdict_of(key: str, rule: Rule, values: Mapping[str, Mapping]) -> str:
+    """Return the verdict of a recorded value, where a rule asks for it of a second one as well."""
+    first = verdict(values[key], rule)
+    if first == SEEN and rule.also and verdict(values[rule.also], rule) != SEEN:
+        return NOT_SEEN
+    return first
 
 
 def rules() -> pd.DataFrame:
@@ -777,7 +799,7 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
         value = values[key]
         row["key"] = key
         row["measure"] = measure
-        row["verdict"] = verdict(value, rule)
+        row["verdict"] = _verdict_of(key, rule, values)
         for name in ("estimate", "low", "high", "n", "unit", "method", "link"):
             row[name] = value[name]
     return pd.DataFrame(rows)
@@ -854,7 +876,7 @@ def verdicts_of_claim(claim: str, values: Mapping[str, Mapping]) -> list[str]:
             continue
         for key, _, rule in claimed.asked.values():
             if key in values:
-                verdicts.append(verdict(values[key], rule))
+                verdicts.append(_verdict_of(key, rule, values))
     return verdicts
 
 
