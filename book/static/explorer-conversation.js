@@ -35,6 +35,21 @@
   // A judge that is simulated says so wherever its scores stand.
   const makeNote = (judge) => (judge?.note ? make("p", { class: "note" }, own("span", judge.note)) : null);
 
+  /* Any of the words, as they stand. */
+  const patternOf = (words) => new RegExp(words.map((one) => one.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "gi");
+
+  // The words that were searched for are marked; what is marked and what is not, both are text.
+  function marked(tag, text, words) {
+    const element = own(tag, "");
+    let end = 0;
+    for (const match of words.length ? text.matchAll(patternOf(words)) : []) {
+      element.append(text.slice(end, match.index), make("mark", {}, match[0]));
+      end = match.index + match[0].length;
+    }
+    element.append(text.slice(end));
+    return element;
+  }
+
   class Conversation {
     /* `link` makes a link to one of its turns, of the number and what it shows. */
     constructor(data, one, judge, words, link, heading = "h3") {
@@ -57,6 +72,12 @@
         ["First poor turn", one.firstPoor === null ? "none" : `turn ${one.firstPoor}`],
         ...data.answers.slice(0, 2).map((asked, place) => [asked.title, answer(one.answers[place], asked)]),
       ].filter(([title]) => title !== "First poor turn" || one.poorTurns !== null);
+    }
+
+    /* Who talked about what, and how it was rated, in one line above the talk. */
+    makeLine() {
+      const { one } = this;
+      return make("p", { class: "what" }, own("span", one.condition ?? "condition not given"), ", ", own("span", one.topic ?? "topic not given"), ", ", makeLabel(this.data, one));
     }
 
     makeFacts() {
@@ -189,6 +210,7 @@
           own("strong", message.role ?? "no role"),
           turn === null ? null : make("span", {}, ", ", this.link(turn, `turn ${turn}`)),
           clock,
+          this.data.simulated ? make("span", { class: "simulated" }, ", simulated") : null,
           message.retry === undefined ? null : make("span", {}, ", retry: ", own("span", message.retry)),
         ),
         message.content === undefined ? make("p", { class: "hint" }, "no text") : this.makeText("p", message.content),
@@ -213,21 +235,8 @@
       return ratings;
     }
 
-    // The words that were searched for are marked; what is marked and what is not, both are text.
     makeText(tag, text) {
-      const element = own(tag, "");
-      const words = this.words.map((one) => one.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-      if (!words.length) {
-        element.append(text);
-        return element;
-      }
-      let end = 0;
-      for (const match of text.matchAll(new RegExp(words.join("|"), "gi"))) {
-        element.append(text.slice(end, match.index), make("mark", {}, match[0]));
-        end = match.index + match[0].length;
-      }
-      element.append(text.slice(end));
-      return element;
+      return marked(tag, text, this.words);
     }
   }
 
@@ -272,5 +281,5 @@
     return [make("div", { class: "tabs", role: "tablist", "aria-label": "Conversation to show" }, ...tabs), choose];
   }
 
-  Object.assign(window.sense7Explorer, { Conversation, makeGlance, makeTabs, makeLabel, makeLegend, makeNote, word, apart, address });
+  Object.assign(window.sense7Explorer, { Conversation, makeGlance, makeTabs, makeLabel, makeLegend, makeNote, word, apart, address, marked, patternOf });
 })();

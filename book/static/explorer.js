@@ -18,6 +18,7 @@
  * @property {(number|string)[][]} scores one list for each conversation; why there is none, in words
  *
  * @typedef {Object} Data
+ * @property {boolean} simulated whether nobody said or rated anything
  * @property {string[]} levels
  * @property {number} poorLevel the highest level that is poor
  * @property {?string} prompted the condition with the empathy prompt
@@ -320,10 +321,8 @@
       const found = this.found.length;
       let words = found === total ? `All ${count(total, "conversation")}.` : `${grouped(found)} of ${count(total, "conversation")}.`;
       if (this.words.length) {
-        const failed = this.inState(FAILED);
-        const missing = this.parts.length - this.inState(LOADED) - failed;
-        if (failed) words += ` ${count(failed, "file")} of texts could not be loaded, so the search is not complete.`;
-        else if (missing) words += ` Still searching: ${count(missing, "file")} of texts to come.`;
+        if (this.inState(FAILED)) words += " The texts could not be loaded, so only names were searched.";
+        else if (this.inState(LOADED) < this.parts.length) words += " Still searching the texts.";
       }
       return found === 0 ? `${words} Nothing fits all filters; “Show all” takes them away.` : words;
     }
@@ -351,8 +350,24 @@
         make("div", { class: "poor" }, `${count(one.overall.length, "turn")}, ${poor}`),
         compare === "" ? make("div", { class: "compare" }, make("a", { href: address({ ...plain, page: "", compare: one.name }) }, "Compare", unseen(` ${one.name}`))) : null,
         this.data.ratings[0].asked ? make("div", { class: "strip" }, this.makeStrip(one)) : null,
+        this.makeHit(one),
         judged ? make("div", { class: Math.abs(one.difference ?? 0) >= 1 ? "judged parted" : "judged" }, judged) : null,
       );
+    }
+
+    /* Where a search found its first word, with what stands around it. */
+    makeHit(one) {
+      if (!this.words.length || one.said === null) return null;
+      const texts = one.messages.flatMap((message) => [message.content ?? "", message.comment ?? ""]);
+      const pattern = explorer.patternOf(this.words);
+      for (const text of texts) {
+        const at = text.search(pattern);
+        if (at < 0) continue;
+        const [from, to] = [Math.max(0, at - 60), at + 90];
+        const part = `${from ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`;
+        return make("div", { class: "hit" }, explorer.marked("span", part, this.words));
+      }
+      return null;
     }
 
     makeStrip(one) {
@@ -373,20 +388,25 @@
     makeSize() {
       const bytes = this.data.texts.reduce((sum, text) => sum + text.bytes, 0);
       const size = `${Math.round(bytes / 1e5) / 10} MB`;
-      return make("p", { class: "hint" }, `The texts of all conversations: ${size}, loaded when they are searched; that of one, when it is opened.`);
+      return make("p", { class: "hint" }, `The texts of all conversations: ${size}, loaded in one file when they are searched; that of one, when it is opened.`);
     }
 
     // --- texts ------------------------------------------------------------------------
 
+    /* All texts are in one file, for a search. */
     loadAll() {
-      this.parts.forEach((state, part) => state === UNASKED && this.load(part));
+      const parts = [...this.parts.keys()].filter((part) => this.parts[part] === UNASKED);
+      if (parts.length) this.load(parts, "texts.js");
     }
 
-    load(part) {
-      this.parts[part] = UNDER_WAY;
-      const script = make("script", { src: `${this.root.dataset.folder}${this.data.texts[part].file}` });
-      script.addEventListener("load", () => this.take(part));
-      script.addEventListener("error", () => this.arrived(part, FAILED));
+    load(parts, file) {
+      for (const part of parts) this.parts[part] = UNDER_WAY;
+      const script = make("script", { src: `${this.root.dataset.folder}${file}` });
+      script.addEventListener("load", () => {
+        parts.forEach((part) => this.take(part));
+        this.arrived(parts, LOADED);
+      });
+      script.addEventListener("error", () => this.arrived(parts, FAILED));
       document.head.append(script);
     }
 
@@ -399,18 +419,16 @@
         this.all[first + place].messages = messages;
         this.all[first + place].said = fold(texts.join("\n"));
       });
-      delete window.sense7Texts[part];
-      this.arrived(part, LOADED);
     }
 
-    arrived(part, state) {
-      this.parts[part] = state;
+    arrived(parts, state) {
+      for (const part of parts) this.parts[part] = state;
       if (this.inState(LOADED) === this.parts.length) this.root.dataset.state = "loaded";
       if (this.words.length) {
         this.find();
         if (this.opened.conversation === null) this.showList();
       }
-      if (this.opened.conversation !== null && this.waitsFor.includes(part)) this.showReader();
+      if (this.opened.conversation !== null && this.waitsFor.some((part) => parts.includes(part))) this.showReader();
     }
 
     // --- one conversation, or two -----------------------------------------------------
@@ -439,15 +457,16 @@
         const file = own("code", this.data.texts[failed].file);
         return make("p", { role: "alert" }, "Its texts could not be loaded: the file ", file, " is missing beside the book.");
       }
-      for (const part of this.waitsFor) if (this.parts[part] === UNASKED) this.load(part);
+      for (const part of this.waitsFor) if (this.parts[part] === UNASKED) this.load([part], this.data.texts[part].file);
       return make("p", { role: "status" }, "The texts are being loaded.");
     }
 
     makeOpened(ones) {
       const sides = ones.map((one, place) => new Conversation(this.data, one, this.judge, this.words, (turn, ...text) => this.makeTurnLink(place, turn, text), ones.length > 1 ? "h4" : "h3"));
       const [notes, legend] = [this.makeNotes(), explorer.makeLegend(this.data)];
-      const body = (side) => [side.makeJudge(), side.makeHeat(), side.makeAfter(), side.makeMessages()].filter((part) => part !== null);
-      if (sides.length === 1) return [sides[0].makeFacts(), ...notes, legend, ...body(sides[0]), this.makeWay(ones, "Other conversations, again")];
+      // The talk comes first; what is known about it follows.
+      const body = (side) => [side.makeMessages(), side.makeHeat(), side.makeAfter(), side.makeJudge()].filter((part) => part !== null);
+      if (sides.length === 1) return [sides[0].makeLine(), ...body(sides[0]), ...notes, legend, sides[0].makeFacts(), this.makeWay(ones, "Other conversations, again")];
       const panels = sides.map((side, place) => {
         const only = make("a", { href: this.linkTo(side.one.name) }, "Read it alone");
         const heading = make("h3", {}, own("span", side.one.name));
@@ -455,7 +474,7 @@
       });
       const [tabs, choose] = explorer.makeTabs(sides, panels);
       this.chooseSide = choose;
-      return [explorer.makeGlance(sides), ...notes, legend, tabs, make("div", { class: "sides" }, ...panels)];
+      return [tabs, make("div", { class: "sides" }, ...panels), explorer.makeGlance(sides), ...notes, legend];
     }
 
     // --- turns ------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 A page opened from disk may load scripts, but no data; so the data come as scripts that set one name
 each. ``conversations.js`` is small and holds what the list and its filters need, judges' scores
 included. What was said stands in ``texts-N.js``, which the page loads when a conversation in it is
-opened, or when all are searched. All is JSON in which nothing can end the script or hide in it;
+opened; ``texts.js`` holds them all, for a search. All is JSON in which nothing can end the script or hide in it;
 ``explorer_schema.json`` says what it holds.
 """
 
@@ -60,6 +60,8 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     >>> files = explorer_files(load("synthetic"))
     >>> list(files)[:3]
     ['conversations.js', 'texts-0.js', 'texts-1.js']
+    >>> list(files)[-1]
+    'texts.js'
     >>> files["conversations.js"][:39]
     'window.sense7Conversations={"levels":["'
     """
@@ -85,6 +87,7 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     prompted = study.prompted_condition
     asked_ratings = study.asked
     index = {
+        "simulated": study.provenance is not None and study.provenance.kind == "synthetic",
         "levels": LEVELS,
         "poorLevel": POOR,
         "prompted": prompted if prompted in facts["condition"] else None,
@@ -98,6 +101,7 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         "texts": texts,
         "judges": _judges(judges, first),
     }
+    files["texts.js"] = "".join(files[text["file"]] for text in texts)
     files["conversations.js"] = f"window.sense7Conversations={script_json(index)};\n"
     return files
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sense7.book.code import installed_packages
 from sense7.book.editions import DATA_SETS
-from sense7.book.extensions.finding import answer_in_words, lines_of_claim
+from sense7.book.extensions.finding import UNTESTED, answer_in_words, lines_of_claim
 from sense7.book.extensions.values import (
     Edition,
     fact_in_words,
@@ -213,6 +213,8 @@ class Prose:
         parts = []
         if "claim" in options:
             parts.append(f"**Question.** {options['claim']}")
+        if "untested" in options and edition.facts["kind"] == "synthetic":
+            parts.append(f"**{UNTESTED}:** {options['untested']}")
         parts.append(answer.strip())
         for claim in claims:
             lines = lines_of_claim(edition.claims[claim])
@@ -256,6 +258,10 @@ class Prose:
             f"{self.notebook.path}: the role {name} has no plain form for the .ipynb. "
             "Write the page without it, or give it one in book/derived.py."
         )
+
+
+REHEARSAL = "## Rehearsal: simulated data, no findings"
+"""Heading of what the edition's own data give, below real ratings of other studies."""
 
 
 def title_of(notebook: TextNotebook) -> str:
@@ -324,6 +330,8 @@ def derive(
     for cell in json.loads(to_ipynb(notebook))["cells"]:
         if cell["cell_type"] != "code":
             text = prose.plain("".join(cell["source"]))
+            if book.edition.facts["kind"] != "synthetic":
+                text = text.replace(REHEARSAL, "## These ratings")
             if not cells:
                 title, _, body = text.partition("\n")
                 data = {**notebook.defaults, **(settings or {})}.get("data", "")

@@ -140,3 +140,34 @@ def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(
     for complaint in found.values():
         naming.check(complaint, "notebooks/17-robustness", f"'{name}'")
     assert words in str(html_of)
+
+
+# Real data lead
+
+ORDERED = """# Page
+
+Of others.
+
+## Rehearsal: simulated data, no findings
+
+Of these.
+
+## More
+
+Further.
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "order"),
+    [
+        ("synthetic", ["Of others.", "Of these.", "Further."]),
+        ("own", ["Of these.", "Of others.", "Further."]),
+    ],
+)
+def test_the_ratings_that_are_real_come_first(page, kind, order):
+    html, warnings = page(ORDERED, ["page"], kind=kind)
+    assert warnings == ""
+    said = [text.get_text() for text in html.select("p") if text.get_text() in order]
+    assert said == order
+    assert bool(html.select("#rehearsal-simulated-data-no-findings")) is (kind == "synthetic")

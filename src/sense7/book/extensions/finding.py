@@ -17,7 +17,8 @@ A Sphinx extension with directives that read the folder of the edition:
   Its argument names claims; the first is shown at once, the others are folded. The content is the sentence that answers
   for this edition; it stands above the box. In the box each claim has its source and state. Real data have a verdict;
   of simulated data the box gives the value expected by what was put in, the value found, and how many simulated studies
-  meet the rule. The decision rule is folded below. A page on which no claim is judged says by ``claim`` what it asks.
+  meet the rule. The decision rule is folded below. A page on which no claim is judged says by ``claim`` what it asks;
+  ``untested`` says why no released ratings bear on the question, which simulated data then follow.
   In the place of sentences with a number that these data cannot give stands the reason, once;
 - ``{answer}`` is the first words of an answer, where the claim's rule answers the question of the page; ``{rehearsed}``
   what was expected and found of simulated data.
@@ -340,13 +341,20 @@ class LedgerPictureDirective(SphinxDirective):
         return [raw(_SHOWN.picture(groups, keys))]
 
 
+UNTESTED = "Real ratings can't tell yet"
+"""Begins a page that no released ratings bear on, in the edition of simulated data."""
+
+
 class FindingDirective(SphinxDirective):
     """The sentence that answers, and the box with the claims and their states."""
 
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec: ClassVar = {"claim": options.unchanged_required}
+    option_spec: ClassVar = {
+        "claim": options.unchanged_required,
+        "untested": options.unchanged_required,
+    }
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
@@ -360,6 +368,10 @@ class FindingDirective(SphinxDirective):
             )
         answer = nodes.container(classes=["sense7-answer"])
         self.state.nested_parse(self.content, self.content_offset, answer)
+        if "untested" in self.options and edition.facts["kind"] == "synthetic":
+            words = f"**{UNTESTED}:** {self.options['untested']}"
+            inline, messages = self.state.inline_text(words, self.lineno)
+            answer.insert(0, nodes.paragraph("", "", *inline, *messages))
         for part in list(answer.findall(nodes.paragraph)):
             _say_why_instead(part)
         box = nodes.container(classes=["sense7-finding"])

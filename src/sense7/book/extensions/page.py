@@ -6,6 +6,9 @@ that no value is computed without being shown. The code of each section is one f
 and so is all below "More analyses", which paper leaves out. A sentence in the place of results that cannot be computed
 is shown where the first of them stands.
 
+A page on which real ratings of other studies speak begins with them; the section "Rehearsal: simulated data, no findings"
+follows. In an edition of real data that section's content comes first, without its heading.
+
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
   sentence that the notebook has in its place stands here too;
@@ -124,6 +127,26 @@ def fold_sections(app, tree) -> None:
     for section in tree.findall(nodes.section):
         for name in FOLDED.keys() & set(section["ids"]):
             section[1:] = fold(FOLDED[name], *section[1:], classes="sense7-more")
+
+
+REHEARSAL = "rehearsal-simulated-data-no-findings"
+"""Id of the section with what simulated data give, below what real ratings of other studies show."""
+
+
+def lead_with_real_data(app, tree) -> None:
+    """Where the edition's own data are real, put them before the ratings of other studies."""
+    if looked_up(app.env, "edition.json").facts["kind"] == "synthetic":
+        return
+    for rehearsal in list(tree.findall(nodes.section)):
+        if REHEARSAL not in rehearsal["ids"]:
+            continue
+        page = rehearsal.parent
+        first, place = 1, page.index(rehearsal)
+        others = nodes.section(
+            "", nodes.title("", "Real ratings of other studies"), ids=["other-studies"]
+        )
+        others += page.children[first:place]
+        page[first : place + 1] = [*rehearsal.children[1:], others]
 
 
 # --- what stands on it from elsewhere in the book ----------------------------------------
@@ -288,7 +311,8 @@ def write_formulas(app) -> None:
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
-    for priority, change in enumerate((gather_code, say_once, add_rerun, fold_sections), 600):
+    changes = (lead_with_real_data, gather_code, say_once, add_rerun, fold_sections)
+    for priority, change in enumerate(changes, 600):
         app.connect("doctree-read", change, priority=priority)
     app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
