@@ -6,8 +6,8 @@ that no value is computed without being shown. The code of each section is one f
 and so is all below "More analyses", which paper leaves out. A sentence in the place of results that cannot be computed
 is shown where the first of them stands.
 
-A page on which real ratings of other studies speak begins with them; the section "Rehearsal: simulated data, no findings"
-follows. In an edition of real data that section's content comes first, without its heading.
+A page on which real ratings of other studies speak begins with them; the section "Rehearsal: simulated data, no
+findings" follows. In an edition of real data that section's content comes first, without its heading.
 
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
