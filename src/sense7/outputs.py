@@ -14,6 +14,10 @@ OUTPUTS = "application/vnd.sense7.outputs+json"
 """MIME type under which a build's kernel gives, beside a page's HTML, the outputs of any other kernel."""
 
 
+DRAWING = "drawing"
+"""Key in a picture's metadata: the digest of the SVG that it shows, by which an equal picture is left as it is."""
+
+
 def output(data: Mapping[str, str], metadata: Mapping | None = None) -> dict:
     """One output: contents by MIME type, and what is said of them."""
     return {"data": dict(data), "metadata": dict(metadata or {})}

@@ -281,9 +281,10 @@ def test_the_library_is_installed_below_the_parameters_only_where_it_is_missing(
     assert shell.run_cell(code[1]).success
 
 
-def notebook_with(picture, text="a", library="matplotlib 3.11"):
+def notebook_with(picture, text="a", library="matplotlib 3.11", drawing="svg"):
     data = {"image/png": picture, "text/plain": text}
-    cell = {"cell_type": "code", "outputs": [{"data": data, "metadata": {}}], "source": "x"}
+    output = {"data": data, "metadata": {"image/png": {"drawing": drawing}}}
+    cell = {"cell_type": "code", "outputs": [output], "source": "x"}
     metadata = {"sense7": {"derived": cells_digest([cell]), "pictures": library}}
     return json.dumps({"cells": [cell], "metadata": metadata})
 
@@ -292,12 +293,13 @@ def notebook_with(picture, text="a", library="matplotlib 3.11"):
     ("derived", "is_written"),
     [
         (notebook_with("aaaa"), False),
-        (notebook_with("bbbb"), True),
+        (notebook_with("bbbb", drawing="other"), True),
+        (notebook_with("bbbb"), False),
         (notebook_with("bbbb", library="matplotlib 4"), False),
         (notebook_with("bbbb", "b", library="matplotlib 4"), True),
     ],
 )
-def test_a_picture_is_written_again_where_the_same_library_draws_it_otherwise(
+def test_a_picture_is_written_again_where_the_same_library_makes_another_drawing(
     tmp_path, derived, is_written
 ):
     path = tmp_path / "01-a.ipynb"

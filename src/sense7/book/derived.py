@@ -42,6 +42,7 @@ from sense7.book.notebooks import (
 from sense7.book.pages import banner
 from sense7.errors import BuildError
 from sense7.files import read_json, write_whole
+from sense7.outputs import DRAWING
 
 _PICTURES = "pictures"
 """In a notebook's metadata: what drew its pictures."""
@@ -440,9 +441,14 @@ def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
         if present == text:
             continue
         if same_but_pictures(present, text):
-            # Pictures that other libraries drew are not compared.
-            drawn_by = json.loads(present)["metadata"][DECLARED].get(_PICTURES)
-            if drawn_by not in (None, json.loads(text)["metadata"][DECLARED].get(_PICTURES)):
+            # Pictures that other libraries drew are not compared, nor those of equal drawings: a processor may turn
+            # one dot.
+            present_node = json.loads(present)
+            node = json.loads(text)
+            drawn_by = present_node["metadata"][DECLARED].get(_PICTURES)
+            is_same_library = drawn_by in (None, node["metadata"][DECLARED].get(_PICTURES))
+            drawings = _drawings(node)
+            if not is_same_library or (drawings and drawings == _drawings(present_node)):
                 continue
         write_whole(path, text, replace=True)
         written.append(path)
@@ -454,6 +460,15 @@ def same_but_pictures(first: str, second: str) -> bool:
     return _without_pictures(first) == _without_pictures(second)
 
 
+def _drawings(node: Mapping) -> list[str]:
+    """Digests of the SVGs whose pictures a notebook holds, in their order."""
+    digests = []
+    for cell in node["cells"]:
+        for output in cell.get("outputs", ()):
+            digests.append(output.get("metadata", {}).get("image/png", {}).get(DRAWING))
+    return list(filter(None, digests))
+
+
 def _without_pictures(text: str) -> object:
     try:
         node = json.loads(text)
@@ -462,6 +477,7 @@ def _without_pictures(text: str) -> object:
             for output in cell.get("outputs", ()):
                 if "image/png" in output.get("data", {}):
                     output["data"]["image/png"] = ""
+                    output["metadata"].get("image/png", {}).pop(DRAWING, None)
     except (ValueError, LookupError, TypeError, AttributeError):
         return text
     return node

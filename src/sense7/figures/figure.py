@@ -27,7 +27,7 @@ from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
 from sense7.figures.source import GRAY, INK, OWN, Shown, Source, Sources
 from sense7.files import digest_of, not_written, replacing, write_whole
-from sense7.outputs import output, show
+from sense7.outputs import DRAWING, output, show
 from sense7.tables import NO_MATH, caption_output
 from sense7.terminal import count_of, plain, plain_lines
 
@@ -236,9 +236,13 @@ class Figure:
         )
         return f"{self.svg()}{hidden}"
 
+    @cached_property
+    def _wide_svg(self) -> str:
+        return self._svg_of(self._wide)
+
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's color."""
-        return self._svg_of(self._wide)
+        return self._wide_svg
 
     def html(self, above: str = "", below: str = "", css: str = "") -> str:
         """Figure, caption and link to the data as one HTML element, with what belongs before and after the drawing."""
@@ -318,7 +322,8 @@ class Figure:
         picture.save(small, format="png", optimize=True)
         content = base64.b64encode(small.getvalue()).decode()
         picture_output = output(
-            {"image/png": content, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
+            {"image/png": content, "text/plain": repr(self)},
+            {"image/png": {"alt": self.alt, DRAWING: digest_of(self.svg().encode())[:12]}},
         )
         return [picture_output, caption_output(self.caption)]
 
