@@ -21,7 +21,7 @@ from sense7.findings.robustness import HEADLINES, specifications
 from sense7.sources import Provenance
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
-from sense7.tables import VERDICT_MARKS, Sentence
+from sense7.tables import Sentence
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook.xlsx import Sheet
 
@@ -77,15 +77,10 @@ SCORES = pd.DataFrame(
     {"by <b>one": [1.0, 5, 3], "by the other": [2.0, 5, 1], "corpus": HOSTILE[:3]}
 )
 BOXES = pd.DataFrame({"text": HOSTILE[:2], "note": ["", HOSTILE[1]]})
-TILES = pd.DataFrame(
-    [(*HOSTILE[:1], HOSTILE[2], "not seen", ""), (HOSTILE[1], HOSTILE[3], "seen here too", "0.5")],
-    columns=["row", "column", "verdict", "text"],
-)
 CONFUSION = pd.DataFrame(
     np.arange(25).reshape(5, 5) * (np.arange(5) > 0)[:, None], range(1, 6), range(1, 6)
 )
 CORRELATIONS = [[1, np.nan, -0.001], [np.nan, 1, 0.5], [-0.001, 0.5, 1]]
-MARKS = {verdict: mark for verdict, (_, mark) in VERDICT_MARKS.items()}
 ALPHA = {"alpha": multiverse_of([0.3, 0.1], "alpha")}
 OVER = {"label": "share", "across": "turn"}
 
@@ -109,8 +104,7 @@ DRAWN = {
     "correlations": lambda: figures.heat_map(
         pd.DataFrame(CORRELATIONS, HOSTILE[:3], HOSTILE[:3]), label="r", **TITLED
     ),
-    "confusion": lambda: figures.confusion_matrix(CONFUSION, **TITLED),
-    "verdicts": lambda: figures.verdict_map(TILES, marks=MARKS, **TITLED),
+    "confusion": lambda: figures.heat_map(CONFUSION, label="judged", shares_of_rows=True, **TITLED),
     "levels": lambda: figures.level_distribution(LEVELS, **TITLED),
     "lengths": lambda: figures.distributions(
         {HOSTILE[0]: LENGTHS, "none": LENGTHS[:0]}, label="length", **TITLED
@@ -129,8 +123,7 @@ IN_WORDS = {
     "calibration": "4: 3.50 (0.40 to 0.60)",
     "counts": "$\\frac{1}$: a & b -- c 600, {value}`x` 7",
     "correlations": "<script>alert(1)</script>: a & b -- c 0.00",
-    "confusion": "Rated 2 poor: judged 1 5 (14%), 2 6 (17%)",
-    "verdicts": "$\\frac{1}$: {value}`x` 0.5 seen here too",
+    "confusion": "2: 1 5 (14%), 2 6 (17%)",
     "levels": "$\\frac{1}$: very poor 10%",
     "lengths": "a & b -- c: median 6.5, quartiles 4.25 and 8.75, n = 4",
     "people": "2.67 to 4.08",
@@ -222,8 +215,7 @@ def test_names_stand_in_both_drawings_as_they_are(kind):
         (lambda: figures.ratings_by_participant(RATED[:0], **TITLED), "participants"),
         (lambda: figures.reliability_diagram(missing([1]), **TITLED), "never asked"),
         (lambda: figures.flow(BOXES[:0], **TITLED), "x"),
-        (lambda: figures.verdict_map(TILES[:0], marks={}, **TITLED), "x"),
-        (lambda: figures.confusion_matrix(CONFUSION * 0, **TITLED), "confusion matrix"),
+        (lambda: figures.heat_map(CONFUSION * 0, label="it", shares_of_rows=True, **TITLED), "it"),
         (lambda: curve_of([np.nan]), "alert(1)"),
         (lambda: figures.specification_shares({"alpha": multiverse_of([np.nan], "alpha")}, {}, **COMMON), "variants"),
     ],

@@ -13,7 +13,7 @@ from sense7.figures.estimates import (
 )
 from sense7.figures.figure import Download, Figure, range_of
 from sense7.figures.flow import flow
-from sense7.figures.matrices import confusion_matrix, heat_map, verdict_map
+from sense7.figures.matrices import heat_map
 from sense7.figures.scatter import ratings_by_participant, score_pairs
 from sense7.figures.source import (
     DEFINITIONS,
@@ -36,7 +36,6 @@ __all__ = [
     "Figure",
     "Source",
     "bars",
-    "confusion_matrix",
     "decided",
     "distributions",
     "flow",
@@ -57,5 +56,4 @@ __all__ = [
     "specification_curve",
     "specification_shares",
     "specification_table",
-    "verdict_map",
 ]

@@ -294,7 +294,9 @@ class Figure:
         if width_cm is not None:
             if width_cm < 6:
                 raise UserError(f"A figure is at least 6 cm wide; got width_cm={width_cm:g}.")
-            label = "" if self.source.word == OWN else self.source.label
+            label = self.source.label
+            if self.source.word == OWN:
+                label = ""
             drawing = self._laid_out(width_cm / 2.54, "", label)
         try:
             if ending == ".csv":
@@ -369,7 +371,9 @@ def figure_of(
         labels = [row_source.label for row_source in row_sources]
     data = data.copy()
     data.insert(data.shape[1], "data", labels, allow_duplicates=True)
-    heading = title if title.endswith("?") else f"{title}."
+    heading = title
+    if not title.endswith("?"):
+        heading = f"{title}."
     return make(
         draw, name, title, f"{heading} {alt} {sources.label}.", caption, data, sources, **more
     )

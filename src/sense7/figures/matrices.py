@@ -1,6 +1,4 @@
-"""Matrices: numbers on shades, a judge's levels against those of people, and verdicts."""
-
-from collections.abc import Iterable, Mapping
+"""Matrices: numbers on shades."""
 
 import numpy as np
 import pandas as pd
@@ -17,9 +15,8 @@ from sense7.figures.figure import (
     new_axes,
     wrapped,
 )
-from sense7.figures.source import INK, Shown, Sources, main_color
+from sense7.figures.source import INK, Shown, main_color
 from sense7.tables import Sentence
-from sense7.taxonomy import LEVELS
 
 
 def _ink_on(colours: np.ndarray) -> np.ndarray:
@@ -31,44 +28,15 @@ def _ink_on(colours: np.ndarray) -> np.ndarray:
     return np.where(luminances > halfway, "#000000", "#ffffff")
 
 
-def _draw_cells(numbers: pd.DataFrame, texts: np.ndarray, color: str, width: float, row: float):
-    """Draw shaded cells of a height with their texts, empty where there is no number, and name rows and columns."""
-    row_names = [wrapped(drawn(name, 40), 0.25 * width) for name in numbers.index]
-    height = 0.9 + max(row, 1.15 * LINE * lines_of(row_names)) * len(numbers)
-    column_names, height_of_names = _column_names(numbers.columns, width)
-    drawing, axes = new_axes(width, height + height_of_names)
-
-    values = numbers.to_numpy(dtype=float)
-    low = min(0, np.nanmin(values))
-    lightest_to_darkest = LinearSegmentedColormap.from_list("shades", ["#f4f4f4", color])
-    shades = lightest_to_darkest((values - low) / max(np.nanmax(values) - low, 1e-9))
-    inks = _ink_on(shades)
-    for y, x in np.argwhere(np.isfinite(values)):
-        corner = (x - 0.48, y - 0.46)
-        axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=shades[y, x]))
-        look = {"ha": "center", "va": "center", "fontsize": 9}
-        axes.text(x, y, texts[y, x], color=inks[y, x], **look)
-    axes.set_xticks(range(numbers.shape[1]), column_names, rotation=90 * (height_of_names > 0))
-    axes.set_xlim(-0.5, numbers.shape[1] - 0.5)
-    name_rows(axes, row_names)
-    axes.set(xlabel=drawn(numbers.columns.name or ""), ylabel=drawn(numbers.index.name or ""))
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
-    return drawing, axes
-
-
-def _column_names(names: Iterable, width: float) -> tuple[list[str], float]:
-    """Names of columns as they are drawn, and the height that they need where there is room for them only upright."""
-    texts = [drawn(name, 30) for name in names]
-    room = 0.6 * width / len(texts)
-    if max(len(word) for word in " ".join(texts).split()) < 12 * room:
-        return [wrapped(text, room) for text in texts], 0.0
-    return texts, 0.08 * max(len(text) for text in texts)
-
-
 def heat_map(
-    matrix: pd.DataFrame, *, name: str, title: str, label: str, caption: str, source: Shown = None
+    matrix: pd.DataFrame,
+    *,
+    name: str,
+    title: str,
+    label: str,
+    caption: str,
+    shares_of_rows: bool = False,
+    source: Shown = None,
 ) -> Figure | Sentence:
     """A matrix of correlations, counts or means as shaded cells with the numbers in them.
 
@@ -81,162 +49,80 @@ def heat_map(
         As for :func:`sense7.figures.forest`.
     label : str
         What the numbers are.
+    shares_of_rows : bool
+        Whether counts are shaded by their shares of the row, which stand below them, and the diagonal is framed: of a
+        judge's levels against those of people.
 
     Returns
     -------
     Figure or Sentence
         A sentence if there is not one number.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame([[3, 1], [0, 4]], index=["good", "poor"], columns=["good", "poor"])
+    >>> figure = heat_map(counts, name="x", title="T", label="judged", caption="n = 8", shares_of_rows=True)
+    >>> figure.alt.partition(" Source")[0]
+    'T. judged. good: good 3 (75%), poor 1 (25%); poor: good 0 (0%), poor 4 (100%).'
     """
     is_square = matrix.index.equals(matrix.columns)
-    cells = matrix
-    if is_square:
-        cells = matrix.mask(np.eye(len(matrix), dtype=bool))
-    numbers = cells.astype(float)
-    if not np.isfinite(numbers.to_numpy()).any():
+    numbers = matrix.astype(float)
+    texts = matrix.map("{:z.2f}".format)
+    if all(column_type.kind in "iu" for column_type in matrix.dtypes):
+        texts = matrix.map("{:,.0f}".format)
+    if shares_of_rows:
+        totals = matrix.sum(axis=1)
+        numbers = numbers.div(totals.where(totals > 0), axis=0)
+        texts += "\n(" + numbers.map("{:.0%}".format) + ")"
+    elif is_square:
+        numbers = numbers.mask(np.eye(len(matrix), dtype=bool))
+    values = numbers.to_numpy()
+    if not np.isfinite(values).any():
         return Sentence(f"No figure of {label}: no number is there to show.")
-    number_format = "{:z.2f}"
-    if all(column_type.kind in "iu" for column_type in cells.dtypes):
-        number_format = "{:,.0f}"
-    texts = numbers.map(number_format.format)
+    low = min(0, np.nanmin(values))
+    lightest_to_darkest = LinearSegmentedColormap.from_list(
+        "shades", ["#f4f4f4", main_color(source)]
+    )
+    shades = lightest_to_darkest((values - low) / max(np.nanmax(values) - low, 1e-9))
+    inks = _ink_on(shades)
 
     def draw(width: float):
-        drawing, axes = _draw_cells(numbers, texts.to_numpy(), main_color(source), width, 0.38)
+        row_names = [wrapped(drawn(row, 40), 0.25 * width) for row in matrix.index]
+        column_names = [drawn(column, 30) for column in matrix.columns]
+        room = 0.6 * width / len(column_names)
+        rotation = 0
+        height = 0.9 + max(0.4, 1.15 * LINE * lines_of(row_names)) * len(matrix)
+        if max(len(word) for word in " ".join(column_names).split()) < 12 * room:
+            column_names = [wrapped(column, room) for column in column_names]
+        else:
+            rotation = 90
+            height += 0.08 * max(len(column) for column in column_names)
+        drawing, axes = new_axes(width, height)
+        for y, x in np.argwhere(np.isfinite(values)):
+            look = {"facecolor": shades[y, x]}
+            if shares_of_rows and is_square and x == y:
+                look["edgecolor"] = INK
+            axes.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, **look))
+            look = {"ha": "center", "va": "center", "fontsize": 9, "color": inks[y, x]}
+            axes.text(x, y, texts.iloc[y, x], **look)
+        axes.set_xticks(range(len(column_names)), column_names, rotation=rotation)
+        axes.set_xlim(-0.5, len(column_names) - 0.5)
+        name_rows(axes, row_names)
+        axes.set(xlabel=drawn(matrix.columns.name or ""), ylabel=drawn(matrix.index.name or ""))
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
         axes.set_title(wrapped(label, 0.6 * width), fontsize=10, loc="left")
         return drawing
 
     parts = []
-    for index, row in enumerate(numbers.index):
-        columns = numbers.columns
-        if is_square:  # each pair once
-            columns = columns[index + 1 :]
-        cells_in_words = [
-            f"{column} {texts.loc[row, column]}"
-            for column in columns
-            if np.isfinite(numbers.loc[row, column])
-        ]
-        if cells_in_words:
-            parts.append(f"{row}: {', '.join(cells_in_words)}")
+    for y, row in enumerate(matrix.index):
+        cells = []
+        for x, column in enumerate(matrix.columns):
+            is_second = is_square and x < y and not shares_of_rows  # of a pair
+            if np.isfinite(values[y, x]) and not is_second:
+                cells.append(f"{column} {texts.iloc[y, x]}".replace("\n", " "))
+        if cells:
+            parts.append(f"{row}: {', '.join(cells)}")
     alt = f"{label}. {'; '.join(parts)}."
     return figure_of(draw, name, title, alt, caption, matrix, source)
-
-
-def confusion_matrix(
-    counts: pd.DataFrame, *, name: str, title: str, caption: str, source: Shown = None
-) -> Figure | Sentence:
-    """A judge's levels against those of people: how often each pair occurs, and its share of the people's level.
-
-    Parameters
-    ----------
-    counts : DataFrame
-        One row per level of the people's ratings, one column per level of the judge, both 1 to 5; whole numbers.
-    name, title, caption, source
-        As for :func:`sense7.figures.forest`.
-
-    Returns
-    -------
-    Figure or Sentence
-        A sentence if nothing was predicted. A level that no conversation has is an empty row.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame([[3, 1], [0, 4]], index=[4, 5], columns=[4, 5])
-    >>> figure = confusion_matrix(counts, name="x", title="It is often right", caption="n = 8")
-    >>> figure.alt.partition(" Source")[0]
-    'It is often right. Rated 4 good: judged 4 3 (75%), 5 1 (25%). Rated 5 very good: judged 4 0 (0%), 5 4 (100%).'
-    """
-    if counts.to_numpy().sum() == 0:
-        return Sentence("No confusion matrix: nothing was predicted.")
-    totals = counts.sum(axis=1)
-    shares = counts.div(totals.where(totals > 0), axis=0)
-    texts = counts.map("{:,}".format) + "\n" + shares.map("{:.0%}".format)
-    parts = []
-    for level in counts.index[totals > 0]:
-        in_words = []
-        for judged, text in texts.loc[level].items():
-            in_words.append(f"{judged} {text.replace(chr(10), ' (')})")
-        parts.append(f"Rated {level} {LEVELS[level - 1]}: judged {', '.join(in_words)}.")
-
-    def draw(width: float):
-        names = {level: f"{level} {LEVELS[level - 1]}" for level in range(1, 6)}
-        cells = shares.rename(index=names, columns=names)
-        cells.index.name = "level of the person's rating"
-        cells.columns.name = "level of the judge's score"
-        drawing, axes = _draw_cells(cells, texts.to_numpy(), main_color(source), width, 0.46)
-        for diagonal in set(counts.index) & set(counts.columns):  # where both agree
-            x = list(counts.columns).index(diagonal) - 0.5
-            y = list(counts.index).index(diagonal) - 0.5
-            axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=INK, linewidth=1.5))
-        axes.set_title("predictions, and % of the person's level", fontsize=10, loc="left")
-        return drawing
-
-    data = counts.rename_axis(index="rated", columns=None)
-    return figure_of(draw, name, title, " ".join(parts), caption, data, source)
-
-
-def verdict_map(
-    cells: pd.DataFrame,
-    *,
-    name: str,
-    title: str,
-    caption: str,
-    marks: Mapping[str, str],
-    source: Shown = None,
-) -> Figure | Sentence:
-    """One row for each question, one column for each data set, and in it the mark of the verdict.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        One row per verdict: row and column (texts, in the order in which they are to stand), verdict (one of
-        ``marks``), and text (stands in the cell after its mark; "" for nothing).
-    name, title, caption
-        As for :func:`sense7.figures.forest`.
-    marks : mapping of str -> str
-        Verdict -> its mark; the drawing says in words what each means.
-    source : Study, Source, or mapping of column -> one of these, optional
-        As for :func:`sense7.figures.forest`; a mark has the color of its column.
-
-    Returns
-    -------
-    Figure or Sentence
-        A sentence if there is no cell.
-    """
-    if cells.empty:
-        return Sentence(f"No figure {name}: there is nothing to show.")
-    sources = Sources.of(source)
-    rows = list(dict.fromkeys(cells["row"]))
-    columns = list(dict.fromkeys(cells["column"]))
-    verdicts = [verdict for verdict in marks if (cells["verdict"] == verdict).any()]
-    legend = "   ".join(f"{marks[verdict]} {verdict}".strip() for verdict in verdicts)
-
-    def draw(width: float):
-        row_names = [wrapped(drawn(row, 80), 0.36 * width) for row in rows]
-        column_names, height_of_names = _column_names(columns, width)
-        meaning = wrapped(legend, 0.6 * width)
-        height = 0.6 + height_of_names + LINE * (lines_of(column_names) + lines_of([meaning]))
-        drawing, axes = new_axes(width, height + len(rows) * (0.06 + LINE * lines_of(row_names)))
-        for cell in cells.to_dict("records"):
-            text = f"{marks[cell['verdict']]} {drawn(cell['text'], 24)}".strip()
-            color = sources.source(cell["column"]).colors[0]
-            center = (columns.index(cell["column"]), rows.index(cell["row"]))
-            look = {"weight": "bold", "ha": "center", "va": "center", "fontsize": 9}
-            axes.text(*center, text, color=color, **look)
-        axes.xaxis.tick_top()
-        axes.set_xticks(range(len(columns)), column_names, rotation=90 * (height_of_names > 0))
-        axes.set_xlim(-0.5, len(columns) - 0.5)
-        name_rows(axes, row_names)
-        axes.set_xlabel(meaning)
-        axes.grid(visible=True, axis="y")
-        axes.grid(visible=False, axis="x")
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-        return drawing
-
-    parts = []
-    for row, of_row in cells.groupby("row", sort=False):
-        of_row = of_row["column"] + " " + of_row["text"] + " " + of_row["verdict"]  # noqa: PLW2901
-        parts.append(f"{row}: {', '.join(of_row.str.replace('  ', ' '))}")
-    row_sources = [sources.source(column) for column in cells["column"]]
-    data = cells[["row", "column", "verdict", "text"]].set_index("row")
-    alt = f"{'; '.join(parts)}."
-    return figure_of(draw, name, title, alt, caption, data, source, row_sources=row_sources)

@@ -219,15 +219,15 @@ def specification_curve(
     rows = []
     for number, row in table.iterrows():
         options = [options.index(row[choice]) for choice, options in headline.choices.items()]
-        estimate, low, high = (
-            _rounded_or_none(row[column]) for column in ("estimate", "low", "high")
-        )
+        numbers = []
+        for column in ("estimate", "low", "high"):
+            numbers.append(rounded(row[column]) if np.isfinite(row[column]) else None)
         result = _result(row, headline.unit)
         position = position_of.get(number)
         rank = ""
         if position is not None:
-            rank = f"{_rank(position + 1, len(estimated))} of {len(estimated)}"
-        rows.append([options, estimate, low, high, int(row["n"]), result, position, rank])
+            rank = f"number {position + 1} of {len(estimated)} from the lowest"
+        rows.append([options, *numbers, int(row["n"]), result, position, rank])
 
     choices = []
     for choice, options in headline.choices.items():
@@ -253,12 +253,7 @@ def specification_curve(
     alt += f"could be computed: from {lowest} to {highest}, median {median}"
     if default_estimate is not None:
         alt += f"; main analysis {default_result}"
-    medians = []
-    for choice in headline.choices:
-        for option, estimates_of_option in estimated.groupby(choice, sort=False)["estimate"]:
-            median = format_number(float(estimates_of_option.median()), headline.unit)
-            medians.append(f"{choice} {option} {median}")
-    alt += f". Medians by option: {'; '.join(medians)}."
+    alt += "."
     caption = (
         "Each dot is one way to run the analysis, with its interval; the vertical line is the chosen one. "
         f"n = {range_of(estimated['n'])}; {caption}"
@@ -287,24 +282,6 @@ def specification_curve(
         content=content,
         options=options,
     )
-
-
-def _rank(number: int, count: int) -> str:
-    """Which of the estimates one is, from the smallest: smallest, 2nd smallest, 3rd smallest, ..., largest."""
-    if number == 1:
-        return "smallest"
-    if number == count:
-        return "largest"
-    ending = "th"
-    if number % 100 not in (11, 12, 13):
-        ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending} smallest"
-
-
-def _rounded_or_none(number: float) -> float | None:
-    if np.isfinite(number):
-        return rounded(number)
-    return None
 
 
 def _reference(headline: Headline, published: float | None) -> tuple[float | None, str]:
