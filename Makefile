@@ -101,7 +101,7 @@ format: setup ## put code into the project's style
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: bench
-bench: setup ## measure against what a user would use otherwise (hours); ONLY=reading,check for some
+bench: setup ## measure against the last release (twenty minutes, quiet machine); ONLY=reading,check for some
 	@$(BIN)/python evidence/bench.py $${MAKE_ONLY:+--only "$$MAKE_ONLY"}
 
 .PHONY: coverage

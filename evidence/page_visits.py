@@ -7,8 +7,6 @@ server packs them, and nothing is kept from an earlier visit.
 import gzip
 import mimetypes
 import shutil
-import subprocess
-import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -91,15 +89,6 @@ def visit(browser, folder: Path, file: str) -> dict[str, float]:
         context.close()
         server.shutdown()
     return seen | {"kilobytes": sum(sizes) / 1000, "requests": len(sizes)}
-
-
-def stock_pages(folder: Path) -> Path:
-    """The book that `jupyter-book create` makes, built as it is; gives the folder of its pages."""
-    shutil.rmtree(folder, ignore_errors=True)
-    for command in (["create", folder], ["build", folder]):
-        run = [Path(sys.executable).with_name("jupyter-book"), *command]
-        subprocess.run(run, check=True, capture_output=True)  # noqa: S603 - ours
-    return folder / "_build" / "html"
 
 
 def visits_in_turn(pages: dict[str, tuple[Path, str]], times: int) -> dict[str, list[dict]]:

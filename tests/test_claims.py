@@ -12,7 +12,7 @@ from helpers import naming
 from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import claims
-from sense7.book.pages import banner
+from sense7.book.words import banner
 from sense7.errors import UserError
 from sense7.expected import (
     PUT_IN_COUNTS,

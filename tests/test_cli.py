@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from helpers import naming
-from sense7.book import rerun as rerun_module
+from sense7.book import again
+from sense7.book.again import Rerun
 from sense7.book.editions import FORMAT, write_manifest
-from sense7.book.rerun import Rerun
 from sense7.judge.scores.judges import ABSENT
 from sense7.record import Recorder
 from sense7.workbook import read_sheets
@@ -177,7 +177,7 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     assert recorded
     assert all(value["key"] in shown for value in recorded)
     done = Rerun("00-taxonomy", "", *(Path(line) for line in reversed(lines[-2:])))
-    monkeypatch.setattr(rerun_module, "rerun", lambda *given, **options: done)
+    monkeypatch.setattr(again, "rerun", lambda *given, **options: done)
     assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
 
 
@@ -190,7 +190,7 @@ def test_a_run_without_predictions_says_once_how_to_make_and_to_give_them(
     for key in ("judge_accuracy", "judge_macro_f1"):
         record.value(key, reason=ABSENT, **missing)
     done = Rerun("12-judge", "", tmp_path / "12-judge.executed.ipynb", results)
-    monkeypatch.setattr(rerun_module, "rerun", lambda *given, **options: done)
+    monkeypatch.setattr(again, "rerun", lambda *given, **options: done)
     said = call("run", "12", "-q").stderr
     assert said.count(ABSENT) == 1
     assert "sense7 judge run" in said

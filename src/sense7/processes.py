@@ -4,6 +4,7 @@ A kernel that runs a notebook computes the same on every run, and no program but
 """
 
 import os
+from collections.abc import Mapping
 
 OWN_KEY, OPENAI_KEY = "SENSE7_JUDGE_KEY", "OPENAI_API_KEY"
 KEYS = frozenset({OWN_KEY, OPENAI_KEY})
@@ -23,6 +24,6 @@ NO_MEMORY = (
 )
 
 
-def without_keys() -> dict[str, str]:
-    """Give the environment without a judge's key, for all that asks no judge, such as the notebooks of a book."""
-    return {name: value for name, value in os.environ.items() if name not in KEYS}
+def without_keys(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Give an environment without a judge's key, for all that asks no judge, such as the notebooks of a book."""
+    return {name: value for name, value in environment.items() if name not in KEYS}

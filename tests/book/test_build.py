@@ -27,7 +27,7 @@ from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
 from sense7.book.editions import require_same_source, write_manifest
 from sense7.book.inputs import configuration, declared_configuration, edition_name, resolve_inputs
-from sense7.book.pages import banner as banner_of
+from sense7.book.words import banner as banner_of
 from sense7.errors import BuildError
 from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
@@ -137,7 +137,7 @@ def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chose
         str(built.root / "data" / SHARED_FILE), name="other", predictions=edition / "predictions"
     )
     assert [path.parent for path in inputs.predictions] == [edition / "predictions"]
-    assert "predictions" in inputs.jobs["01-a"].beside
+    assert "predictions" in inputs.jobs["01-a"].parts
 
 
 DATA = ROOT / "data"
@@ -164,7 +164,7 @@ def test_the_simulated_judge_s_parameters_are_for_its_own_predictions_alone(tmp_
     """Else a user's judge would be recovered or missed by what is expected of another."""
     study = load("synthetic")
     shipped = sorted((DATA / "synthetic_judge").iterdir())
-    whole = build.read_inputs(resolve_inputs("synthetic"), False, print)[0]
+    whole = build.read_contents(resolve_inputs("synthetic"))
     assert whole.simulated_judge == DEFAULT_JUDGE.as_dict()
     others = tmp_path / "others"
     others.mkdir()
@@ -185,7 +185,7 @@ def test_the_simulated_judge_s_parameters_are_for_its_own_predictions_alone(tmp_
     ):
         given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})
         vars(given)["predictions"] = judged
-        found = build.read_inputs(given, False, print)[0].simulated_judge
+        found = build.read_contents(given).simulated_judge
         assert (found is not None) is is_simulated
 
 
@@ -266,19 +266,30 @@ def test_a_table_of_contents_that_cannot_be_read_is_named_before_anything_runs(c
     assert not (checkout.editions / "mine").exists()
 
 
-@pytest.mark.parametrize("server", [None, "https://github.com", "https://forge.example.org"])
-def test_pages_lead_to_the_repository_whose_workflow_builds_them_and_code_comes_from_the_declared_one(
-    checkout, monkeypatch, server
+@pytest.mark.parametrize(
+    ("server", "provider"),
+    [
+        (None, "github"),
+        ("https://github.com", "github"),
+        ("https://gitlab.com", "gitlab"),
+        ("https://codeberg.org", None),
+        ("https://github.example.org", None),
+    ],
+)
+def test_pages_lead_to_the_repository_whose_workflow_builds_them(
+    checkout, monkeypatch, server, provider
 ):
-    declared = configuration(checkout.root)
+    """Code comes from the declared one; where the theme has no addresses, there are no buttons."""
+    declared = declared_configuration(checkout.root)
     monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
     monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
     if server:
         monkeypatch.setenv("GITHUB_SERVER_URL", server)
-    assert (
-        configuration(checkout.root)["repository"]["url"]
-        == f"{server or 'https://github.com'}/me/mine"
-    )
+    config = configuration(checkout.root)
+    options = config["sphinx"]["config"]["html_theme_options"]
+    assert config["repository"]["url"] == f"{server or 'https://github.com'}/me/mine"
+    assert options.get("repository_provider") == provider
+    assert options["use_source_button"] is bool(provider)
     assert declared_configuration(checkout.root) == declared
 
 
@@ -286,18 +297,18 @@ def test_pages_lead_to_the_repository_whose_workflow_builds_them_and_code_comes_
 
 
 def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last(
-    tmp_path, monkeypatch
+    checkout, monkeypatch
 ):
-    editions, cache = tmp_path / "editions", tmp_path / "cache"
+    inputs = resolve_inputs(str(checkout.book().root / "mine.xlsx"))
     for age, name in enumerate([f"{UNFINISHED}x", "newest", "newer", "oldest"]):
-        (cache / name).mkdir(parents=True)
-        os.utime(cache / name, (10**9 - age, 10**9 - age))
+        (inputs.cache / name).mkdir(parents=True)
+        os.utime(inputs.cache / name, (10**9 - age, 10**9 - age))
     monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
     said = []
-    with build.alone(editions / "x", cache, said.append) as waited:
-        assert (waited, said) == (False, [])
-        assert hidden(cache) == []
-        assert visible(cache) == ["newer", "newest"]
+    with build.build_lock(inputs, said.append):
+        assert said == []
+        assert hidden(inputs.cache) == []
+        assert visible(inputs.cache) == ["newer", "newest"]
 
 
 def test_a_place_that_cannot_be_written_is_named(checkout):
@@ -336,7 +347,7 @@ def test_roles_show_texts_as_they_are(edition):
 
 def read_when(checkout):
     """When Sphinx last read each page."""
-    folder = checkout.root / "_build" / "pages" / SHARED_NAME / "pages" / "_build" / ".doctrees"
+    folder = checkout.root / "_build" / "pages" / SHARED_NAME / ".doctrees"
     return {
         str(path.relative_to(folder).with_suffix("")): path.stat().st_mtime_ns
         for path in folder.rglob("*.doctree")
@@ -368,11 +379,10 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     command = checkout.shared_book()
     shutil.copytree(built.root / "_build" / "cache", checkout.root / "_build" / "cache")
     assert build_again(checkout)[0] == [], "what was executed for a book is there for another"
-    first, good = built.bytes(SHARED_NAME), checkout.bytes(SHARED_NAME)
+    first = built.bytes(SHARED_NAME)
+    good = checkout.bytes(SHARED_NAME)
     assert first.keys() == good.keys()
-    assert [name for name in first if first[name] != good[name]] == [], (
-        "two cold builds are equal to the byte"
-    )
+    assert [name for name in first if first[name] != good[name]] == []
     assert hidden(checkout.editions) == []
 
     # Nothing changed, wherever the command is given, and though the list of editions was lost.
@@ -465,44 +475,24 @@ def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
     assert own.bytes(SHARED_NAME) == good
 
 
-def test_a_second_build_waits_and_says_for_whom(tmp_path):
+def test_a_second_build_waits_and_says_for_whom(checkout):
     """Both end well: tests/faults/test_interrupted_build.py."""
-    editions, said, waited = tmp_path / "editions", [], []
+    inputs = resolve_inputs(str(checkout.book().root / "mine.xlsx"))
+    said = []
+    waited = []
 
     def second():
-        with build.alone(editions / "two", tmp_path / "cache", said.append) as one:
-            waited.append(one)
+        with build.build_lock(inputs, said.append):
+            waited.append(True)
 
     thread = threading.Thread(target=second)
-    with build.alone(editions / "one", tmp_path / "cache", said.append) as first:
+    with build.build_lock(inputs, said.append):
         thread.start()
         interrupting.until(lambda: bool(said))
-        assert (first, waited) == (False, [])
+        assert waited == []
     thread.join()
     assert waited == [True]
-    (message,) = said
-    naming.check(message, "one", os.getpid())
-
-
-def test_a_warning_ends_a_build_though_jupyter_book_ends_with_0(tmp_path, monkeypatch):
-    warning = "notebooks/03-reliability.md:7: WARNING: no such page"
-    for stand_in in ("jupyter_book", "jupyter_book/cli", "myst_nb"):
-        (tmp_path / stand_in).mkdir()
-        (tmp_path / stand_in / "__init__.py").touch()
-    main = f"def main():\n    print({warning!r})\n"
-    (tmp_path / "jupyter_book" / "cli" / "main.py").write_text(main)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    kept = tmp_path / "kept"
-    (kept / "stage").mkdir(parents=True)
-    index = kept / "pages" / "_build" / "html" / "index.html"
-    index.parent.mkdir(parents=True)
-    index.touch()
-    config = {"sphinx": {"config": {"extensions": []}}}
-    with (
-        pages_module.jupyter_book_waiting(config, kept) as jupyter_book,
-        pytest.raises(BuildError, match=re.escape(warning)),
-    ):
-        jupyter_book(list)
+    naming.check(said[0], "mine", os.getpid())
 
 
 @pytest.mark.parametrize(
@@ -543,13 +533,8 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(own, ends):
     assert own.bytes(SHARED_NAME) == good
     assert visible(own.editions) == ["editions.js", SHARED_NAME]
     assert len(hidden(own.editions)) == 1
-    with (
-        build.alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print),
-        scratch_folder(own.editions),
-    ):
-        assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), (
-            "but for the one in use"
-        )
+    with scratch_folder(own.editions):
+        assert len(hidden(own.editions)) == 1, "but for the one in use"
 
 
 def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_are_kept(checkout):
@@ -557,7 +542,7 @@ def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_
     checkout.notebook("02-b", recording("02-b", "b"))
     done = checkout.call("build", "mine.xlsx")
     assert (done.returncode, done.stdout) == (1, "")
-    at_once = re.compile(r"  01-a \w+ \(\d of 2\): .*ZeroDivisionError")
+    at_once = re.compile(r"  01-a failed: .*ZeroDivisionError")
     assert any(map(at_once.match, done.stderr.replace("\r", "").splitlines()))
     failed = checkout.root / "_build" / "failed" / "01-a.ipynb"
     message = done.stderr.partition("sense7: ")[2]

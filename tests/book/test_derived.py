@@ -15,12 +15,12 @@ from sense7.book.derived import (
     derive,
     write_derived,
 )
-from sense7.book.extensions.values import Edition
 from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
     plain_outputs,
 )
+from sense7.book.words import Edition
 from sense7.errors import BuildError
 from sense7.outputs import OUTPUTS
 

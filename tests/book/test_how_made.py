@@ -1,16 +1,13 @@
 """How an edition was made: its commit, what the foot of every page says, and on what more than one page depends."""
 
-import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
 from helpers import naming
-from sense7.book import pages
-from sense7.book.pages import describe
+from sense7.book.words import describe
 from sense7.checkout import commit_of
 
 GIT = shutil.which("git")
@@ -70,6 +67,7 @@ def facts(**given):
         "commit": "c" * 40,
         "changed": False,
         "library": "d" * 64,
+        "released": {},
     }
     return {"file": "<b>.xlsx", "sha256": "a" * 64, "parameters": "seed = 1", "made": told | given}
 
@@ -80,79 +78,6 @@ def text(markup):
     return page.get_text()
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{"changed": True}, {"commit": None, "changed": None}, {}],
-    ids=["changed", "no commit", "committed"],
-)
-def test_what_the_commit_does_not_tell_is_said_and_texts_are_escaped(given):
-    told = " ".join(text(describe(facts(**given))).split())
+def test_a_page_says_how_it_was_made_and_texts_are_escaped():
+    told = " ".join(text(describe(facts())).split())
     naming.check(told, "<b>.xlsx", "a" * 64, "seed = 1", "numpy 2.0")
-
-
-# Pages that are made from what the last ones left: no other than those of a first build, and only where it is safe.
-
-ROOT = Path(__file__).resolve().parents[2]
-# What more than one page depends on
-
-
-def notebook(*prose):
-    cells = [{"cell_type": "markdown", "source": text} for text in prose]
-    return json.dumps({"cells": [*cells, {"cell_type": "code", "source": "# a comment"}]}).encode()
-
-
-def sources(**changes):
-    """What pages are made from, by names that stand for their places."""
-    rehearsal = {"is_set": True}
-    row = {"id": "counted", "rehearsal": rehearsal, "computed": {"key": "a", "estimate": 1}}
-    value = {"key": "a", "notebook": "01-a", "cell": 3, "estimate": 1}
-    given = {
-        "row": row,
-        "value": value,
-        "facts": {"verdicts": "one line", "sha256": "0"},
-        "prose": ["# Title\n\nText."],
-        "code": "1",
-        "page": b"# Front",
-        "expected": b"{}",
-    } | changes
-    return (
-        {
-            "edition/results/01-a.json": json.dumps([given["value"]]).encode(),
-            "edition/ledger.json": json.dumps([given["row"]]).encode(),
-            "edition/data/expected.json": given["expected"],
-            "edition/edition.json": json.dumps(given["facts"]).encode(),
-            "edition/notebooks/01-a.ipynb": given["code"].encode(),
-            "stage/notebooks/01-a.ipynb": notebook(*given["prose"]),
-            "stage/book/index.md": given["page"],
-        },
-        given["facts"],
-        {"title": given.get("title", "Book")},
-    )
-
-
-ROW, VALUE, FACTS = (
-    json.loads(sources()[0][f"edition/{name}.json"])
-    for name in ("ledger", "results/01-a", "edition")
-)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"prose": ["# Another title\n\nText."]},
-        {"prose": ["# Title\n\n## Section\n\nText."]},
-        {"prose": ["# Title\n\n(name)=\nText."]},
-        {"prose": ["# Title\n\nText {cite}`someone`."]},
-        {"value": VALUE[0] | {"cell": 4}},
-        {"value": VALUE[0] | {"notebook": "02-b"}},
-        {"row": ROW[0] | {"rehearsal": {"is_set": False}}},
-        {"row": ROW[0] | {"computed": None}},
-        {"facts": FACTS | {"sha256": "1"}},
-        {"page": b"# Front page"},
-        {"expected": b'{"values": {}}'},
-        {"title": "Another book"},
-    ],
-    ids=str,
-)
-def test_what_other_pages_show_begins_anew(change):
-    assert pages.frame_digest(ROOT, *sources(**change)) != pages.frame_digest(ROOT, *sources())

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7.book.rerun import rerun
+from sense7.book.again import rerun
+from sense7.checkout import Project
 from sense7.loading import load
 from sense7.taxonomy import LEVELS
 from sense7.workbook.reading import STANDARD, write_reading
@@ -80,7 +81,9 @@ def test_what_is_accepted_can_be_built_and_shows_no_path(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     path = pilot(tmp_path / "pilot.xlsx", *sizes)
     load(path)
-    done = rerun(ROOT, notebook, {"data": str(path), "draws": 100}, out=tmp_path / "out.ipynb")
+    done = rerun(
+        Project(ROOT, ROOT), notebook, {"data": str(path), "draws": 100}, out=tmp_path / "out.ipynb"
+    )
     cells = json.loads(done.notebook.read_text("utf-8"))["cells"]
     outputs = json.dumps([cell.get("outputs") for cell in cells])
     for folder in (ROOT, tmp_path, sysconfig.get_paths()["purelib"], "Warning:"):

@@ -15,7 +15,7 @@ from nbconvert import HTMLExporter
 
 from sense7.book.derived import Addresses, derive_all, same_but_pictures
 from sense7.book.inputs import declared_configuration
-from sense7.book.notebooks import find_notebooks, installable_from
+from sense7.book.notebooks import find_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -25,8 +25,8 @@ MARKUP_OF_THE_BOOK = re.compile(r"\{[\w:-]+\}\s*`|\{[a-z:-]+\}|:::|\(\S+\)=")
 
 
 def test_the_committed_notebooks_are_those_of_their_texts_and_of_the_synthetic_workbook(synthetic):
-    install_from = installable_from(declared_configuration(ROOT)["repository"])
-    derived = derive_all(ROOT, synthetic.folder, Addresses.beside(), install_from)
+    repository = declared_configuration(ROOT)["repository"]
+    derived = derive_all(ROOT, synthetic.folder, Addresses.beside(), repository)
     assert derived.keys() == {path.stem for path in COMMITTED}
     stale = [
         path.stem

@@ -18,9 +18,10 @@ from helpers.endpoint import need_the_judge
 from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import cli, tables
-from sense7.book import execute
-from sense7.book.jobs import plan
-from sense7.book.rerun import rerun
+from sense7.book import run
+from sense7.book.again import rerun
+from sense7.book.run import execute_notebooks, in_threads, plan
+from sense7.checkout import Project
 from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.judge.files import write_predictions
 from sense7.processes import KEYS
@@ -165,7 +166,7 @@ def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
     (outside / "precious.json").write_text("[]", encoding="utf-8")
     (tmp_path / "copy.results").symlink_to(outside, target_is_directory=True)
     with naming.refused(tmp_path / "copy.results", "--out", "sense7 wrote"):
-        rerun(checkout.root, "01", {}, out=tmp_path / "copy.ipynb")
+        rerun(Project(checkout.root, checkout.root), "01", {}, out=tmp_path / "copy.ipynb")
     assert [path.name for path in outside.iterdir()] == ["precious.json"]
     assert not (tmp_path / "copy.ipynb").exists()
 
@@ -180,12 +181,14 @@ def test_no_notebook_of_a_book_can_show_the_key(checkout, monkeypatch):
     monkeypatch.setenv("HARMLESS", "seen-by-notebooks")
     for name in ("01-a", "02-b"):
         checkout.notebook(name, small.recording(name, f"seed_of_{name}", before=TELLING))
-    for forks in (execute.FORKS, False):
-        monkeypatch.setattr(execute, "FORKS", forks)
+    for forks in (run.FORKS, False):
+        monkeypatch.setattr(run, "FORKS", forks)
         given = {"data": "mine", "results": "../results"}
         jobs = plan(checkout.root, given, f"digest {forks}")
         edition = checkout.root / f"edition {forks}"
-        execute.run(jobs, edition, checkout.root / "cache", workers=2)
+        cache = checkout.root / "cache"
+        with in_threads(jobs, cache, 2) as execution:
+            execute_notebooks(jobs, edition, cache, execution, failed=cache / "failed")
         assert len(holding(edition, "seen-by-notebooks")) == 2
     assert holding(checkout.root, KEY) == []
 

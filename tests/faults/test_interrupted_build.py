@@ -79,7 +79,7 @@ def cached(root):
         for name in names_in_cache(root)
     }
     return {
-        name: {path: held[path] for path in held if path != "seconds"}
+        name: {path: held[path] for path in held if path != "made.json"}
         for name, held in places.items()
     }
 

@@ -1,10 +1,8 @@
-"""Styles and scripts that all pages load, in one file or a few, with what some page uses of them.
+"""Styles that all pages load, in one file, with the rules that some page uses.
 
-Sphinx, its theme and its extensions have each page ask for thirty files, one after the other, of
-which the largest are an icon font with 1,400 glyphs, and rules for as many icons and for parts that
-no page has. On a slow line scripts would share it with the style sheet, and the page would be drawn
-later: they are asked for when the style sheet is there. Pages are rewritten in the finished folder
-alone: what Sphinx keeps for its next run stays as it wrote it.
+Sphinx, its theme and its extensions have each page ask for ten style sheets, the largest with rules for parts that
+no page has, and an icon font with 1,400 glyphs. Pages are rewritten in the finished folder alone: what Sphinx keeps
+for its next run stays as it wrote it.
 """
 
 import base64
@@ -17,98 +15,41 @@ from pathlib import Path, PurePosixPath
 
 from sense7.files import digest_of
 
-_ELEMENT = re.compile(r"<link[^<>]*>|<script[^<>]*></script>")
-_ADDRESS = re.compile(r'(?:href|src)="([^"<>?]*)')
+_STYLE = re.compile(r'<link rel="stylesheet"[^<>]*href="[^"<>]*_static/([^"?<>]*)[^<>]*>\n?')
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _IMPORT = re.compile(r"""@import\s+["']([\w./-]+\.css)["']\s*;""")
 _URL = re.compile(r"url\(([^()]*)\)")
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
-_LARGE = 50_000
-"""Bytes of a script that is not joined with others."""
-
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
-_AFTER_STYLES = """<template id="sense7-scripts">
-{scripts}
-</template>
-<script>
-  // A script in the body waits for the style sheet; what stands in a template is asked for by nobody before.
-  for (const script of document.getElementById("sense7-scripts").content.cloneNode(true).querySelectorAll("script")) {
-    script.async = false;
-    document.body.append(script);
-  }
-</script>
-"""
 
 
 def share_assets(html: Path) -> None:
-    """Replace what all pages of a folder load by one style sheet and a few scripts, which come after the styles."""
+    """Replace the style sheets that all pages of a folder load by one file."""
     static = html / "_static"
     pages = {}
     for path in sorted(html.rglob("*.html")):
-        if static in path.parents:
-            continue
         text = path.read_text("utf-8")
-        if _elements(text, "stylesheet"):
+        if static not in path.parents and _STYLE.search(text):
             pages[path] = text
-    if not pages:
-        return
-    styles = _in_all(static, pages.values(), "stylesheet")
-    # Not those that take data from their own element.
-    scripts = _in_all(static, pages.values(), "src=", but=" data-")
-    style = _joined_styles(static, styles, _names_of_classes(pages.values(), static))
-    style_address = _write(static, "book.css", style)
-    script_addresses = []
-    for number, names in enumerate(_in_tasks(static, scripts), 1):
-        script = ";\n".join((static / name).read_text("utf-8") for name in names)
-        script_addresses.append(_write(static, f"book-{number}.js", script))
+    lists = [_STYLE.findall(text) for text in pages.values()]
+    shared = []
+    for name in lists[0] if lists else ():
+        if all(name in names for names in lists) and (static / name).is_file():
+            shared.append(name)
+    style = _joined_styles(static, shared, _names_of_classes(pages.values(), static))
+    (static / "book.css").write_text(style, "utf-8")
+    version = digest_of(style.encode())[:8]
     for path, text in pages.items():
         root = "../" * (len(path.relative_to(html).parts) - 1)
-        elements = [f'<script src="{root}{address}"></script>' for address in script_addresses]
-        joined = {
-            ".css": f'<link rel="stylesheet" href="{root}{style_address}" />',
-            ".js": "\n".join(elements),
-        }
-        path.write_text(_rewritten(text, {*styles, *scripts}, joined), "utf-8")
+        element = f'<link rel="stylesheet" href="{root}_static/book.css?v={version}" />\n'
+        first = _STYLE.search(text)
+        others = _STYLE.sub(partial(_unless_shared, shared), text[first.end() :])
+        path.write_text(f"{text[: first.start()]}{element}{others}", "utf-8")
 
 
-def _elements(page: str, mark: str) -> list[str]:
-    """Elements of a page's head that load something, and have this mark."""
-    head = page.partition("</head>")[0]
-    return [element for element in _ELEMENT.findall(head) if mark in element]
-
-
-def _file(element: str) -> str:
-    """The file that an element loads, by its place in the folder of static files."""
-    address = _ADDRESS.search(element)
-    if address is None:
-        return ""
-    return address[1].rpartition("_static/")[2]
-
-
-def _in_all(static: Path, pages: Iterable[str], mark: str, but: str = "\n") -> list[str]:
-    """Files that every page loads by an element with a mark, and without another, in the order of the first page."""
-    lists = []
-    for page in pages:
-        lists.append([_file(element) for element in _elements(page, mark) if but not in element])
-    names = []
-    for name in lists[0]:
-        if all(name in files for files in lists) and (static / name).is_file():
-            names.append(name)
-    return names
-
-
-def _in_tasks(static: Path, scripts: Sequence[str]) -> list[list[str]]:
-    """Scripts in groups that are joined. A large one stands alone: while a file runs, a browser answers nobody."""
-    groups: list[list[str]] = []
-    is_open = False
-    for name in scripts:
-        is_large = (static / name).stat().st_size > _LARGE
-        if is_open and not is_large:
-            groups[-1].append(name)
-        else:
-            groups.append([name])
-        is_open = not is_large
-    return groups
+def _unless_shared(shared: Sequence[str], match: re.Match) -> str:
+    """Nothing in the place of an element that loads a shared style sheet."""
+    return "" if match[1] in shared else match[0]
 
 
 def _names_of_classes(pages: Iterable[str], static: Path) -> set[str]:
@@ -121,36 +62,6 @@ def _names_of_classes(pages: Iterable[str], static: Path) -> set[str]:
         if script.name != "fontawesome.js":
             names.update(re.findall(r"[\w-]+", script.read_text("utf-8")))
     return names
-
-
-def _write(static: Path, name: str, content: str) -> str:
-    """Write a shared file; gives its address below the pages' root, which changes with its content."""
-    (static / name).write_text(content, "utf-8")
-    return f"_static/{name}?v={digest_of(content.encode())[:8]}"
-
-
-def _rewritten(page: str, shared: set[str], joined: dict[str, str]) -> str:
-    """A page with elements for the joined files in the place of the first shared one, and scripts at its end."""
-    scripts: list[str] = []
-
-    def element(match: re.Match) -> str:
-        shown = match[0]
-        file = _file(shown)
-        if file in shared and " data-" not in shown:
-            shown = joined.pop(PurePosixPath(file).suffix, "")
-        if not shown.startswith("<script") or "src=" not in shown:
-            return shown
-        scripts.append(shown)
-        return ""
-
-    head, end, body = page.partition("</head>")
-    head = _ELEMENT.sub(element, head)
-    content, end_of_body, rest = body.rpartition("</body>")
-    loader = _AFTER_STYLES.replace("{scripts}", "\n".join(scripts))
-    return f"{head}{end}{content}{loader}{end_of_body}{rest}"
-
-
-# --- styles -------------------------------------------------------------------------------
 
 
 def _joined_styles(static: Path, names: Sequence[str], classes: set[str]) -> str:

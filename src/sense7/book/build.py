@@ -10,11 +10,12 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from sense7.book.code import library_digest, versions
 from sense7.book.editions import (
     DATA_PAGE,
     FORMAT,
@@ -33,10 +34,9 @@ from sense7.book.inputs import (
     pages_of_contents,
     resolve_inputs,
 )
-from sense7.book.jobs import HowMade
-from sense7.book.notebooks import installable_from, refuse_edited
-from sense7.book.opening import Opened, open_data
-from sense7.checkout import find_checkout
+from sense7.book.kernels import start_fork_server
+from sense7.book.run import FORKS, Execution, execute_notebooks, in_threads, on_cluster
+from sense7.checkout import commit_of, find_checkout
 from sense7.errors import BuildError, UserError
 from sense7.files import (
     disk_trouble,
@@ -46,27 +46,36 @@ from sense7.files import (
     replacing_folder,
     scratch_folder,
 )
-from sense7.published_ids import (
-    number_ids,
-    texts_of,
-    with_published_ids,
-    write_published_ids,
-)
 from sense7.record import MANIFEST, write_json
 from sense7.sources import Provenance, copy_for_edition
 from sense7.terminal import count_of, plain_lines, silent
-from sense7.workbook.diagnostics import warnings_by_kind
+
+if TYPE_CHECKING:  # they import pandas, which nobody waits for where nothing changed
+    from sense7.claims import Claim
+    from sense7.judge.scores.judges import Judges
+    from sense7.study import Study
 
 KEPT_IN_CACHE = 200
 """Number of executed notebooks that are kept."""
 
 
-class Built(NamedTuple):
+@dataclass(frozen=True)
+class Built:
     """A finished edition: its folder, the notebooks that were executed for it, and whether anything had changed."""
 
     folder: Path
     executed: list[str]
     changed: bool
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The study of an edition with its judges, the parameters of a simulated judge, and the claims."""
+
+    study: "Study"
+    judges: "Judges | None"
+    simulated_judge: dict | None
+    claims: Sequence["Claim"]
 
 
 def build_edition(
@@ -76,32 +85,32 @@ def build_edition(
     scheduler: str | None = None,
     strict: bool = False,
     say: Callable = silent,
-    **given,
+    **chosen,
 ) -> Built:
-    """Build the book of a workbook; ``say`` takes a line."""
-    inputs = resolve_inputs(data, **given)
+    """Build the book of a workbook; ``say`` takes a line, ``chosen`` are the options of :func:`resolve_inputs`."""
+    from sense7.book.pages import jupyter_book_waiting
+
+    inputs = resolve_inputs(data, **chosen)
     unchanged = Built(inputs.folder, [], changed=False)
     was_finished = is_finished(inputs, say)
-    refuse_edited(sorted((inputs.project.sources / "notebooks").glob("*.md")))
     if was_finished and not strict:
         return unchanged
+    config = configuration(inputs.project.sources)
+    pages_of_contents(inputs.project.sources)  # refused here if it can't be read
+    ahead = inputs.path, inputs.name
     try:
-        from sense7.book.execute import Kernels
-        from sense7.book.pages import jupyter_book_waiting
-
-        config = configuration(inputs.project.sources)
-        pages_of_contents(inputs.project.sources)  # refused here if it can't be read
-        with jupyter_book_waiting(config, inputs.pages) as jupyter_book:
-            # What notebooks need is imported meanwhile. What cannot be used is refused before anything is written.
-            if scheduler:
-                executor = cluster_at(scheduler, inputs.cache)
-            else:
-                executor = contextlib.nullcontext(Kernels(inputs.jobs, inputs.cache, say))
-            opened, claims = read_inputs(inputs, strict, say)
-            with alone(inputs.folder, inputs.cache, say) as waited:
-                if was_finished or (waited and is_finished(inputs, say)):
+        if FORKS and not scheduler and not inputs.cache.exists():  # all notebooks will be executed
+            start_fork_server(ahead)
+        # What cannot be used is refused before anything is written. Meanwhile other processes import what they need.
+        execution = in_threads(inputs.jobs, inputs.cache, workers, ahead)
+        if scheduler:
+            execution = on_cluster(scheduler)
+        with jupyter_book_waiting(config, inputs.pages) as jupyter_book, execution as executor:
+            contents = read_contents(inputs, strict, say)
+            with build_lock(inputs, say):
+                if was_finished or is_finished(inputs, say):
                     return unchanged
-                return _make(inputs, opened, claims, config, jupyter_book, executor, workers, say)
+                return write_edition(inputs, contents, config, jupyter_book, executor, say)
     except (OSError, BuildError) as error:
         full_disk = disk_trouble(str(error))  # of this process or another
         if full_disk is not None:
@@ -110,21 +119,18 @@ def build_edition(
             ) from error
         if isinstance(error, BuildError):
             raise
-        raise UserError(
-            f"{error.filename or inputs.folder.parent}: {error.strerror or error}. Is the disk full, or the folder not "
-            "yours?"
-        ) from error
+        raise UserError(not_written(error.filename or inputs.folder.parent, error)) from error
 
 
 def is_finished(inputs: Inputs, say: Callable) -> bool:
-    """Whether an edition is up to date; says what of it is damaged, and has its pages made again."""
+    """Whether an edition is up to date; of a damaged one the pages are made again."""
     folder = inputs.folder
     damaged = []
     if (folder / MANIFEST).exists():
         damaged = damage(folder)
     if damaged:
         say(f"{inputs.name}: damaged ({shown(damaged)}), and made again")
-        (inputs.pages / "frame").unlink(missing_ok=True)
+        shutil.rmtree(inputs.pages, ignore_errors=True)
     if damaged or read_manifest(folder).get("key") != inputs.key:
         return False
     list_editions(folder.parent)
@@ -132,129 +138,126 @@ def is_finished(inputs: Inputs, say: Callable) -> bool:
 
 
 @contextlib.contextmanager
-def cluster_at(address: str, cache: Path) -> Iterator:
-    """A cluster that executes notebooks, until they are executed."""
-    from sense7.book.scheduler import Cluster
-
-    with contextlib.closing(Cluster(address, cache)) as cluster:
-        yield cluster
-
-
-@contextlib.contextmanager
-def alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
-    """Wait until no other build is at work here, then keep of the cache what was used last; gives whether it waited.
+def build_lock(inputs: Inputs, say: Callable) -> Iterator[None]:
+    """Wait until no other build is at work here, then keep of the cache what was used last.
 
     The system gives the lock back when its process ends, however it ends.
     """
-    editions = folder.parent
-    waited = False
+    editions = inputs.folder.parent
     editions.mkdir(parents=True, exist_ok=True)
-    cache.mkdir(exist_ok=True)
     with (editions / ".lock").open("a+", encoding="utf-8") as lock:
         try:
             lock_file(lock, wait=False)
         except BlockingIOError:
-            waited = True
             lock.seek(0)
-            holder = lock.read().strip() or "another build"
-            say(f"waits for {holder}")
+            say(f"waits for {lock.read().strip() or 'another build'}")
             lock_file(lock)
         except OSError as error:
             say(
                 f"{editions}: this disk has no locks ({error.strerror}): start no second build before this one ends"
             )
         lock.truncate(0)
-        lock.write(f"the build of {folder.name} (process {os.getpid()})\n")
+        lock.write(f"the build of {inputs.name} (process {os.getpid()})\n")
         lock.flush()
-        with scratch_folder(cache) as scratch:  # which clears away what killed builds left
+        with scratch_folder(inputs.cache) as scratch:  # which clears away what killed builds left
             finished = sorted(
-                cache.glob("[!.]*"), key=lambda path: path.stat().st_mtime, reverse=True
+                inputs.cache.glob("[!.]*"), key=lambda path: path.stat().st_mtime, reverse=True
             )
             for path in finished[KEPT_IN_CACHE:]:
                 path.replace(scratch / path.name)
-        yield waited
+        yield
 
 
-def read_inputs(inputs: Inputs, strict: bool, say: Callable) -> tuple[Opened, list]:
-    """The data with their judges, and the claims; refused if unfit."""
+def read_contents(inputs: Inputs, strict: bool = False, say: Callable = silent) -> Contents:
+    """Read the data with their judges, and the claims; refused if unfit."""
     from sense7.claims import load_claims
+    from sense7.loading import load
+    from sense7.published_ids import number_ids, with_published_ids
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
-    from sense7.loading import load
-
     study = load(inputs.data, strict=strict)
-    opened = open_data(study, inputs.predictions, inputs.parameters)
-    if opened.judges:
-        for file, note in opened.judges.notes.items():
+    judges = simulated_judge = None
+    if inputs.predictions:
+        from sense7.judge.scores.judges import (  # imports all statistics
+            chosen_judge,
+            read_runs,
+            simulated_parameters,
+        )
+
+        judges = read_runs(study, inputs.predictions[0].parent)
+        judge = chosen_judge(judges, inputs.parameters.get("judge", ""))
+        simulated_judge = simulated_parameters(judges.simulated.get(judge, ()))
+        for file, note in judges.notes.items():
             say(f"{file}: {note}")
     if study.provenance.kind == "own" and not study.published_ids:
-        opened = opened._replace(study=with_published_ids(study, number_ids(study)))
-    return opened, claims
+        study = with_published_ids(study, number_ids(study))
+    return Contents(study, judges, simulated_judge, claims)
 
 
-def _make(
+def write_edition(
     inputs: Inputs,
-    opened: Opened,
-    claims,
+    contents: Contents,
     config: dict,
     jupyter_book: Callable,
-    executor: contextlib.AbstractContextManager,
-    workers: int | None,
+    execution: Execution,
     say: Callable,
 ) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
-    from sense7.book.derived import write_downloads
+    from sense7.book.derived import derive_downloads
     from sense7.book.pages import make_pages
     from sense7.explorer import explorer_files
 
-    root = inputs.project.sources
     folder = inputs.folder
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
-        with executor as kernels:
-            executed, facts = _compute(inputs, opened, claims, edition, kernels, workers, say)
+        executed, facts = compute(inputs, contents, edition, execution, say)
         say("pages: Jupyter Book")
-        shown_judge = inputs.parameters.get("judge", "")
 
-        def page_files() -> dict[str, str]:
-            files = explorer_files(opened.study, opened.judges, shown_judge)
-            return {f"explorer/{name}": text for name, text in files.items()}
+        def further_files() -> dict[str, str]:
+            """Files of pages that are made while Jupyter Book is at work: path below html -> text."""
+            files = derive_downloads(inputs, edition, facts, config)
+            judge = inputs.parameters.get("judge", "")
+            for name, text in explorer_files(contents.study, contents.judges, judge).items():
+                files[f"explorer/{name}"] = text
+            return files
 
-        make_pages(root, edition, facts, config, inputs.pages, jupyter_book, page_files)
-        write_downloads(inputs, edition, facts, config)
+        root = inputs.project.sources
+        make_pages(root, edition, facts, config, inputs.pages, jupyter_book, further_files)
         write_manifest(edition, inputs.key, inputs.source)
         require_same_source(folder, inputs.source, inputs.provenance.sha256)
     list_editions(folder.parent)
     return Built(folder, executed, changed=True)
 
 
-def _compute(
+def compute(
     inputs: Inputs,
-    opened: Opened,
-    claims,
+    contents: Contents,
     edition: Path,
-    kernels,
-    workers: int | None,
-    say: Callable,
+    execution: Execution,
+    say: Callable = silent,
 ) -> tuple[list[str], dict]:
-    """Write all of an edition but its pages; the notebooks that were executed for it, and its facts."""
-    from sense7.book import execute
+    """Write the data, values, notebooks, ledger and facts of an edition; return the executed notebooks, and facts."""
     from sense7.book.ledger import write_ledger
     from sense7.claims import summarize, summarize_other_works, summarize_rehearsal
+    from sense7.published_ids import write_published_ids
 
-    study = opened.study
+    study = contents.study
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
     copy = copy_for_edition(inputs.path, provenance, edition / "data")
     write_published_ids(copy, study)
     noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
     write_json(edition / "results" / "reader" / "warnings.json", noticed)
-    copy_files(inputs.predictions, edition / "predictions")
-    executed = execute.run(
-        inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=kernels
+    for file in inputs.predictions:
+        (edition / "predictions").mkdir(exist_ok=True)
+        shutil.copyfile(file, edition / "predictions" / file.name)
+    executed = execute_notebooks(
+        inputs.jobs, edition, inputs.cache, execution, failed=inputs.failed, say=say
     )
     facts = facts_of(inputs, study, provenance)
     root = inputs.project.sources
-    rows = write_ledger(root, edition, claims, provenance, opened.simulated_judge, inputs.jobs)
+    rows = write_ledger(
+        root, edition, contents.claims, provenance, contents.simulated_judge, inputs.jobs
+    )
     facts["verdicts"] = summarize(rows)
     facts["rehearsal"] = summarize_rehearsal(rows)
     facts["verdicts_of_other_works"] = summarize_other_works(rows)
@@ -263,33 +266,23 @@ def _compute(
 
 
 def derive_notebooks(say: Callable = silent) -> list[Path]:
-    """Make the .ipynb beside the text notebooks from what these give on the synthetic workbook; those that changed."""
+    """Make the .ipynb beside the text notebooks from the synthetic workbook; return those that changed."""
     from sense7.book.derived import Addresses, derive_all, write_derived
-    from sense7.book.execute import Kernels
 
     root = find_checkout()
-    refuse_edited(sorted((root / "notebooks").glob("*.md")))
     # The judge of the repository, not one that this user asked about the synthetic workbook.
     inputs = resolve_inputs("synthetic", predictions=root / "data" / "synthetic_judge")
-    opened, claims = read_inputs(inputs, strict=False, say=say)
-    kernels = Kernels(inputs.jobs, inputs.cache, say)
-    with alone(inputs.folder, inputs.cache, say), scratch_folder(inputs.cache) as scratch:
+    execution = in_threads(inputs.jobs, inputs.cache, study=(inputs.path, inputs.name))
+    with execution as executor, build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
-        _compute(inputs, opened, claims, edition, kernels, None, say)
-        install_from = installable_from(declared_configuration(root)["repository"])
-        derived = derive_all(root, edition, Addresses.beside(), install_from)
+        compute(inputs, read_contents(inputs), edition, executor, say)
+        repository = declared_configuration(root)["repository"]
+        derived = derive_all(root, edition, Addresses.beside(), repository)
     return write_derived(root / "notebooks", derived)
 
 
-def copy_files(files: Sequence[Path], folder: Path) -> None:
-    """Copy files into a folder, which is made if there are any."""
-    for file in files:
-        folder.mkdir(exist_ok=True)
-        shutil.copyfile(file, folder / file.name)
-
-
 def lines_of(edition: Path) -> list[tuple[str, str]]:
-    """What a build says of a finished edition, each line with its stream: warnings, verdicts, the front page."""
+    """Lines about a finished edition, each with its stream: warnings, verdicts, the front page."""
     facts = read_json(edition / "edition.json")
     lines = []
     if facts["warnings"]:
@@ -305,12 +298,31 @@ def lines_of(edition: Path) -> list[tuple[str, str]]:
     return lines
 
 
-def facts_of(inputs: Inputs, study, provenance: Provenance) -> dict:
-    """What pages may say about their edition, apart from the verdicts."""
+def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
+    """Facts about an edition that its pages show, apart from the verdicts, and how it was made."""
+    from sense7.published_ids import texts_of
+    from sense7.workbook.diagnostics import warnings_by_kind
+
     settings = [f"{name} = {value}" for name, value in sorted(inputs.parameters.items())]
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
         credit = provenance.source.acknowledgement
+    made = {
+        "parameters": inputs.parameters,
+        "notebooks": {},
+        "needs": {},
+        "released": {},
+        "versions": versions(),
+        "library": library_digest(),
+        **commit_of(inputs.project.sources),
+    }
+    for name, job in sorted(inputs.jobs.items()):
+        values = {**job.notebook.defaults, **job.parameters}
+        made["notebooks"][name] = {key: values[key] for key in values if key != "results"}
+        if job.notebook.needs:
+            made["needs"][name] = job.notebook.needs
+        if job.notebook.released_alone:
+            made["released"][name] = job.notebook.released_alone
     return {
         "format": FORMAT,
         "name": inputs.name,
@@ -327,5 +339,5 @@ def facts_of(inputs: Inputs, study, provenance: Provenance) -> dict:
         "texts": texts_of(study),
         "reader_warnings": count_of(len(study.warnings), "warning"),
         "parameters": ", ".join(settings) or "as each notebook has them",
-        "made": asdict(HowMade.of(inputs.project.sources, inputs.jobs, inputs.parameters)),
+        "made": made,
     }

@@ -1,14 +1,11 @@
-"""The code that makes an edition: packages that are installed, and the part of the library that a notebook uses."""
+"""The code that makes an edition: packages that are installed, and the modules of the library that a notebook uses."""
 
-import ast
 import contextlib
-import hashlib
 import json
 import platform
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.markers import Marker
@@ -17,7 +14,7 @@ from packaging.utils import canonicalize_name
 import sense7
 from sense7.book.notebooks import TextNotebook
 from sense7.checkout import CARRIED
-from sense7.files import digest_of, read_json, write_whole
+from sense7.files import digest_of, digest_of_file
 
 PACKAGE = Path(sense7.__file__).parent
 """Folder of the library."""
@@ -33,22 +30,26 @@ SHOWN_VERSIONS = (
 )
 """Packages whose versions stand on every page; requirements.lock names the rest."""
 
+_FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+\S.*\n|\s*\n)+", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^[ \t]*from (?P<module>sense7[\w.]*) import (?P<names>\([^)]*\)|.*)"
+    r"|^[ \t]*import (?P<whole>sense7[\w.]*)",
+    re.MULTILINE,
+)
+
 
 def is_source(path: Path) -> bool:
-    """Whether it is a file that somebody wrote: Python writes compiled modules, under passing names at first."""
+    """Whether somebody wrote this file: Python writes compiled modules, under passing names at first."""
     return "__pycache__" not in path.parts and path.is_file()
 
 
 def digest_files(paths: Iterable[Path], base: Path) -> str:
     """SHA-256 of files, by name relative to ``base`` and content."""
-    total = hashlib.sha256()
-    for path in sorted(paths):
-        total.update(str(path.relative_to(base)).encode() + b"\0")
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
+    digests = [[path.relative_to(base).as_posix(), digest_of_file(path)] for path in sorted(paths)]
+    return digest_of(json.dumps(digests).encode())
 
 
-# --- what is installed --------------------------------------------------------------------
+# --- installed packages --------------------------------------------------------------------
 
 
 def versions() -> dict[str, str]:
@@ -63,7 +64,7 @@ def versions() -> dict[str, str]:
 
 
 def environment_of(root: Path) -> list[str]:
-    """Names and versions of the installed packages: those that the lock names, or all where there is no lock."""
+    """Names and versions of the installed packages that the lock names; of all where there is no lock."""
     installed, locked = installed_packages(), _locked(root)
     return sorted(
         f"{name} {version}" for name, version in installed.items() if name in locked or not locked
@@ -75,10 +76,9 @@ def installed_otherwise(root: Path) -> list[str]:
     installed, lines = installed_packages(), []
     for name, locked in sorted(_locked(root).items()):
         if name in installed and installed[name] not in locked:
-            versions_of_lock = " or ".join(sorted(locked))
             lines.append(
-                f"{name} {installed[name]} is installed, the lock has {versions_of_lock}: results may differ. "
-                "To go back: rm -r .venv, then make setup"
+                f"{name} {installed[name]} is installed, the lock has {' or '.join(sorted(locked))}: results may "
+                "differ. To go back: rm -r .venv, then make setup"
             )
     return lines
 
@@ -97,7 +97,7 @@ def _locked(root: Path) -> dict[str, set[str]]:
 
 
 def installed_packages() -> dict[str, str]:
-    """Name of every installed package -> version, by the folders that describe them: to read these takes longer."""
+    """Name of every installed package -> version, by the names of folders: to read their metadata takes longer."""
     installed = {}
     for folder in map(Path, reversed(sys.path)):  # the first of two is the one that is imported
         if not folder.is_dir():
@@ -122,168 +122,58 @@ def library_digest() -> str:
     return digest_files(paths, PACKAGE)
 
 
-@dataclass(frozen=True)
-class Module:
-    """What a build knows of a module: the digest of its code without docstrings and comments, and what it imports."""
-
-    digest: str
-    imports: list[str]
-
-
 class Library:
-    """The library's modules as a build reads them, each once.
+    """The library's modules, each read once: what it imports, and its digest."""
 
-    Parameters
-    ----------
-    folder : Path
-        Of the package.
-    names : mapping
-        Name that the package gives when it is asked for -> the module that it comes from.
-    file : Path, optional
-        File in which :meth:`keep` writes what is known of the modules, for the next build: to read them all takes a
-        second.
-    """
-
-    def __init__(
-        self,
-        folder: Path = PACKAGE,
-        names: Mapping[str, str] = sense7.NAMES,
-        file: Path | None = None,
-    ):
-        self._folder = folder
-        self._names = names
-        self._file = file
-        self._modules: dict[str, Module] = {}
-        self._before: dict[str, dict] = {}  # digest of a module's text -> what was known of it
-        self._now: dict[str, dict] = {}
-        # Another version of this module may read them otherwise.
-        self._reader = Path(__file__).read_bytes()
-        if file is not None:
-            with contextlib.suppress(OSError, ValueError, TypeError):
-                self._before = dict(read_json(file))
-
-    def keep(self) -> None:
-        """Write down what is known of the modules that were asked for."""
-        if self._now != self._before:
-            write_whole(self._file, json.dumps(self._now), replace=True)
+    def __init__(self, package: Path = PACKAGE):
+        self.package = package
+        self._files = {}
+        for file in package.rglob("*.py"):
+            parts = file.relative_to(package.parent).with_suffix("").parts
+            self._files[".".join(parts).removesuffix(".__init__")] = file
+        self._imports: dict[str, set[str]] = {}
+        self._digests: dict[str, str] = {}
 
     def modules_of(self, notebook: TextNotebook) -> set[str]:
-        """Modules that an execution of the notebook may import: those behind its cells, transitively."""
-        statements: list[ast.stmt] = []
-        for source, _ in json.loads(notebook.code):
-            with contextlib.suppress(SyntaxError):  # the cell will say so when it is run
-                statements += ast.parse(re.sub(r"(?m)^[^\S\n]*+[%!].*$", "", source)).body
+        """Modules that an execution of the notebook may import: those that its cells name, and what these import."""
+        code = "\n".join(source for source, _ in json.loads(notebook.code))
+        waiting = self._imported(code)
+        for alias in re.findall(r"(?m)^[ \t]*import sense7 as (\w+)", code):
+            for name in re.findall(rf"\b{alias}\.(\w+)", code):
+                module = sense7.NAMES.get(name, f"findings.{name}")
+                waiting.add(f"sense7.{module}")
         modules: set[str] = set()
-        waiting = names_in(ast.Module(statements, []))
         while waiting:
-            module = self._module_of(waiting.pop())
-            if module is not None and module not in modules:
-                modules.add(module)
-                waiting += self._read(module).imports
-                waiting.append(module.rpartition(".")[0])
+            module = waiting.pop()
+            if module not in self._files or module in modules:
+                continue
+            modules.add(module)
+            if module not in self._imports:
+                self._imports[module] = self._imported(self._files[module].read_text("utf-8"))
+            waiting |= self._imports[module]
+            waiting.add(module.rpartition(".")[0])
         return modules
 
     def digest(self, module: str) -> str:
-        """Digest of a module's code; of a package, with that of the data that lie in it."""
-        path = self._file_of(module)
-        if path.name != "__init__.py":
-            return self._read(module).digest
-        files = []
-        for entry in path.parent.iterdir():
-            if entry.name == CARRIED or (entry / "__init__.py").exists():
+        """SHA-256 of a module's file; of a package, with the data that lie in it."""
+        if module not in self._digests:
+            file = self._files[module]
+            files = [file]
+            if file.name == "__init__.py":
+                data = [path for path in file.parent.iterdir() if path.suffix != ".py"]
+                files += filter(is_source, data)
+            self._digests[module] = digest_files(files, self.package)
+        return self._digests[module]
+
+    @staticmethod
+    def _imported(text: str) -> set[str]:
+        """Dotted names of the library that a text imports."""
+        names = set()
+        for found in _IMPORT.finditer(_FOR_TYPES.sub("", text)):
+            if found["whole"]:
+                names.add(found["whole"])
                 continue
-            files += [entry, *entry.rglob("*")]
-        data = [file for file in files if is_source(file) and file.suffix != ".py"]
-        return self._read(module).digest + digest_files(data, path.parent)
-
-    def _module_of(self, name: str) -> str | None:
-        """The module that a dotted name is, or stands in; None if it is none of the library."""
-        if self._file_of(name) is not None:
-            return name
-        package, _, attribute = name.rpartition(".")
-        if package == "sense7" and attribute in self._names:
-            return f"{package}.{self._names[attribute]}"
-        if self._file_of(package) is not None:
-            return package
-        return None
-
-    def _file_of(self, module: str) -> Path | None:
-        path = self._folder.parent.joinpath(*module.split("."))
-        for file in (path.with_suffix(".py"), path / "__init__.py"):
-            if file.is_file():
-                return file
-        return None
-
-    def _read(self, module: str) -> Module:
-        """Parse a module, unless it was parsed before."""
-        if module not in self._modules:
-            text = self._file_of(module).read_bytes()
-            key = digest_of(self._reader + text)
-            entry = self._before.get(key) or asdict(read_module(text))
-            self._now[key] = entry
-            self._modules[module] = Module(**entry)
-        return self._modules[module]
-
-
-def read_module(text: bytes) -> Module:
-    """Read a module's text.
-
-    >>> read_module(b"from sense7 import files").imports
-    ['sense7.files']
-    >>> read_module(b"x = 1  # one").digest == read_module(b"x = 1").digest
-    True
-    """
-    tree = ast.parse(text)
-    imports = sorted(set(names_in(tree)))
-    for node in _nodes(tree):
-        if not isinstance(getattr(node, "body", None), list):
-            continue
-        statements = []
-        for statement in node.body:
-            # A constant that nothing reads, such as a docstring, changes nothing.
-            if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-                statements.append(statement)
-        node.body = statements
-    return Module(digest_of(ast.dump(tree).encode()), imports)
-
-
-def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """Nodes of a tree, without those for type checkers alone."""
-    nodes, waiting = [], [tree]
-    while waiting:
-        node = waiting.pop()
-        nodes.append(node)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            waiting += node.orelse
-        else:
-            waiting += ast.iter_child_nodes(node)
-    return nodes
-
-
-def names_in(tree: ast.AST) -> list[str]:
-    """Dotted names of the library that a tree imports, or reaches by a name that it imports.
-
-    >>> sorted(names_in(ast.parse("import sense7 as s7; s7.load(1)")))
-    ['sense7', 'sense7.load']
-    """
-    names: list[str] = []
-    bound: dict[str, set[str]] = {}  # name here -> dotted names that it may stand for
-    nodes = _nodes(tree)
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                names.append(name)
-                bound.setdefault(alias.asname or alias.name, set()).add(name)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                names.append(alias.name)
-                top = alias.name.partition(".")[0]
-                if alias.asname:
-                    bound.setdefault(alias.asname, set()).add(alias.name)
-                else:
-                    bound.setdefault(top, set()).add(top)
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            names += [f"{name}.{node.attr}" for name in bound.get(node.value.id, ())]
-    return [name for name in names if name.partition(".")[0] == "sense7"]
+            names.add(found["module"])
+            for name in re.findall(r"(\w+)(?: as \w+)?", re.sub(r"#.*", "", found["names"])):
+                names.add(f"{found['module']}.{name}")
+        return names

@@ -15,14 +15,6 @@ from pathlib import Path
 
 from sense7.book.code import installed_packages
 from sense7.book.editions import DATA_SETS
-from sense7.book.extensions.finding import UNTESTED, answer_in_words, lines_of_claim
-from sense7.book.extensions.values import (
-    Edition,
-    fact_in_words,
-    key_and_part,
-    published_in_words,
-    value_in_words,
-)
 from sense7.book.inputs import Inputs, declared_configuration, pages_of_contents
 from sense7.book.notebooks import (
     DECLARED,
@@ -39,7 +31,17 @@ from sense7.book.notebooks import (
     tags_of,
     to_ipynb,
 )
-from sense7.book.pages import banner
+from sense7.book.words import (
+    UNTESTED,
+    Edition,
+    answer_in_words,
+    banner,
+    claim_in_words,
+    fact_in_words,
+    key_and_part,
+    published_in_words,
+    value_in_words,
+)
 from sense7.errors import BuildError
 from sense7.files import read_json, write_whole
 from sense7.outputs import DRAWING
@@ -99,7 +101,7 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Book:
-    """What all notebooks of an edition share when they are derived."""
+    """All that the notebooks of an edition share when they are derived; ``is_partial``: not all were executed."""
 
     edition: Edition
     notebooks: Sequence[TextNotebook]
@@ -107,6 +109,7 @@ class Book:
     title: str
     addresses: Addresses
     install_from: str
+    is_partial: bool = False
 
     @cached_property
     def citations(self) -> dict[str, "Citation"]:
@@ -218,7 +221,7 @@ class Prose:
             parts.append(f"**{UNTESTED}:** {options['untested']}")
         parts.append(answer.strip())
         for claim in claims:
-            lines = lines_of_claim(edition.claims[claim])
+            lines = claim_in_words(edition.claims[claim])
             words = [f"**{name}:** {as_markdown(line)}" for name, line in lines.items()]
             parts.append(f"- {' '.join(words)}")
         return "\n\n".join(parts)
@@ -233,6 +236,8 @@ class Prose:
     def _role(self, name: str, text: str) -> str:
         edition = self.book.edition
         try:
+            if name == "value" and self.book.is_partial and not _is_value(edition, text):
+                return f"(not computed in this run: {as_markdown(text)})"
             if name == "value":
                 key, part = key_and_part(edition, text)
                 return as_markdown(value_in_words(edition, key, part, self.given_reasons))
@@ -263,6 +268,11 @@ class Prose:
 
 REHEARSAL = "## Rehearsal: simulated data, no findings"
 """Heading of what the edition's own data give, below real ratings of other studies."""
+
+
+def _is_value(edition: Edition, text: str) -> bool:
+    """Whether an edition recorded a value that a sentence names."""
+    return text in edition.values or text.rpartition(".")[0] in edition.values
 
 
 def title_of(notebook: TextNotebook) -> str:
@@ -374,23 +384,30 @@ def derive_all(
     root: Path,
     edition: Path,
     addresses: Addresses,
-    install_from: str,
+    repository: Mapping,
     settings: Mapping[str, Mapping] | None = None,
+    commit: str | None = None,
+    *,
+    is_partial: bool = False,
 ) -> dict[str, str]:
-    """All notebooks for readers of an edition whose notebooks were executed: name -> text in Jupyter's format."""
+    """Notebooks for readers of an edition's executed notebooks: name -> text in Jupyter's format."""
     notebooks = find_notebooks(root)
     title = declared_configuration(root)["title"]
-    book = Book(Edition(edition), notebooks, root, title, addresses, install_from)
+    install_from = installable_from(repository, commit)
+    book = Book(Edition(edition), notebooks, root, title, addresses, install_from, is_partial)
     derived = {}
     for notebook in notebooks:
-        executed = read_json(edition / "notebooks" / f"{notebook.name}.ipynb")
-        parameters = (settings or {}).get(notebook.name)
-        derived[notebook.name] = derive(book, notebook, executed, parameters)
+        path = edition / "notebooks" / f"{notebook.name}.ipynb"
+        if path.exists():
+            parameters = (settings or {}).get(notebook.name)
+            derived[notebook.name] = derive(book, notebook, read_json(path), parameters)
     return derived
 
 
-def write_downloads(inputs: Inputs, edition: Path, facts: Mapping, config: Mapping) -> None:
-    """Write the notebooks that pages offer for download: a page's own source names folders that nobody else has."""
+def derive_downloads(
+    inputs: Inputs, edition: Path, facts: Mapping, config: Mapping
+) -> dict[str, str]:
+    """Notebooks that pages offer for download, since a page's own names folders that nobody else has: path -> text."""
     repository = config["repository"]
     commit = facts["made"]["commit"]
     data = facts["file"]
@@ -401,12 +418,9 @@ def write_downloads(inputs: Inputs, edition: Path, facts: Mapping, config: Mappi
         values = {**job.notebook.defaults, **inputs.parameters, "data": data}
         settings[name] = {key: values[key] for key in job.notebook.defaults}
     addresses = Addresses.elsewhere(repository["url"], commit or repository["branch"])
-    install_from = installable_from(repository, commit)
-    derived = derive_all(inputs.project.sources, edition, addresses, install_from, settings)
-    for name, text in derived.items():
-        page = edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb"
-        if page.exists():  # the table of contents may leave out one
-            write_whole(page, text, replace=True)
+    root = inputs.project.sources
+    derived = derive_all(root, edition, addresses, repository, settings, commit)
+    return {f"_sources/notebooks/{name}.ipynb": text for name, text in derived.items()}
 
 
 def cells_that_ran(executed: Mapping) -> Iterator[Mapping]:

@@ -7,7 +7,7 @@ damaged edition again; the ledger and the site refuse it.
 import json
 import os
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ from sense7.errors import UserError
 from sense7.files import (
     digest_of,
     digest_of_file,
-    one_line,
+    not_written,
     read_json,
     reason,
     replacing_folder,
@@ -33,7 +33,7 @@ DATA_SETS = ("synthetic", *SOURCES)
 DATA_PAGE = "notebooks/01-dataset"
 """The page that lists what the reader of data warned about."""
 
-FORMAT = 3
+FORMAT = 4
 """Version of what an edition holds: it is raised whenever its files have other fields or places."""
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
@@ -41,32 +41,24 @@ PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 
 
 def require_json(path: Path):
-    """Content of one of an edition's JSON files; refused if it can't be read."""
+    """Read one of an edition's JSON files; refused if it can't be read."""
     try:
         return read_json(path)
-    except OSError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(
-            f"{path}: {reason(error)}. The edition is not whole: copy or build it again."
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(
-            f"{path}: no JSON ({one_line(error)}). Copy or build the edition again."
+            f"{path}: can't be read ({reason(error)}). Copy or build the edition again."
         ) from None
 
 
 def read_facts(edition: Path) -> dict:
-    """What an edition says of itself in edition.json; refused if it is of another version."""
+    """Read the facts of an edition in edition.json; refused if it is of another version."""
     path = edition / "edition.json"
     facts = require_json(path)
-    if not isinstance(facts, dict) or "format" not in facts:
+    found = facts.get("format") if isinstance(facts, dict) else None
+    if found != FORMAT:
         raise UserError(
-            f"{path}: not what a build writes, or written by a version of this project that gave none. Copy or build "
-            "the edition again."
-        )
-    if facts["format"] != FORMAT:
-        raise UserError(
-            f"{path}: built by another version of this project (version of the edition: {facts['format']!s:.20}; this "
-            f"one reads {FORMAT}). Build the edition again, or use the version that built it."
+            f"{path}: built by another version of this project (version of the edition: {found!s:.20}; this one reads "
+            f"{FORMAT}). Build the edition again, or use the version that built it."
         )
     return facts
 
@@ -89,8 +81,8 @@ def build_command(edition: str) -> str:
     return f"sense7 build WORKBOOK --name {shlex.quote(edition)}"
 
 
-def find_edition(working_folder: Path, edition: str, keys: Collection[str] | None = None) -> Path:
-    """Folder of an edition by its name or its path; ``keys``: of recorded values that could have been meant as well."""
+def find_edition(working_folder: Path, edition: str) -> Path:
+    """Folder of an edition by its name or its path."""
     by_name = edition_folder(working_folder, edition)
     by_path = Path(edition).expanduser()
     folders = [by_name, by_path]  # a name comes before a folder of this name
@@ -105,14 +97,11 @@ def find_edition(working_folder: Path, edition: str, keys: Collection[str] | Non
             "results/, notebooks/, html/ and ledger.json."
         )
     present = sorted(path.parent.name for path in by_name.parent.glob("*/edition.json"))
-    names = ", ".join(present) or "none"
-    missing = f"{edition}: neither an edition (present: {names}) nor the folder of one"
     remedy = f"Build it: {build_command(edition)}, or give the path of its folder."
-    if keys is not None:
-        missing += ", nor a value that one recorded"
-    if keys is not None and not present:
-        remedy = f"Build an edition first: {build_command(DATA_SETS[0])}"
-    raise UserError(f"{missing}. {did_you_mean(edition, [*present, *(keys or ())], remedy)}")
+    raise UserError(
+        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}), nor the folder of one, nor a value "
+        f"that one recorded. {did_you_mean(edition, present, remedy)}"
+    )
 
 
 def source_of(data: str, path: Path) -> str:
@@ -209,12 +198,15 @@ def write_site(
     try:
         with replacing_folder(out) as site:
             for name in names:
-                for path, digest in listed_files(editions / name).items():
+                for path, digest in read_manifest(editions / name)["files"].items():
                     if path.split("/")[0] not in PUBLISHED:
                         continue
+                    content = (editions / name / path).read_bytes()
+                    if digest_of(content) != digest:
+                        raise UserError(f"{path}: changed meanwhile. Build {name} again.")
                     target = site / "editions" / name / path
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(listed_content(editions / name, path, digest))
+                    target.write_bytes(content)
             labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
             front = templates.get_template("site.html").render(
                 editions=[(name, quote(name), labels[name]) for name in names], first=quote(first)
@@ -226,9 +218,7 @@ def write_site(
             # Else GitHub's Pages leave out folders such as _static, where a branch is published.
             (site / ".nojekyll").touch()
     except OSError as error:
-        raise UserError(
-            f"{error.filename or out}: {error.strerror or error}. Is the disk full?"
-        ) from error
+        raise UserError(not_written(error.filename or out, error)) from error
     return out / "index.html"
 
 
@@ -255,37 +245,9 @@ def digest_of_source(source: str) -> str:
     return digest_of(source.encode())
 
 
-def listed_files(edition: Path) -> dict[str, str]:
-    """Path of each file that an edition's manifest lists -> its SHA-256."""
-    return read_manifest(edition).get("files", {})
-
-
-def listed_content(edition: Path, path: str, digest: str) -> bytes:
-    """Bytes of a file that the manifest lists, if it has that digest; links are not followed."""
-    file = edition / path
-    relative = file.relative_to(edition)
-    on_the_way = [edition / part for part in [*relative.parents][:-1]]
-    is_linked = any(path.is_symlink() for path in [file, *on_the_way])
-    if file.is_file() and not is_linked and ".." not in relative.parts:
-        content = file.read_bytes()
-        if digest_of(content) == digest:
-            return content
-    raise UserError(f"{file}: not the file that the build wrote. Build the edition again.")
-
-
-def require_no_links(edition: Path) -> None:
-    """Refuse an edition that holds links, pipes or devices: they lead out of it, or never end."""
-    for path in sorted(edition.rglob("*")):
-        if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise UserError(
-                f"{path}: a link or no ordinary file, which no build writes and which is not "
-                "followed. Remove it, or put the file itself in its place."
-            )
-
-
 def set_aside(edition: Path, say: Callable[[str], object]) -> None:
     """Move what is not as a build wrote it to a folder of its own, before an edition is replaced."""
-    listed = listed_files(edition)
+    listed = read_manifest(edition).get("files", {})
     present = _contents(edition)
     differing = []
     for file in sorted(edition.rglob("*")):

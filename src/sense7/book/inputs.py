@@ -5,15 +5,16 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 
-from sense7.book.code import PACKAGE, Library, environment_of, is_source, versions
+from sense7.book.code import PACKAGE, environment_of, is_source, versions
 from sense7.book.editions import DATA_SETS, edition_folder, require_same_source, source_of
-from sense7.book.jobs import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
+from sense7.book.run import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, commit_of, find_project
 from sense7.errors import BuildError, UserError
 from sense7.file_names import LONGEST
@@ -26,11 +27,15 @@ LONGEST_NAME = 100
 _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 
 
+PROVIDERS = {"github.com": "github", "gitlab.com": "gitlab", "bitbucket.org": "bitbucket"}
+"""Host of a repository -> the provider whose addresses the theme knows."""
+
+
 @dataclass(frozen=True)
 class Inputs:
-    """What an edition is made from; what takes long to find is found when it is asked for.
+    """The sources of an edition: checkout, workbook, the user's parameters and folder of predictions, and notebooks.
 
-    ``parameters`` are a user's, and so is the folder of predictions that was ``chosen``.
+    ``only`` names the notebooks that are executed, with those that they need; without any it is all of them.
     """
 
     project: Project
@@ -39,7 +44,8 @@ class Inputs:
     path: Path
     provenance: Provenance
     parameters: dict
-    chosen: Path | None
+    chosen: Path | None = None
+    only: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -50,6 +56,11 @@ class Inputs:
     def cache(self) -> Path:
         """Folder of executed notebooks, which all editions share."""
         return self.project.place / "_build" / "cache"
+
+    @property
+    def failed(self) -> Path:
+        """Folder of the copies of notebooks that failed."""
+        return self.project.place / "_build" / "failed"
 
     @property
     def pages(self) -> Path:
@@ -70,19 +81,21 @@ class Inputs:
     def key(self) -> str:
         """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
         root = self.project.sources
-        book = [root / name for name in _SOURCES]
-        beside = []
+        paths = [PACKAGE, *(root / name for name in _SOURCES), self.predictions_folder]
         for path in self.path.parent.resolve().iterdir():
             if path.name.startswith(self.path.stem):
-                beside.append(path)
-        files = _files_in([PACKAGE, *book, *beside, self.predictions_folder])
-        digests = {str(path): digest_of_file(path) for path in sorted(files)}
-        asked_for = [
-            self.name,
-            self.source,
-            self.provenance.to_dict(),
-            self.parameters,
-        ]
+                paths.append(path)
+        files = set()
+        for path in paths:
+            if not path.is_dir():
+                files.add(path)
+            for folder, _, names in os.walk(path, followlinks=True):
+                files |= {Path(folder, name) for name in names}
+        digests = {}
+        for path in files:
+            if is_source(path) and path.suffix != ".ipynb":  # derived
+                digests[str(path)] = digest_of_file(path)
+        asked_for = [self.name, self.source, self.provenance.to_dict(), self.parameters]
         # A folder that was chosen has to hold files.
         chosen = self.chosen and str(self.chosen.resolve())
         repository = configuration(root)["repository"]
@@ -96,24 +109,10 @@ class Inputs:
 
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
-        """What is to be executed, by name."""
+        """The execution of each notebook, by its name."""
         parameters = parameters_of(self.parameters, self.provenance.file, bool(self.predictions))
-        library = Library(file=self.project.place / "_build" / "modules.json")
         workbook = reading_digest(self.path, self.provenance.sha256)
-        jobs = plan(self.project.sources, parameters, workbook, self.predictions, library)
-        library.keep()
-        return jobs
-
-
-def _files_in(files_and_folders: Iterable[Path]) -> set[Path]:
-    """Ordinary files, and those of folders, but for what is made of others: compiled modules, derived notebooks."""
-    paths = set()
-    for path in files_and_folders:
-        if not path.is_dir():
-            paths.add(path)
-        for folder, _, names in os.walk(path, followlinks=True):
-            paths |= {Path(folder, name) for name in names}
-    return {path for path in paths if is_source(path) and path.suffix != ".ipynb"}
+        return plan(self.project.sources, parameters, workbook, self.predictions, self.only)
 
 
 def resolve_inputs(
@@ -173,20 +172,14 @@ def edition_name(chosen: str | None, data: str) -> str:
     return name
 
 
-def predictions_in(folder: Path) -> list[Path]:
-    """Files of a judge's predictions in a folder, if it is there."""
-    from sense7.judge.files import prediction_files  # imports pandas
-
-    if folder.is_dir():
-        return prediction_files(folder)
-    return []
-
-
 def predictions_for(workbook: Path, folder: Path, is_chosen: bool) -> list[Path]:
-    """Files of a judge for an edition: those of the folder, or else of the simulated judge beside the workbook."""
+    """Files of a judge for an edition: of the folder, or else of the simulated judge beside the workbook."""
+    from sense7.judge.files import prediction_files  # imports pandas
     from sense7.judge.scores.judges import simulated_files, simulated_folder
 
-    predictions = predictions_in(folder)
+    predictions = []
+    if folder.is_dir():
+        predictions = prediction_files(folder)
     if is_chosen and not predictions:
         raise UserError(
             f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
@@ -221,6 +214,18 @@ def configuration(root: Path) -> dict:
         # Other forges set both.
         server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
         config["repository"]["url"] = f"{server}/{repository}"
+    options = config["sphinx"]["config"]["html_theme_options"]
+    host = urlsplit(config["repository"]["url"]).hostname
+    provider = options.get("repository_provider") or PROVIDERS.get(host)
+    if provider:
+        options["repository_provider"] = provider
+        options["repository_url"] = config["repository"]["url"]
+    else:
+        # The theme has no address of a page there; _config.yml may declare the provider.
+        for button in ("repository", "source", "issues", "edit_page"):
+            options[f"use_{button}_button"] = False
+        options["repository_url"] = ""
+        options["launch_buttons"] = {}
     return config
 
 

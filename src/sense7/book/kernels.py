@@ -1,26 +1,37 @@
-"""Kernels forked from a process that has imported the libraries: by multiprocessing's fork server, under Linux.
+"""Kernels forked from a process that has imported the libraries and read the study, by multiprocessing's fork server.
 
-What a notebook gives is what it gives in a fresh kernel. Kernels end with this process, however it ends, and the fork
-server with them. Where a kernel can't be forked it starts fresh; see :mod:`sense7.book.execute`.
+A notebook gives the same as in a fresh kernel. Kernels end with this process, however it ends, and the fork server
+with them.
 """
 
+import json
 import multiprocessing
 import os
+import pkgutil
 import random
 import signal
-import socket
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from jupyter_client import AsyncKernelManager, LocalProvisioner
-from jupyter_client.kernelspec import KernelSpec
+import sense7
+from sense7.processes import FIXED, without_keys
+from sense7.record import EXECUTED_BY
 
-from sense7.errors import UserError
+ENVIRONMENT = {
+    **FIXED,
+    EXECUTED_BY: "sense7",
+    # Python's warnings name the path of a package on this machine. What findings can't compute they say in words.
+    "PYTHONWARNINGS": "ignore",
+    # Memory that the C library of Linux keeps: what it returned has to be cleared again, a fifth of a kernel's time.
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 28),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
+}
+"""Variables of the environment of kernels."""
 
-_LIBRARIES = (
+LIBRARIES = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
     "ipykernel.debugger",
@@ -31,39 +42,42 @@ _LIBRARIES = (
     "pandas",
     "pandas.io.formats.html",
     "pandas.io.formats.csvs",
+    "scipy.stats",
+    "sklearn",
+    "statsmodels.api",
     "yaml",
 )
+PACKAGES = ("findings", "figures", "statistics", "judge.scores")
+"""Packages of this library that notebooks use."""
+
 _LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 
 
-def require_loopback() -> None:
-    """Refuse to start kernels where this machine doesn't reach itself: each would be waited for a minute."""
-    try:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            socket.create_connection(server.getsockname(), timeout=10).close()
-    except OSError as error:
-        why = error.strerror or error
-        raise UserError(
-            "no notebook can be executed: Jupyter talks to its kernels by 127.0.0.1, which is not reached "
-            f"({why}). Allow connections to it; in a container or sandbox without a network: ip link set lo up"
-        ) from error
-
-
-def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) -> None:
-    """Begin to import what notebooks use, unless this process has a fork server already.
+def start_fork_server(study: tuple[Path, str] | None = None) -> None:
+    """Begin to import libraries and read a study (path and name), unless this process has a fork server already.
 
     An interruption from the keyboard, which every process of the terminal gets, reaches neither the server nor a kernel
     before it has its own session: they are ended by this process.
     """
     from multiprocessing import forkserver, resource_tracker  # Windows has none
 
-    forkserver.set_forkserver_preload([*_LIBRARIES, *sorted(modules)])
+    preload = [*LIBRARIES, "sense7.book.study_ahead"]
+    for package in PACKAGES:
+        folder = Path(sense7.__file__).parent.joinpath(*package.split("."))
+        for module in pkgutil.iter_modules([str(folder)]):
+            preload.append(f"sense7.{package}.{module.name}")
+    forkserver.set_forkserver_preload(preload)
     environment_of_build = dict(os.environ)
-    # No module of the folder that the build was started in takes the place of an installed one.
-    of_server = {**environment, "PYTHONSAFEPATH": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     # In place of the build's own, which may hold the key of a judge: the system shows what a process began with.
     os.environ.clear()
-    os.environ.update(of_server)
+    os.environ.update(without_keys(environment_of_build))
+    os.environ.update(ENVIRONMENT)
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    # No module of the folder that the build was started in takes the place of an installed one.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    if study:
+        os.environ["SENSE7_STUDY_AHEAD"] = json.dumps([str(study[0]), study[1]])
     resource_tracker.ensure_running()  # it lets interruptions through afterwards
     signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -101,8 +115,10 @@ class _Forked:
     stdin = stdout = stderr = None
 
     def __init__(self, process):
-        self.pid, self._process = process.pid, process
-        self.kill, self.terminate = process.kill, process.terminate
+        self.pid = process.pid
+        self._process = process
+        self.kill = process.kill
+        self.terminate = process.terminate
 
     def poll(self) -> int | None:
         return self._process.exitcode
@@ -116,24 +132,24 @@ class _Forked:
             os.kill(self.pid, number)
 
 
-def kernel_manager(
-    connection_file: Path, environment: Mapping[str, str], fork: bool, started: Callable
-) -> type[AsyncKernelManager]:
-    """Class of a manager whose kernel has this environment, and is forked or starts fresh; ``started`` takes it."""
+def kernel_manager(folder: str, environment: Mapping[str, str], kernels) -> type:
+    """Class of a manager whose kernel has this environment, and its connection and name by ``folder``."""
+    from jupyter_client import AsyncKernelManager, LocalProvisioner
+    from jupyter_client.kernelspec import KernelSpec
 
     class Provisioner(LocalProvisioner):
         async def launch_kernel(self, cmd, **options):
             options["env"] = dict(environment)
-            if fork:
-                arguments = (cmd[3:], str(options.get("cwd") or Path.cwd()), options["env"])
-                process = multiprocessing.get_context("forkserver").Process(
-                    target=be_kernel, args=arguments
-                )
+            if kernels.fork:
+                arguments = (cmd[3:], str(options["cwd"]), options["env"])
+                context = multiprocessing.get_context("forkserver")
+                process = context.Process(target=be_kernel, args=arguments)
                 process.start()
-                self.process, self.pid = _Forked(process), process.pid
+                self.process = _Forked(process)
+                self.pid = process.pid
             else:
                 await super().launch_kernel(cmd, **options)
-            started(self.process)
+            kernels.add(folder, self.process)
             return self.connection_info
 
     class Manager(AsyncKernelManager):
@@ -141,8 +157,12 @@ def kernel_manager(
         kernel_spec = KernelSpec(argv=_LAUNCHER, display_name="Python 3", language="python")
 
         def __init__(self, **traits):
-            traits["connection_file"] = str(connection_file)
             traits["kernel_id"] = str(uuid.uuid4())
+            traits["connection_file"] = f"{folder}/connection.json"
+            if sys.platform != "win32":
+                # Sockets in place of ports, which another process may take.
+                traits["transport"] = "ipc"
+                traits["ip"] = f"{folder}/kernel"
             super().__init__(**traits)
             self.provisioner = Provisioner(
                 kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self

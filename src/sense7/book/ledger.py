@@ -2,13 +2,13 @@
 
 import importlib
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from sense7.book.code import PACKAGE
 from sense7.book.editions import find_edition, read_facts, require_json, require_whole
-from sense7.book.jobs import Jobs
+from sense7.book.run import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
@@ -19,11 +19,9 @@ from sense7.sources import Provenance
 from sense7.sources.released import verified_digest
 
 
-def read_ledger(
-    working_folder: Path, edition: str, keys: Collection[str] | None = None
-) -> tuple[list[dict], dict]:
-    """Ledger of a finished edition, as plain values, and the facts of the edition; see ``find_edition``."""
-    folder = find_edition(working_folder, edition, keys)
+def read_ledger(working_folder: Path, edition: str) -> tuple[list[dict], dict]:
+    """Ledger of a finished edition, as plain values, and the facts of the edition."""
+    folder = find_edition(working_folder, edition)
     require_whole(folder)
     return require_json(folder / "ledger.json"), read_facts(folder)
 

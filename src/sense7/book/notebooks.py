@@ -7,27 +7,20 @@ A notebook is MyST Markdown in ``notebooks/``. The names assigned in its cell ta
 import ast
 import copy
 import functools
-import importlib
-import inspect
 import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sense7.errors import UserError, described
 from sense7.files import digest_of, one_line, read_json
 from sense7.outputs import OUTPUTS
-from sense7.sources import resolve
 from sense7.sources.released import RELEASED
 
-if TYPE_CHECKING:
-    from sense7.study import Study
-
-NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
-"""What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
+NEED = re.compile(r"(interval )?(\w+)")
+"""Key of a recorded number that a cell by hand needs, or that needs an interval; a column's frame matches, too."""
 
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
@@ -255,98 +248,54 @@ def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
 # --- cells by hand -------------------------------------------------------------------
 
 
-def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
-    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them why."""
-    node = json.loads(text)
-    for cell in node["cells"]:
+def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping], *, judged: bool) -> None:
+    """Comment the cells by hand that these data can't run, after execution, with the reason in their first line.
+
+    ``values`` are those that the notebook recorded; ``judged``: whether it had predictions of a judge.
+    """
+    for cell in cells:
         if BY_HAND not in tags_of(cell):
             continue
-        lacks, reasons = [], {}
+        reasons = {}
+        not_recorded = []
         for need in cell["metadata"].get("needs", ()):
             if need == "predictions":
-                if not parameters.get("predictions"):
-                    lacks.append("no predictions of a judge")
+                if not judged:
+                    reasons["the data have no predictions of a judge"] = None
                 continue
-            path = folder / parameters["data"]
-            if not path.exists():
-                path, _ = resolve(parameters["data"])
-            interval, key, module, function, frame, column = NEED.fullmatch(need).groups()
-            if key:
-                part = "low" if interval else "estimate"
-                reason = why_missing(path.resolve(), module, function, key, part)
-                if reason is not None:
-                    reasons[reason] = None
-            elif not has_answers(path.resolve(), frame, column):
-                lacks.append(f"no {column.replace('_', ' ')} ({frame})")
-        if lacks or reasons:
+            interval, key = NEED.match(need).groups()
+            if key not in values:
+                not_recorded.append(need)
+            elif values[key]["low" if interval else "estimate"] is None:
+                reasons[values[key]["reason"]] = None
+        errors = [output for output in cell["outputs"] if output["output_type"] == "error"]
+        if errors and not_recorded and not reasons:
+            error = f"{errors[0]['ename']}: {errors[0]['evalue']}"
+            reasons[f"it needs {', '.join(not_recorded)} ({error})"] = None
+        if reasons:
             tags_of(cell).extend(["skip-execution", "nbval-skip"])
-            why = "; ".join(reasons)
-            if lacks:
-                why = f"the data have {', '.join(lacks)}"
-            cell["source"] = f"# Not run here: {why}.\n{cell['source']}"
-    return ipynb_text(node)
-
-
-def has_answers(path: Path, frame: str, column: str) -> bool:
-    """Whether a frame of a study has a column with a value in it."""
-    table = getattr(_study(path, path.stat().st_mtime_ns), frame)
-    return table is not None and column in table and bool(table[column].notna().any())
-
-
-def why_missing(path: Path, module: str, function: str, key: str, part: str) -> str | None:
-    """Why a number of a finding lacks a ``part``, its value ("estimate") or interval ("low"); None if it has it."""
-    row = _rows_of(path, path.stat().st_mtime_ns, module, function).get(key)
-    if row is None:
-        return f"there is no {key}"
-    value = row[part]  # a number, or a text such as "yes"
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return row["reason"]
-    return None
-
-
-@functools.lru_cache(maxsize=2)
-def _study(path: Path, changed: int) -> "Study":
-    from sense7.loading import load
-
-    return load(path)
-
-
-@functools.lru_cache(maxsize=64)
-def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, Mapping]:
-    """Rows of a finding's table, by key, computed in few resamples: which have a value and an interval."""
-    from sense7.findings.core import keyed_rows
-    from sense7.statistics.bootstrap import ParticipantBootstrap
-
-    study = _study(path, changed)
-    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100)
-    arguments = {"study": study, "bootstrap": bootstrap}
-    for name in arguments.keys() - inspect.signature(compute).parameters.keys():
-        del arguments[name]
-    return {row["key"]: row for row in keyed_rows(compute(**arguments))}
+            cell["outputs"] = []
+            text = f"# Not run here: {'; '.join(reasons)}.\n{''.join(cell['source'])}"
+            cell["source"] = text.splitlines(keepends=True)
 
 
 # --- the notebooks for readers, which are made from these -------------------------------
 
 
 def refuse_edited(texts: Iterable[Path]) -> None:
-    """Refuse to go on where a derived .ipynb was edited, since the book is made from the text beside it."""
+    """Refuse to write over a derived .ipynb that was edited, since the book is made from the text beside it."""
     for text in texts:
         path = text.with_suffix(".ipynb")
         try:
             node = read_json(path)
-            derived = node["metadata"].get(DECLARED, {}).get(DERIVED)
+            derived = node["metadata"][DECLARED][DERIVED]
             edited = derived != cells_digest(node["cells"])
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            continue  # none, or no notebook: nothing of an edit would be lost
-        # Jupytext pairs a notebook with its text: then both have the edit.
-        if edited and cells_digest(node["cells"]) != cells_digest(
-            json.loads(to_ipynb(load_notebook(text)))["cells"]
-        ):
+        except (OSError, ValueError, LookupError, TypeError):
+            continue  # no derived notebook
+        if edited:
             raise UserError(
-                f"{path} was edited, and {text.name} beside it, from which the book is made, does not have "
-                f"the edit. Make it in {text.name} too, then remove {path.name}: it is derived again. To "
-                f"run the edited one as it is: papermill {path.name} executed.ipynb"
+                f"{path} was edited, and the book is made from {text.name} beside it. Make the edit there, then "
+                f"remove {path.name}: it is derived again."
             )
 
 

@@ -1,9 +1,7 @@
-"""The pages of an edition, made by one `jupyter-book build`; of notebooks, only those that changed since the last time.
+"""The pages of an edition, made by Jupyter Book; Sphinx reads those again whose sources changed.
 
-``_build/pages/NAME`` keeps what the last pages of an edition were made from, and what Sphinx keeps of them, so that
-Sphinx reads only what changed: notebooks, and pages that show a value of a notebook whose values did. All that more
-than one page depends on is the *frame*: under another one, and after a build that failed, all is made again. The pages
-are those that a first build makes; a test compares them to the byte.
+``_build/pages/NAME`` keeps the sources of an edition's last pages, and what Sphinx keeps of them. All that more than
+one page depends on is the *frame*, a value of Sphinx's configuration: under another one all pages are made again.
 """
 
 import contextlib
@@ -20,74 +18,56 @@ from pathlib import Path
 from urllib.parse import quote
 
 import yaml
-from jinja2 import Environment, PackageLoader
 
 from sense7.book.assets import share_assets
 from sense7.book.code import PACKAGE, digest_files, environment_of, is_source
-from sense7.book.editions import DATA_PAGE
+from sense7.book.run import digest_of_values
+from sense7.book.words import CODE, describe_code
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
-from sense7.files import digest_of, disk_trouble, read_json, write_whole
+from sense7.files import disk_trouble, read_json, write_whole
 from sense7.outputs import OUTPUTS
 from sense7.processes import KILLED, NO_MEMORY, without_keys
-from sense7.sources.released import RELEASED
-
-CODE = "sense7:code"
-"""Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
-
-FRONT_PAGES = {"synthetic": "index.md", "official": "index-official.md"}
-"""Kind of data -> source of the front page; of all others index-own.md."""
 
 REVISION = "sense7-revision"
 """Stands in links to the repository for the commit that the pages were made from."""
 
-# Pages are millions of objects that stay to the end: to look through them for cycles takes a third of the time. The
-# thread ends the process with the build, whose end of the pipe the system closes.
-_JUPYTER_BOOK = """import contextlib, gc, importlib, os, sys, threading
-gc.disable()
-for module in sys.argv.pop().split():
-    with contextlib.suppress(Exception):
-        importlib.import_module(module)
-os.read(0, 1) or os._exit(1)
-threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
-os.chdir(sys.argv[2])
-sys.argv[0] = "jupyter-book"
-sys.modules["jupyter_book.cli.main"].main()
-"""
-TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
-_PROVENANCE = TEMPLATES.get_template("provenance.html").module
+FRONT_PAGES = {"synthetic": "index.md", "official": "index-official.md"}
+"""Kind of data -> source of the front page; of all others index-own.md."""
+
 _MAKERS = ("book", "figures", "simulate/parameters.py")
-"""What makes pages, besides the modules of the top level; pages name what else they depend on."""
-
-_OLD = 1
-"""Time of every file that pages are made from, in seconds since 1970: see :mod:`sense7.book.extensions.changed`."""
-
-_SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
-"""Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
+"""Parts of the library that make pages, besides the modules of the top level; pages name what else they depend on."""
 
 
 def make_pages(
-    root: Path, edition: Path, facts: Mapping, config: dict, folder: Path, jupyter_book, page_files
+    root: Path,
+    edition: Path,
+    facts: Mapping,
+    config: dict,
+    folder: Path,
+    jupyter_book: Callable,
+    further_files: Callable,
 ) -> None:
     """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
 
-    ``folder`` is the edition's below ``_build/pages``; ``jupyter_book`` is what :func:`jupyter_book_waiting` gives;
-    ``page_files`` gives the files of the page that is made from data without a notebook.
+    ``folder`` is the edition's below ``_build/pages``; ``jupyter_book`` is that of :func:`jupyter_book_waiting`;
+    ``further_files`` gives the files that are not made by it: path below html -> text.
 
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
     # Without the commit and the library, which are put in afterwards: no page is made again for another one.
     of_code = {"changed", "commit", "library"}
-    how_made = {name: value for name, value in facts["made"].items() if name not in of_code}
-    steady_facts = {**facts, "made": how_made}
+    made = {name: value for name, value in facts["made"].items() if name not in of_code}
+    steady_facts = {**facts, "made": made}
     content = _sources(root, edition, steady_facts)
-    frame = frame_digest(root, content, steady_facts, config)
-    mark = folder / "frame"
-    if not mark.exists() or mark.read_text("utf-8") != frame:
-        shutil.rmtree(folder, ignore_errors=True)
-    mark.unlink(missing_ok=True)
-    content["stage/_config.yml"] = _configuration(config, facts, folder / "edition")
-    # What changed, and only that: which pages that concerns, the extension `changed` says.
+    frame = frame_digest(root, content, steady_facts)
+    content["stage/_config.yml"] = _configuration(config, facts, folder / "edition", frame)
+    failed = folder / "failed"
+    if failed.exists():  # of what a failed build kept nobody knows which pages are whole
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    failed.touch()
+    # What changed, and only that: Sphinx goes by the times of files.
     for part in ("edition", "stage"):
         for path in list((folder / part).rglob("*")):
             if path.is_file() and path.relative_to(folder).as_posix() not in content:
@@ -97,37 +77,29 @@ def make_pages(
         if not path.exists() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
-            os.utime(path, (_OLD, _OLD))
-    # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
-    html_folder = folder / "pages" / "_build" / "html"
-    for style in (html_folder / "_static").glob("mystnb.*.css"):
-        style.unlink()
-    files = jupyter_book(page_files)
-    pages = Path(shutil.copytree(html_folder, edition / "html"))
-    mark.write_text(frame, "utf-8")
-    if (pages / "book/explorer.html").exists():
-        for name, text in files.items():
-            write_whole(pages / name, text, replace=True)
+    files = jupyter_book(further_files)
+    pages = Path(shutil.copytree(folder / "html", edition / "html"))
+    failed.unlink()
+    for name, text in files.items():
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(pages / name, text, replace=True)
     words = html.escape(describe_code(facts["made"])).encode()
     revision = facts["made"]["commit"] or config["repository"]["branch"]
     for path in pages.rglob("*.html"):
         page = path.read_bytes().replace(CODE.encode(), words)
         path.write_bytes(page.replace(REVISION.encode(), html.escape(revision).encode()))
     share_assets(pages)
+    (pages / ".nojekyll").touch()  # else GitHub's Pages leave out folders such as _static
 
 
 @contextlib.contextmanager
 def jupyter_book_waiting(config: Mapping, folder: Path) -> Iterator[Callable[[Callable], object]]:
-    """Have a process import what makes pages, until a function is called that makes them; nothing of it is left.
+    """Have a process import Jupyter Book, until a function is called that makes the pages of ``folder``.
 
-    Meanwhile the function calls what it is given, and gives what that gives.
+    Meanwhile the function calls its argument, and returns what that returns.
     """
-    modules = ["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext"]
-    modules += config["sphinx"]["config"]["extensions"]
     # -P: no module of the working directory is taken.
-    command = [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK]
-    command += ["build", str(folder / "stage"), "--path-output", str(folder / "pages")]
-    command += ["-W", "-n", "--keep-going", "--quiet", " ".join(modules)]
+    command = [sys.executable, "-P", "-X", "utf8", "-m", "sense7.book.jupyter_book", str(folder)]
     environment = without_keys()
     environment["NO_COLOR"] = "1"
     environment["PYTHONWARNINGS"] = "ignore"
@@ -135,7 +107,7 @@ def jupyter_book_waiting(config: Mapping, folder: Path) -> Iterator[Callable[[Ca
     # Sphinx would write its year where _config.yml gives another.
     environment.pop("SOURCE_DATE_EPOCH", None)
     with subprocess.Popen(  # noqa: S603 -- our own words
-        command,
+        command + config["sphinx"]["config"]["extensions"],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -161,7 +133,7 @@ def _require_pages(log: str, code: int, folder: Path) -> None:
     """Refuse pages that Jupyter Book complained of."""
     lines = log.strip().replace(f"{folder / 'stage'}{os.sep}", "").splitlines()
     problems = [line for line in lines if re.search(r"WARNING|ERROR", line)]
-    is_made = (folder / "pages" / "_build" / "html" / "index.html").exists()
+    is_made = (folder / "html" / "index.html").exists()
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
     if is_made and not code and not problems:
         return
@@ -204,7 +176,7 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     return content
 
 
-def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
+def _configuration(config: Mapping, facts: Mapping, edition: Path, frame: str) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
     sphinx = config["sphinx"]["config"]
@@ -213,17 +185,15 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
-    options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = REVISION
     sphinx["sense7_edition"] = str(edition)
+    sphinx["sense7_frame"] = frame
     address = _published_address(facts["name"])
     if address:
         sphinx["html_baseurl"] = sphinx["ogp_site_url"] = address
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     attributes = {"defer": "defer", "data-edition": facts["name"]}
     sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", attributes]]
-    # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
-    config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
 
 
@@ -236,89 +206,24 @@ def _published_address(name: str) -> str:
     return f"https://{owner.lower()}.github.io/{repository}/editions/{quote(name)}/html/"
 
 
-def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
-    """SHA-256 of all that more than one page depends on."""
+_OF_LEDGER = {"verdicts", "verdicts_of_other_works", "rehearsal"}
+"""Facts that only pages with them show."""
+
+
+def frame_digest(root: Path, sources: Mapping[str, bytes], facts: Mapping) -> str:
+    """SHA-256 of all that more than one page depends on, besides the configuration."""
     code = [*PACKAGE.glob("*")]
     for name in _MAKERS:
         code += [PACKAGE / name, *(PACKAGE / name).rglob("*")]
-    parts = {
-        "config": config,
-        "facts": {
-            name: value
-            for name, value in facts.items()
-            if not name.startswith(("verdicts", "rehearsal"))
-        },
-        "packages": environment_of(root),
-        "code": digest_files(filter(is_source, code), PACKAGE),
-    }
+    templates = {}
     for name, content in sources.items():
-        if name == "edition/edition.json" or name.startswith("edition/notebooks/"):
-            continue
-        if name.startswith("edition/results/"):
-            # Where a value stands; what it is concerns the pages that show it.
-            values = json.loads(content)
-            parts[name] = [[value["key"], value["notebook"], value["cell"]] for value in values]
-        elif name == "edition/ledger.json":
-            parts[name] = []
-            for row in json.loads(content):
-                key = row["computed"]["key"] if row["computed"] else None
-                parts[name].append(
-                    [row["id"], row["rehearsal"] and row["rehearsal"]["is_set"], key]
-                )
-        elif name.startswith("stage/notebooks"):
-            parts[name] = []
-            for cell in json.loads(content)["cells"]:
-                if cell["cell_type"] == "markdown":
-                    lines = "".join(cell["source"]).splitlines()
-                    parts[name] += [line for line in lines if _SEEN_ELSEWHERE.match(line)]
-        else:
-            parts[name] = digest_of(content)
-    return digest_of(json.dumps(parts, sort_keys=True).encode())
-
-
-# --- what every page says of its data, and of how it was made ----------------------------
-
-
-def banner(
-    facts: Mapping,
-    dataset_page: str = f"{DATA_PAGE}.html",
-    *,
-    released: bool = False,
-    front: bool = False,
-) -> str:
-    """What a page says of its data, as HTML; all that comes from outside is escaped.
-
-    ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
-    their line: the edition's would call real ratings simulated, in the synthetic edition.
-    """
-    return _PROVENANCE.banner(facts, released, dataset_page, front)
-
-
-def label(facts: Mapping, *, released: bool = False) -> str:
-    """What data a page shows, in a few words, for its title and for paper."""
-    return html.unescape(str(_PROVENANCE.label(facts, released)))
-
-
-def describe(facts: Mapping, page: str = "") -> str:
-    """What a page, named without ending, says of how it was made, as HTML; all that comes from outside is escaped."""
-    how = facts["made"]
-    parameters, tables = facts["parameters"], []
-    notebook = page.removeprefix("notebooks/")
-    if page != notebook and notebook in how["notebooks"]:
-        settings = [f"{name} = {value!r}" for name, value in how["notebooks"][notebook].items()]
-        parameters = ", ".join(settings) or "none"
-        tables = [RELEASED[name] for name in how.get("released", {}).get(notebook, ())]
-    code = describe_code(how) if "commit" in how else CODE
-    return _PROVENANCE.made(facts, parameters, tables, code)
-
-
-def describe_code(how: Mapping) -> str:
-    """Which commit and library made an edition, in words.
-
-    >>> describe_code({"commit": "1a2b", "changed": True, "library": "3c4d"})
-    'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
-    """
-    commit = how["commit"] or "not known"
-    if how["changed"]:
-        commit += ", with changes that are not committed"
-    return f"commit {commit}; library SHA-256 {how['library'][:12]}"
+        if name.startswith("stage/") and not name.endswith((".md", ".ipynb")):
+            templates[name] = content
+    return digest_of_values(
+        [
+            {name: value for name, value in facts.items() if name not in _OF_LEDGER},
+            environment_of(root),
+            digest_files(filter(is_source, code), PACKAGE),
+            templates,
+        ]
+    )

@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from sense7 import __version__
 from sense7.cli.common import (
     Jobs,
@@ -62,7 +60,7 @@ def build(
                 f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}"
             )
         parameters = assignments(parameter or [])
-        finished, _, changed = build_edition(
+        built = build_edition(
             data,
             name=name,
             predictions=predictions,
@@ -72,9 +70,9 @@ def build(
             strict=strict,
             say=say,
         )
-        if not changed:
+        if not built.changed:
             say("nothing changed since this edition was built")
-    for stream, text in lines_of(finished):
+    for stream, text in lines_of(built.folder):
         print(text, file=getattr(sys, stream))
 
 
@@ -107,7 +105,7 @@ def ledger(
     if edition in values:
         print(definition(values[edition]))
         return
-    rows, facts = read_ledger(project.place, edition, values.keys())
+    rows, facts = read_ledger(project.place, edition)
     label = facts["label"]
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
     of_paper = [row for row in rows if not row["published"].get("release")]
@@ -176,10 +174,10 @@ def run(
     from sense7.record import format_value, read_values
 
     with building("Running a notebook", pages=False):
-        from sense7.book.rerun import rerun
+        from sense7.book.again import rerun
         from sense7.judge.scores.judges import ABSENT, HOW_TO_MAKE_THEM
 
-        executed = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
+        executed = rerun(find_project(), notebook, assignments(parameter or []), out=out)
     values = read_values(executed.results, executed.name).values()
     if not quiet:
         cells = []
@@ -204,26 +202,17 @@ def verify(
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
     from sense7.checkout import find_project
 
-    with building("Verifying an edition"):
-        from sense7.book.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE, verify_edition
+    with building("Verifying an edition", pages=False):
+        from sense7.book.again import verify_edition
 
-        folder, label, counts, differences, notes = verify_edition(
-            find_project(), edition, workers=jobs, say=reporting(quiet)
-        )
-    for note in notes:
-        complain(note)
-    heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
-    rows = []
-    for part, states in counts.items():
-        rows.append((part, states.total(), states[EQUAL], states[NEAR], states[DIFFERENT]))
-    total = sum(states.total() for states in counts.values())
-    print_table(f"{folder}: {label}", heads, rows)
-    if differences:
-        heads = ("What", "Where", "Which", "Shown", "Recomputed")
-        print_table("Shown otherwise than recomputed", heads, differences, lined=True)
-        print(f"{len(differences):,} of {total:,} differ")
-        raise typer.Exit(1)
-    print(f"verified: all {total:,} agree")
+        comparison = verify_edition(find_project(), edition, workers=jobs, say=reporting(quiet))
+    title = f"{comparison.folder}: {comparison.label}"
+    if comparison.differences:
+        heads = ("Value", "Part", "Recorded", "Recomputed")
+        rows = [[str(cell) for cell in row] for row in comparison.differences]
+        print_table(title, heads, rows, lined=True)
+        fail(f"{len(rows):,} parts of {comparison.compared:,} values differ", 1)
+    print(f"{title}\nverified: all {comparison.compared:,} values agree")
 
 
 def site(

@@ -36,11 +36,9 @@ def split_number(text: str, decimal: str = ".") -> tuple[float | None, str]:
     ((4.0, 'good'), (None, 'very good'))
     """
     answer = normalise_word(text)
-    if len(answer) > LONGEST_ANSWER:
-        return None, answer
-    for form in _FORMS:
+    for form in _FORMS if len(answer) <= LONGEST_ANSWER else ():
         match = form.fullmatch(answer)
-        number = match and as_number(match["number"], decimal)
+        number = as_number(match["number"], decimal) if match else None
         if number is not None:
             return number, match["word"].strip()
     return None, answer
@@ -83,20 +81,16 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
 def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels (NaN if there is none) and states, for every column of a table with a scale."""
     read = {}
-    answered_columns = 0
+    asked = 0
     for column in table.columns:
         if column.scale is None:
             continue
         levels, states = _read_column(table, column)
         read[column.name] = levels, states
-        answered_columns += bool((states != STATES.index(ABSENT)).any())
+        asked += bool((states != STATES.index(ABSENT)).any())
     left_out = len(table.undeclared)
-    if (
-        table.official == "Messages"
-        and table.reading.leaves_out
-        and 0 < answered_columns <= 2 * left_out
-    ):
-        table.add("turn-ratings", left_out=left_out, asked=answered_columns)
+    if table.official == "Messages" and table.reading.leaves_out and 0 < asked <= 2 * left_out:
+        table.add("turn-ratings", left_out=left_out, asked=asked)
     return read
 
 
@@ -120,7 +114,7 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
     states = np.array([read[key][1] for key in keys], dtype=np.int8)
     is_answered = states != STATES.index(ABSENT)
     rows_of = defaultdict(list)
-    for row, key in enumerate(keys, 2):
+    for row, key in enumerate(keys if unreadable else (), 2):
         if key in unreadable:
             rows_of[unreadable[key]].append(row)
     counts = Counter({text: len(rows) for text, rows in rows_of.items()})

@@ -125,8 +125,7 @@ class Diagnostics:
         diagnostic = self._found.setdefault(
             key, Diagnostic(severity, entry, problem, fix, **location)
         )
-        if rows is not None:
-            diagnostic.rows.extend(map(int, rows))
+        diagnostic.rows.extend(map(int, () if rows is None else rows))
         text = as_text(value)
         if text and text not in diagnostic.values:
             diagnostic.values.append(text)

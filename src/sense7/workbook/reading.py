@@ -274,20 +274,10 @@ def parse_reading(text: str, where: object = "the reading file") -> Reading:
         raise refusal(where, "reading-file", problem=error) from None
 
 
-_KEYS = [
-    "reading",
-    "unforeseen",
-    "unreadable",
-    "decimal",
-    "sheets",
-    "columns",
-    "roles",
-    "missingValues",
-    "prompted",
-    "defaults",
-    "exceptions",
-    "characteristics",
-]
+_KEYS = {
+    *("reading", "unforeseen", "unreadable", "decimal", "sheets", "columns", "roles"),
+    *("missingValues", "prompted", "defaults", "exceptions", "characteristics"),
+}
 
 
 def _answers(content: Mapping) -> dict[str, Answers]:

@@ -187,8 +187,8 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
             continue
         column, row = column_number(letters.decode()), int(digits)
         width, height = max(width, column + 1), max(height, row)
-        values = _VALUE.findall(content)
-        value = b"".join(values)
+        found = _VALUE.search(content)
+        value = found[1] if found else b""
         if b't="e"' in attributes:
             marks["errors"].append((column, row))
             if value not in _ERRORS:

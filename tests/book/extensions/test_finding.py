@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import naming
-from sense7.book.extensions.finding import positions
+from sense7.book.words import positions
 
 BOX = "# Page\n\n```{finding} alpha\n{answer}`alpha`: the value is {value}`alpha`.\n```\n"
 DIRECTIVES = ["finding"]

@@ -10,8 +10,7 @@ from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import table_of
 from sense7 import sources
-from sense7.book import execute
-from sense7.book.jobs import plan
+from sense7.book.run import execute_notebooks, in_threads, plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 
@@ -142,8 +141,9 @@ def recorded(edition, predictions, data="synthetic"):
         "predictions": predictions,
         "draws": 200,
     }
-    jobs = {"12-judge": plan(ROOT, given, provenance.sha256)["12-judge"]}
-    execute.run(jobs, edition, edition / "cache", workers=1)
+    jobs = plan(ROOT, given, provenance.sha256, only=["12-judge"])
+    with in_threads(jobs, edition / "cache", 1) as execution:
+        execute_notebooks(jobs, edition, edition / "cache", execution, failed=edition / "failed")
     return {
         value["key"]: value
         for value in json.loads((edition / "results" / "12-judge.json").read_text("utf-8"))

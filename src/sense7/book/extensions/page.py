@@ -1,9 +1,9 @@
-"""What a notebook's page has beside its text: code and values in folds, the command to run it again, figures of others.
+"""Parts of every page, and of a notebook's page: data, scripts, folds of code and values, figures of other pages.
 
 A Sphinx extension. A notebook's page ends with the command that runs it again and with every value that it recorded, so
 that no value is computed without being shown. The code of each section is one fold at its end; that of a cell tagged
-``by-hand`` stands where it is, also on paper. All below the heading "Check this number yourself" is one closed fold,
-and so is all below "More analyses", which paper leaves out. A sentence in the place of results that cannot be computed
+``by-hand`` stands where it is. All below the heading "Check this number yourself" is one closed fold,
+and so is all below "More analyses". A sentence in the place of results that cannot be computed
 is shown where the first of them stands.
 
 A page on which real ratings of other studies speak begins with them; the section "Rehearsal: simulated data, no
@@ -20,7 +20,6 @@ Formulas are MathML, which browsers show by themselves: the book needs
 no network.
 """
 
-import ast
 import importlib
 import inspect
 import pkgutil
@@ -29,17 +28,21 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
 from docutils.utils.math import MathError, latex2mathml
+from sphinx.search.en import SearchEnglish
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import sense7
+from sense7.book.editions import DATA_PAGE
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.truths import values_table
-from sense7.book.extensions.values import fold, looked_up, paragraph, raw
+from sense7.book.extensions.tables import values_table
+from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw
+from sense7.book.words import banner, describe, label
 from sense7.files import read_json
 
 __all__ = ["setup"]
@@ -178,7 +181,7 @@ def find_picture(node: dict, name: str) -> str | None:
             if f'data-name="{name}"' in markup:
                 return markup
     for cell in code_cells:
-        if name in _named_in("".join(cell["source"])):
+        if f'name="{name}"' in "".join(cell["source"]):
             return "".join(_html_outputs(cell)) or NOT_DRAWN
     return None
 
@@ -186,18 +189,6 @@ def find_picture(node: dict, name: str) -> str | None:
 def _html_outputs(cell: dict) -> list[str]:
     """HTML of each output of a code cell; "" of an output without HTML."""
     return ["".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"]]
-
-
-def _named_in(code: str) -> set[str]:
-    """Names that a cell's calls give to what they make: ``name="levels"``."""
-    names = set()
-    for node in ast.walk(ast.parse(code)):
-        if not isinstance(node, ast.Call):
-            continue
-        for argument in node.keywords:
-            if argument.arg == "name" and isinstance(argument.value, ast.Constant):
-                names.add(argument.value.value)
-    return names
 
 
 class PictureDirective(SphinxDirective):
@@ -302,21 +293,87 @@ def _entries(module) -> Iterator[str]:
         yield f"- `{name}({', '.join(needed)})`: {sentence}"
 
 
-def write_formulas(app) -> None:
-    """Have formulas written as MathML on pages."""
-    if app.builder.format == "html":  # LaTeX has formulas of its own
-        app.add_transform(_MathML)
+# --- around the content: data, how it was made, scripts, words to search for ------------------
+
+SCRIPTS = {
+    "figures.js": 'class="sense7-figure',
+    "ledger.js": "sense7-ledger",
+    "specifications.js": "sense7-specifications",
+    "tables.js": "<table",
+}
+"""Script of the book -> what a page holds that uses it."""
+
+UNUSED = ("design-tabs.js",)
+"""Scripts of other extensions for what no page has."""
+
+KEYWORDS = "book/keywords.yml"
+
+_LEFT_OUT = re.compile(
+    r'<meta[^<>]*name="(?:viewport|keywords)"[^<>]*>|<meta property="og:url" content="(?!http)[^<>]*>'
+)
+"""What the layout has already, what only the index of the search needs, and addresses that are none."""
+
+
+def finish_page(app, page, template, context, doctree) -> None:
+    """Say what data a page shows and how it was made, and load the scripts that it uses."""
+    facts = edition_of(app).facts
+    released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
+    # Without what pathto ends the address of the page itself with.
+    dataset_page = context["pathto"](DATA_PAGE).removesuffix("#")
+    context["theme_announcement"] = banner(
+        facts, dataset_page, released=released, front=page == app.config.root_doc
+    )
+    context["theme_extra_footer"] = describe(facts, page)
+    context["data_label"] = label(facts, released=released)
+    context["data_kind"] = "real"
+    if facts["kind"] == "synthetic" and not released:
+        context["data_kind"] = "simulated"
+    context["metatags"] = _LEFT_OUT.sub("", context.get("metatags", ""))
+    body = context.get("body", "")
+    for script, mark in SCRIPTS.items():
+        if mark in body:
+            app.add_js_file(script, loading_method="defer")
+    context["script_files"] = [
+        script
+        for script in context["script_files"]
+        if Path(script.filename or "").name not in UNUSED
+    ]
+    if body:
+        # References stand in a list; docutils gives them a role that is out of use.
+        context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def add_keywords(app, tree) -> None:
+    """Have a page found by what it is about."""
+    path = Path(app.srcdir, KEYWORDS)
+    if not path.exists():
+        return
+    phrases = yaml.safe_load(path.read_text("utf-8")).get(app.env.docname)
+    if phrases:
+        # Sphinx takes each keyword as one word of its index.
+        words = dict.fromkeys(" ".join(phrases).split())
+        tree.insert(0, nodes.meta("", name="keywords", content=", ".join(words)))
+
+
+class Questions(SearchEnglish):
+    """English, in which a search leaves out what only makes a question of it."""
+
+    stopwords = SearchEnglish.stopwords | {"can", "do", "does", "how", "i", "many", "my", "what"}
+    stopwords |= {"when", "where", "which", "who", "whose", "why"}
 
 
 def setup(app):
-    """Register the directive, and what is added to the end of pages, with Sphinx."""
+    """Register the directives, and the changes of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
     changes = (lead_with_real_data, gather_code, say_once, add_rerun, fold_sections)
     for priority, change in enumerate(changes, 600):
         app.connect("doctree-read", change, priority=priority)
+    app.connect("doctree-read", add_keywords)
+    app.connect("html-page-context", finish_page, priority=900)  # after others have added theirs
     app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
-    app.connect("builder-inited", write_formulas)
+    app.add_transform(_MathML)
+    app.add_search_language(Questions)
     # Jupyter Book sets it for sphinx-comments, which _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
     return METADATA

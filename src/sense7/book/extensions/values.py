@@ -12,9 +12,9 @@ as text: nothing that a workbook holds is markup.
 """
 
 import html
-import pickle
 from collections.abc import Callable
 from pathlib import Path
+from pickle import HIGHEST_PROTOCOL, dump
 
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
@@ -22,52 +22,18 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from sense7.book.extensions import METADATA
-from sense7.expected import FILE as EXPECTED
-from sense7.expected import ExpectedValue, is_set_to_published
-from sense7.files import read_json
-from sense7.record import called, format_number, format_value, read_values
-from sense7.taxonomy import SIMULATED_WORDS
+from sense7.book.words import (
+    Edition,
+    fact_in_words,
+    key_and_part,
+    published_in_words,
+    value_in_words,
+)
+from sense7.record import called
 
 __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
-NOT_AVAILABLE = "not available here"
-"""Said of a value whose reason the page has given before."""
-
-
-class Edition:
-    """What the extension reads from the folder of the edition."""
-
-    def __init__(self, folder: Path):
-        def read(name: str):
-            path = folder / name
-            if not path.exists():
-                return {}
-            return read_json(path)
-
-        self.folder = folder
-        self.values = read_values(folder / "results")
-        self.ledger = read("ledger.json")
-        self.facts = read("edition.json")
-        simulated = read(f"data/{EXPECTED}").get("values", {})
-        self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
-        self.claims = {row["id"]: row for row in self.ledger}
-        # Keys of simulated values set to published figures: those of claims, and the same statistics elsewhere.
-        self.set_to_published = set()
-        for row in self.ledger:
-            if row["rehearsal"] and row["rehearsal"]["is_set"]:
-                self.set_to_published.add(row["computed"]["key"])
-        if self.facts["kind"] == "synthetic":
-            self.set_to_published |= {
-                key for key, value in self.values.items() if is_set_to_published(value)
-            }
-
-    def set_on(self, page: str) -> list[str]:
-        """Such values on a notebook's page: those that it records, and those of the notebooks that it needs."""
-        name = page.removeprefix("notebooks/")
-        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
-        keys = sorted(self.set_to_published)
-        return [key for key in keys if self.values[key]["notebook"] in recorders]
 
 
 def edition_of(app_or_env) -> Edition:
@@ -79,7 +45,7 @@ def edition_of(app_or_env) -> Edition:
 
 
 def looked_up(env, *files: str) -> Edition:
-    """The edition, of which the page that is read shows what stands in these files: if they change it is read again."""
+    """The edition; Sphinx reads the current page again when one of these files changes."""
     edition = edition_of(env)
     for file in files:
         env.note_dependency(str(edition.folder / file))
@@ -127,51 +93,6 @@ class TextRole(SphinxRole):
         return [Explained(self.rawtext, words, explanation=explanation, **attributes)], []
 
 
-def published_in_words(edition: Edition, text: str) -> str:
-    """What was published of a claim, or the source of that; KeyError if there is no such claim, or no such part."""
-    name, _, part = text.partition(".")
-    published = edition.claims[name]["published"]
-    if part == "source":
-        return published["source"]
-    if part:
-        raise KeyError(text)
-    if published["value"] is None:
-        return published["title"]
-    return published["shown"]
-
-
-def fact_in_words(edition: Edition, name: str) -> str:
-    """A fact about an edition; KeyError if there is none of this name."""
-    return str(edition.facts[name])
-
-
-def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
-    """Key of a recorded value, and the part of it that is to be shown; KeyError if there is none of this name."""
-    if text in edition.values:
-        return text, ""
-    key, _, part = text.rpartition(".")
-    if key not in edition.values or part not in ("", "estimate", "n", "expected"):
-        raise KeyError(text)
-    return key, part
-
-
-def value_in_words(edition: Edition, key: str, part: str, given_reasons: set[str]) -> str:
-    """A recorded value, or a part of it, as a sentence shows it; a reason is given once."""
-    value, truth = edition.values[key], edition.expected.get(key)
-    if value["estimate"] is None and part != "n":
-        if value["reason"] in given_reasons:
-            return NOT_AVAILABLE
-        given_reasons.add(value["reason"])
-    if part == "expected" and not truth:
-        return "no value that is known here"
-    if part == "expected":
-        return format_number(truth.value, value["unit"])
-    words = format_value(value, part)
-    if part != "n" and (value["method"] or "").startswith(SIMULATED_WORDS):
-        words += f" ({SIMULATED_WORDS})"
-    return words
-
-
 def lookup_published(env, text: str) -> tuple[str, str]:
     """What was published of a claim."""
     return published_in_words(looked_up(env, "ledger.json"), text), ""
@@ -216,10 +137,6 @@ def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.No
     return [raw(f"<details{mark}><summary>{summary}</summary>"), *content, raw("</details>")]
 
 
-def no_element(writer, node: Explained) -> None:
-    """Elsewhere than on pages the text stands alone."""
-
-
 def anchor_cells(app, tree) -> None:
     """Give every code cell an anchor by its execution count, for links from the ledger."""
     for node in tree.findall(nodes.container):
@@ -231,31 +148,20 @@ def keep_entries_of_search(app, exception) -> None:
     """Keep the entries of the index for the next build: Sphinx collects them after it has written what it keeps."""
     if exception is None:
         with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
-            pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
-
-
-def require_edition(app, config) -> None:
-    """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
-    if not config.sense7_edition:
-        raise SystemExit(
-            "These pages show the values of an edition. Build them by: make book, or: sense7 build synthetic"
-        )
+            dump(app.env, stream, HIGHEST_PROTOCOL)
 
 
 def setup(app):
     """Register roles and anchors with Sphinx."""
-    app.connect("config-inited", require_edition)
+    numbering = app.extensions.get("sphinx_multitoc_numbering")
+    if numbering:  # pages are not numbered, so that they can be read in parallel
+        numbering.parallel_read_safe = True
     app.add_config_value("sense7_edition", "", "env", types=[str])
+    app.add_config_value("sense7_frame", "", "env", types=[str])
     app.add_role("value", TextRole(lookup_value))
     app.add_role("published", TextRole(lookup_published))
     app.add_role("edition", TextRole(lookup_fact))
-    app.add_node(
-        Explained,
-        override=False,
-        html=(visit_explained, depart_explained),
-        latex=(no_element, no_element),
-        text=(no_element, no_element),
-    )
+    app.add_node(Explained, override=False, html=(visit_explained, depart_explained))
     app.connect("doctree-read", anchor_cells)
     app.connect("build-finished", keep_entries_of_search)
     return METADATA

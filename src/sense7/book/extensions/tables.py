@@ -14,8 +14,8 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import Edition, edition_of, raw
-from sense7.book.pages import TEMPLATES
+from sense7.book.extensions.values import edition_of, raw
+from sense7.book.words import TEMPLATES, Edition
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import read_json

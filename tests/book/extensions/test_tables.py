@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from helpers import naming
-from sense7.book.extensions.truths import compared
+from sense7.book.extensions.tables import compared
 from sense7.expected import BEYOND, ExpectedValue
 
 OWN = "the companion's statistics, 200 studies"
@@ -45,7 +45,7 @@ def shown(page):
         expected = None
         if kind == "synthetic":
             expected = {"values": {key: asdict(entry) for key, entry in EXPECTED.items()}}
-        return page("# Page\n", ["truths", "page"], values=VALUES, kind=kind, expected=expected)
+        return page("# Page\n", ["tables", "page"], values=VALUES, kind=kind, expected=expected)
 
     return make
 

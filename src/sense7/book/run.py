@@ -1,0 +1,522 @@
+"""Execution of notebooks by papermill in an executor: each after those that it needs, and only where something changed.
+
+The digest of all that a notebook's result depends on is the name of its place in the cache, which several editions
+share. A finished notebook is moved there in one step, so that an interrupted build loses none. Prose is no part of the
+digest: executed cells get the prose that the notebook has now.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
+from sense7.book.kernels import ENVIRONMENT, kernel_manager, start_fork_server
+from sense7.book.notebooks import (
+    DECLARED,
+    TextNotebook,
+    find_notebooks,
+    ipynb_text,
+    leave_out_unfit,
+    number_cells,
+    tags_of,
+    to_ipynb,
+    unfit_parameters,
+)
+from sense7.errors import BuildError, UserError
+from sense7.files import digest_of, digest_of_file, one_line, read_json, scratch_folder
+from sense7.processes import FIXED, KILLED, NO_MEMORY, without_keys
+from sense7.record import read_values, write_json
+from sense7.sources.released import RELEASED, verified_digest
+from sense7.terminal import silent
+
+SET_BY_BUILD = frozenset({"data", "predictions", "results"})
+"""Parameters that a build sets itself: notebooks read the edition's own copies of what it is made from."""
+
+FIRST_GUESS = {
+    "18-coverage": 14.0,
+    "17-robustness": 14.0,
+    "12-judge": 12.0,
+    "06-individualized": 11.0,
+    "07-context": 11.0,
+    "13-baselines": 10.0,
+    "16-elsewhere": 9.0,
+}
+"""Seconds that a notebook takes beside others, where none was measured; 5 of all that stand not here."""
+
+EXECUTED, VALUES, MADE = "notebook.ipynb", "values.json", "made.json"
+"""Files of a place in the cache; the last has the seconds of the execution and what its result depends on."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A notebook, its parameters, and part of all that its result depends on -> digest."""
+
+    notebook: TextNotebook
+    parameters: dict
+    parts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that the result depends on."""
+        return digest_of_values(self.parts)
+
+    def place(self, cache: Path) -> Path:
+        """Folder of the result in the cache."""
+        return cache / f"{self.notebook.name}-{self.digest[:24]}"
+
+
+Jobs = Mapping[str, Job]
+
+FORKS = sys.platform == "linux"
+"""Whether this system forks safely; macOS does not, once its libraries run."""
+
+
+def digest_of_values(content: object) -> str:
+    """SHA-256 of plain values."""
+    return digest_of(json.dumps(content, sort_keys=True, default=str).encode())
+
+
+# --- plan ---------------------------------------------------------------------------------
+
+
+def parameters_of(chosen: Mapping, file: str, is_judged: bool) -> dict:
+    """Values for the notebooks' parameters: the user's, and those of the build itself."""
+    parameters = {**chosen, "data": f"../data/{file}", "results": "../results"}
+    if is_judged:
+        parameters["predictions"] = "../predictions"
+    return parameters
+
+
+def plan(
+    root: Path,
+    parameters: Mapping,
+    workbook: str,
+    judged: Sequence[Path] = (),
+    only: Sequence[str] = (),
+) -> dict[str, Job]:
+    """Plan the execution of all notebooks, or of some with those that they need; ``workbook`` is a digest."""
+    library = Library()
+    by_name = {notebook.name: notebook for notebook in find_notebooks(root)}
+    needs = {}
+    defaults = {}
+    waiting = list(only or by_name)
+    while waiting:
+        name = waiting.pop()
+        needs[name] = by_name[name].needs
+        defaults |= by_name[name].defaults
+        waiting += needs[name]
+    chosen = {}
+    for name, value in parameters.items():
+        if name in defaults or name not in SET_BY_BUILD:
+            chosen[name] = value
+    problems = unfit_parameters(defaults, chosen)
+    if problems:
+        raise UserError(f"parameters refused. {'; '.join(problems)}.")
+    try:
+        order = list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        raise UserError(
+            f"notebooks need each other in a circle: {' -> '.join(error.args[1])}."
+        ) from None
+    packages = digest_of_values([environment_of(root), sys.version, versions(), FIXED])
+    jobs: dict[str, Job] = {}
+    for name in order:
+        notebook = by_name[name]
+        modules = library.modules_of(notebook)
+        reads_released = verified_digest.__module__ in modules
+        if reads_released and "data" not in notebook.defaults and not notebook.released:
+            raise UserError(
+                f"{notebook.path}: it has no parameter data and can read ratings that other studies "
+                "released, but its head does not name their tables, so its page would call them "
+                f"simulated. Name them there: {DECLARED}: {{released: [{', '.join(RELEASED)}]}}, of these the ones "
+                "that it reads."
+            )
+        accepted = {key: parameters[key] for key in parameters if key in notebook.defaults}
+        parts = {
+            "page": digest_of_values([name, notebook.code]),
+            "parameters": digest_of_values(accepted),
+            "packages": packages,
+        }
+        if "data" in notebook.defaults:
+            parts["data"] = workbook
+        if judged and "predictions" in notebook.defaults:
+            parts["predictions"] = digest_files(judged, judged[0].parent)
+        for file in notebook.stored:
+            parts[file] = digest_of_file(root / file) if (root / file).exists() else ""
+        for table in notebook.released:
+            parts[RELEASED[table].file] = verified_digest(table)
+        for module in modules:
+            parts[f"module {module}"] = library.digest(module)
+        for needed in notebook.needs:
+            parts[needed] = jobs[needed].digest
+        jobs[name] = Job(notebook, accepted, parts)
+    return jobs
+
+
+# --- executors ----------------------------------------------------------------------------
+
+
+class Kernels:
+    """The kernels of this process, which are killed together; forked where the system can (Linux)."""
+
+    def __init__(self, *, fork: bool = False):
+        self.stopped = False
+        self.fork = fork
+        self._started = {}
+
+    def add(self, folder: str, process) -> None:
+        """Take a kernel that has started; ``folder`` is that of its execution."""
+        self._started[folder] = process
+        if self.stopped:
+            process.kill()
+
+    def kill(self) -> None:
+        """Kill every kernel, and those that are about to start."""
+        self.stopped = True
+        for process in list(self._started.values()):
+            process.kill()  # does nothing to one that has ended
+
+    def was_killed(self, folder: str) -> bool:
+        """Whether the system killed the kernel of an execution."""
+        process = self._started.get(folder)
+        return process is not None and process.poll() == KILLED and not self.stopped
+
+
+@dataclass
+class Execution:
+    """An executor, how many notebooks it executes at a time, and the kernels of this process."""
+
+    executor: Executor
+    workers: int
+    kernels: Kernels | None
+
+
+@contextlib.contextmanager
+def in_threads(
+    jobs: Jobs, cache: Path, workers: int | None = None, study: tuple[Path, str] | None = None
+) -> Iterator[Execution]:
+    """Execute on this machine: threads wait for kernels, which are processes; the study is read before they fork."""
+    waiting = [job for job in jobs.values() if not job.place(cache).exists()]
+    kernels = Kernels(fork=FORKS and bool(waiting))
+    if kernels.fork:
+        start_fork_server(study)
+    # One more than processors: a kernel that is starting or stopping leaves its processor idle.
+    workers = workers or (os.cpu_count() or 1) + 1
+    executor = ThreadPoolExecutor(workers)
+    try:
+        yield Execution(executor, workers, kernels)
+    finally:
+        kernels.kill()
+        executor.shutdown()
+
+
+@contextlib.contextmanager
+def on_cluster(address: str) -> Iterator[Execution]:
+    """Execute on the workers of a Dask cluster, which have this library, and the checkout at the same path."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UserError(
+            "--scheduler: clusters are reached by dask.distributed, which is not installed. "
+            'Run: python -m pip install "distributed>=2024.8"'
+        ) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its exceptions say what matters
+    try:
+        client = Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"--scheduler {address}: nothing answers there ({one_line(error)}). Start one: dask scheduler; "
+            "and on each machine: dask worker ADDRESS"
+        ) from None
+    with client:
+        threads = client.nthreads()
+        if not threads:
+            raise UserError(f"--scheduler {address}: no worker. Start some: dask worker {address}")
+        for worker, digest in client.run(computes_with).items():
+            if digest != computes_with():
+                raise UserError(
+                    f"--scheduler {address}: the worker {worker} has another library, Python or packages than this "
+                    "process. Start it again, in an environment of the same lock, with the checkout at the same path "
+                    "on a folder that all machines share."
+                )
+        yield Execution(client.get_executor(pure=False), sum(threads.values()), None)
+
+
+def computes_with() -> list:
+    """The library, the Python and the packages of this process."""
+    return [library_digest(), sys.version, sorted(versions().items())]
+
+
+# --- execution ----------------------------------------------------------------------------
+
+
+def execute_notebooks(
+    jobs: Jobs,
+    edition: Path,
+    cache: Path,
+    execution: Execution,
+    *,
+    failed: Path,
+    say: Callable = silent,
+) -> list[str]:
+    """Bring every notebook's result into ``edition``; return the names of those that were executed.
+
+    A failure is raised when the notebooks that run beside it are finished, and kept. The copy of a notebook that
+    failed is kept in the folder ``failed``.
+    """
+    for folder in (edition / "notebooks", edition / "results", cache):
+        folder.mkdir(parents=True, exist_ok=True)
+    waiting = {}
+    for name, job in jobs.items():
+        if not job.place(cache).exists():
+            waiting[name] = measured_seconds(job, cache)
+            say(f"{name}: to be executed, {why_again(job, cache)}")
+    clock = Clock(dict(waiting), execution.workers)
+    if waiting:
+        say(f"{len(jobs) - len(waiting)} of {len(jobs)} notebooks unchanged; {clock.left()}")
+    order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
+    order.prepare()
+    # A notebook is as urgent as the longest way from its start to the end of the last that needs it.
+    urgency: dict[str, float] = {}
+    for name in reversed(jobs):
+        after = [urgency[other] for other in urgency if name in jobs[other].notebook.needs]
+        urgency[name] = waiting.get(name, 0) + max(after, default=0)
+    ready: list[str] = []
+    running = {}
+    executed = []
+    failure = None
+    while order.is_active() and (running or not failure):
+        ready += order.get_ready()
+        ready.sort(key=urgency.get)
+        while ready and not failure and len(running) < execution.workers:
+            name = ready.pop()
+            place = jobs[name].place(cache)
+            if place.exists():
+                take_result(jobs[name], place, edition)
+                order.done(name)
+                ready += order.get_ready()
+                ready.sort(key=urgency.get)
+                continue
+            arguments = [jobs[name], edition.absolute(), place.absolute(), failed.absolute()]
+            if execution.kernels:
+                arguments.append(execution.kernels)
+            running[execution.executor.submit(execute, *arguments)] = name
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            name = running.pop(future)
+            try:
+                future.result()
+            except BuildError as error:
+                failure = failure or error
+                say(f"{name} failed: {error}")
+                continue
+            except Exception as error:
+                if type(error).__name__ != "KilledWorker":
+                    raise
+                raise BuildError(
+                    f"{name}: every worker that took it died ({one_line(error)})."
+                ) from None
+            place = jobs[name].place(cache)
+            take_result(jobs[name], place, edition)
+            order.done(name)
+            executed.append(name)
+            clock.finish(name, read_json(place / MADE)["seconds"])
+            say(f"{name}: executed ({len(executed)} of {len(waiting)}{clock.left(', ')})")
+    if failure:
+        raise failure
+    return executed
+
+
+class Clock:
+    """The seconds that are left, by those measured last and how the first ones differ from them now."""
+
+    def __init__(self, expected: dict[str, float], workers: int):
+        self.begun = time.monotonic()
+        self.expected = expected
+        self.workers = workers
+        self.finished: dict[str, float] = {}
+
+    def finish(self, name: str, seconds: float) -> None:
+        """Note the seconds of a notebook."""
+        self.finished[name] = seconds
+
+    def left(self, before: str = "") -> str:
+        """The seconds that are left, in words."""
+        if len(self.finished) == len(self.expected):
+            return ""
+        expected = sum(self.expected[name] for name in self.finished)
+        speed = sum(self.finished.values()) / expected if expected else 1
+        whole = speed * sum(self.expected.values()) / min(self.workers, len(self.expected))
+        whole = max(whole, speed * max(self.expected.values()))
+        return f"{before}about {max(whole - (time.monotonic() - self.begun), 1):.0f} s left"
+
+
+def places_of(job: Job, cache: Path) -> list[Path]:
+    """Places of a notebook's results in the cache, the last one first."""
+    places = list(cache.glob(f"{job.notebook.name}-{'?' * 24}"))
+    return sorted(places, key=lambda place: place.stat().st_mtime, reverse=True)
+
+
+def measured_seconds(job: Job, cache: Path) -> float:
+    """Seconds of the last execution of a notebook, or a first guess."""
+    for place in places_of(job, cache):
+        return read_json(place / MADE)["seconds"]
+    return FIRST_GUESS.get(job.notebook.name, 5.0)
+
+
+def why_again(job: Job, cache: Path) -> str:
+    """The parts of all that a result depends on which changed since the last execution."""
+    for place in places_of(job, cache):
+        parts = read_json(place / MADE)["parts"]
+        changed = [part for part in job.parts if job.parts[part] != parts.get(part)]
+        changed += [f"{part} (no longer)" for part in parts if part not in job.parts]
+        return f"since these changed: {', '.join(sorted(changed))}"
+    return "for the first time"
+
+
+def take_result(job: Job, place: Path, edition: Path) -> None:
+    """Copy a finished notebook from the cache, with the prose that it has now."""
+    name = job.notebook.name
+    executed = with_prose(read_json(place / EXECUTED), job.notebook)
+    (edition / "notebooks" / f"{name}.ipynb").write_text(executed, "utf-8")
+    shutil.copyfile(place / VALUES, edition / "results" / f"{name}.json")
+    os.utime(place)
+
+
+def with_prose(node: dict, notebook: TextNotebook) -> str:
+    """An executed notebook with the prose of the text, its cells numbered and bare of all metadata but tags."""
+    executed = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
+    is_injected = any("injected-parameters" in tags_of(cell) for cell in executed)
+    cells = []
+    for cell in json.loads(to_ipynb(notebook))["cells"]:
+        if cell["cell_type"] == "code":
+            is_of_parameters = "parameters" in tags_of(cell)
+            cells.append(executed.pop(0))
+            if is_of_parameters and is_injected:
+                cells.append(executed.pop(0))
+        else:
+            cell["source"] = cell["source"].splitlines(keepends=True)
+            cells.append(cell)
+    number_cells(cells)
+    for cell in cells:
+        tags = tags_of(cell)
+        cell["metadata"] = {"tags": tags} if tags else {}
+    return ipynb_text({**node, "cells": cells})
+
+
+def execute(
+    job: Job, edition: Path, place: Path, failed: Path, kernels: Kernels | None = None
+) -> None:
+    """Execute a notebook in a folder of its own, and move its result to its place in the cache in one step."""
+    import papermill
+    from jupyter_core.utils import ensure_event_loop
+
+    name = job.notebook.name
+    kernels = kernels or Kernels()
+    begun = time.monotonic()
+    logging.getLogger("papermill").addHandler(
+        logging.NullHandler()
+    )  # its exceptions say what matters
+    with scratch_folder(place.parent) as scratch, tempfile.TemporaryDirectory() as sockets:
+        folder = stage(edition, job.notebook.needs, scratch / "stage")
+        finished = scratch / "finished"
+        finished.mkdir()
+        given = scratch / "given.ipynb"
+        done = scratch / "done.ipynb"
+        node = json.loads(to_ipynb(job.notebook))
+        for cell in node["cells"]:
+            if cell["metadata"].get("needs"):  # a cell by hand: what it lacks is seen afterwards
+                tags_of(cell).append("raises-exception")
+        given.write_text(ipynb_text(node), "utf-8")
+        # IPython's folder in place of the user's: what users have a kernel do at its start changes what it gives.
+        environment = {**without_keys(), **ENVIRONMENT, "IPYTHONDIR": str(scratch / "ipython")}
+        try:
+            papermill.execute_notebook(
+                given,
+                done,
+                parameters=job.parameters,
+                kernel_name="python3",
+                # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
+                resources={"metadata": {"path": str(folder)}},
+                kernel_manager_class=kernel_manager(sockets, environment, kernels),
+                progress_bar=False,
+                # Else all of it is written again before and after every cell, and nobody looks.
+                request_save_on_cell_execute=False,
+                # All that it gave is here by then. A kernel that is asked to end takes a while.
+                shutdown_kernel="immediate",
+                extra_arguments=["--IPKernelApp.log_level=50"],
+            )
+        except papermill.exceptions.PapermillExecutionError:
+            pass  # the copy has the error
+        except Exception as error:
+            problem = f"could not be executed ({type(error).__name__}: {one_line(error)})"
+            if kernels.was_killed(sockets):
+                problem = f"its kernel was killed. {NO_MEMORY}"
+            raise BuildError(f"{job.notebook.path}: {problem.rstrip('.')}.") from error
+        finally:
+            ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
+        values = folder.parent / "results" / f"{name}.json"
+        recorded = read_values(values.parent, name) if values.exists() else {}
+        node = read_json(done)
+        leave_out_unfit(node["cells"], recorded, judged="predictions" in job.parameters)
+        for cell in node["cells"]:
+            for output in cell.get("outputs", ()):
+                if output["output_type"] == "error":
+                    failed.mkdir(parents=True, exist_ok=True)
+                    copy = shutil.copyfile(done, failed / f"{name}.ipynb")
+                    words = failed_cell(cell, output)
+                    raise BuildError(f"{job.notebook.path}: {words}. Where it stopped: {copy}")
+            if cell["metadata"].get("needs"):
+                tags_of(cell).remove("raises-exception")
+        if not recorded:
+            raise BuildError(
+                f"{job.notebook.path}: records no value under its own name. "
+                f'Make a s7.Recorder("{name}", results) in it, and record one.'
+            )
+        # Without times and random ids, so that equal runs are equal.
+        node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
+        node["metadata"]["language_info"] = {"name": "python"}
+        (finished / EXECUTED).write_text(with_prose(node, job.notebook), "utf-8")
+        shutil.copyfile(values, finished / VALUES)
+        seconds = round(time.monotonic() - begun, 1)
+        write_json(finished / MADE, {"seconds": seconds, "parts": job.parts})
+        finished.replace(place)
+    (failed / f"{name}.ipynb").unlink(missing_ok=True)
+
+
+def failed_cell(cell: Mapping, error: Mapping) -> str:
+    """Say of a cell that failed how it begins, its error, and at which line of this library."""
+    first_line = next(iter("".join(cell["source"]).strip().splitlines()), "")
+    traceback = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
+    lines = re.findall(r"^File \S*?(sense7/\S+?\.py):(\d+), in ", traceback, re.MULTILINE)
+    count = cell["execution_count"]
+    words = f"code cell {count}, which begins with {first_line!r}, raised {error['ename']}: {error['evalue']}"
+    if lines:
+        file, number = lines[-1]
+        words += f" ({file}, line {number})"
+    return words
+
+
+def stage(edition: Path, needs: Sequence[str], folder: Path) -> Path:
+    """Lay out a folder in which a notebook runs, with the data and the values of the notebooks that it needs."""
+    for name in ("notebooks", "results"):
+        (folder / name).mkdir(parents=True)
+    for name in ("data", "predictions"):
+        if (edition / name).exists():
+            try:
+                (folder / name).symlink_to(edition / name, target_is_directory=True)
+            except OSError:  # Windows reserves links for administrators
+                shutil.copytree(edition / name, folder / name)
+    for name in needs:
+        shutil.copyfile(edition / "results" / f"{name}.json", folder / "results" / f"{name}.json")
+    return folder / "notebooks"

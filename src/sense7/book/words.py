@@ -1,0 +1,399 @@
+"""Words of an edition: recorded values, claims, facts and banners as pages, notebooks and the command line show them.
+
+All markup stands in templates, into which every text enters as text.
+"""
+
+import html
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader
+
+from sense7.book.editions import DATA_PAGE
+from sense7.claims import CHECK, PAPER, State
+from sense7.expected import FILE as EXPECTED
+from sense7.expected import ExpectedValue, is_set_to_published
+from sense7.files import read_json
+from sense7.record import format_number, format_value, read_values
+from sense7.sources.released import RELEASED
+from sense7.taxonomy import SIMULATED_WORDS
+
+NOT_AVAILABLE = "not available here"
+"""Said of a value whose reason the page has given before."""
+
+UNTESTED = "Real ratings can't tell yet"
+"""Begins a page that no released ratings bear on, in the edition of simulated data."""
+
+CODE = "sense7:code"
+"""Stands on a page for the commit and the library, which every commit and the first edit after it change."""
+
+MARKS = {
+    State.MET: "●",
+    State.NOT_MET: "◆",
+    State.REHEARSED: "◇",
+    State.WAITING: "○",
+    State.UNDECIDED: "○",
+    State.NO_RULE: "□",
+    State.UNRELEASED: "□",
+    State.CONTRADICTION: "◆",
+    State.CONSISTENT: "●",
+}
+"""State of a claim -> a mark, so that it does not rest on color alone."""
+
+_WIDEST = 2
+"""Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
+
+TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
+_PROVENANCE = TEMPLATES.get_template("provenance.html").module
+
+
+class Edition:
+    """The values, ledger and facts of an edition's folder."""
+
+    def __init__(self, folder: Path):
+        def read(name: str):
+            path = folder / name
+            if not path.exists():
+                return {}
+            return read_json(path)
+
+        self.folder = folder
+        self.values = read_values(folder / "results")
+        self.ledger = read("ledger.json")
+        self.facts = read("edition.json")
+        simulated = read(f"data/{EXPECTED}").get("values", {})
+        self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
+        self.claims = {row["id"]: row for row in self.ledger}
+        # Keys of simulated values set to published figures: those of claims, and the same statistics elsewhere.
+        self.set_to_published = set()
+        for row in self.ledger:
+            if row["rehearsal"] and row["rehearsal"]["is_set"]:
+                self.set_to_published.add(row["computed"]["key"])
+        if self.facts["kind"] == "synthetic":
+            self.set_to_published |= {
+                key for key, value in self.values.items() if is_set_to_published(value)
+            }
+
+    def set_on(self, page: str) -> list[str]:
+        """Such values on a notebook's page: those that it records, and those of the notebooks that it needs."""
+        name = page.removeprefix("notebooks/")
+        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
+        keys = sorted(self.set_to_published)
+        return [key for key in keys if self.values[key]["notebook"] in recorders]
+
+
+# --- recorded values ----------------------------------------------------------------------
+
+
+def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
+    """Key of a recorded value, and the part of it that is to be shown; KeyError if there is none of this name."""
+    if text in edition.values:
+        return text, ""
+    key, _, part = text.rpartition(".")
+    if key not in edition.values or part not in ("", "estimate", "n", "expected"):
+        raise KeyError(text)
+    return key, part
+
+
+def value_in_words(edition: Edition, key: str, part: str, given_reasons: set[str]) -> str:
+    """A recorded value, or a part of it, as a sentence shows it; a reason is given once."""
+    value, truth = edition.values[key], edition.expected.get(key)
+    if value["estimate"] is None and part != "n":
+        if value["reason"] in given_reasons:
+            return NOT_AVAILABLE
+        given_reasons.add(value["reason"])
+    if part == "expected" and not truth:
+        return "no value that is known here"
+    if part == "expected":
+        return format_number(truth.value, value["unit"])
+    words = format_value(value, part)
+    if part != "n" and (value["method"] or "").startswith(SIMULATED_WORDS):
+        words += f" ({SIMULATED_WORDS})"
+    return words
+
+
+# --- claims -------------------------------------------------------------------------------
+
+
+def published_in_words(edition: Edition, text: str) -> str:
+    """What was published of a claim, or the source of that; KeyError if there is no such claim, or no such part."""
+    name, _, part = text.partition(".")
+    published = edition.claims[name]["published"]
+    if part == "source":
+        return published["source"]
+    if part:
+        raise KeyError(text)
+    if published["value"] is None:
+        return published["title"]
+    return published["shown"]
+
+
+def answer_in_words(edition: Edition, claim: str) -> str:
+    """The first words of an answer; KeyError if the ledger has no such claim."""
+    row = edition.claims[claim]
+    state = State(row["state"])
+    if state is State.REHEARSED:
+        return "Rehearsed on simulated data"
+    if state not in (State.MET, State.NOT_MET):
+        return "Can't be decided"
+    size = size_in_words(row)
+    if state is State.NOT_MET:
+        return "Not shown"
+    if size.startswith("Smaller"):
+        return "Yes, in these data, by less than the smallest effect of interest"
+    if size.startswith("May be"):
+        return "Yes, in these data, perhaps by less than the smallest effect of interest"
+    return "Yes, in these data"
+
+
+def shown_row(row: Mapping) -> dict:
+    """A row of the ledger, with what the templates show of it."""
+    claim = row["published"]
+    computed = row["computed"]
+    state = State(row["state"])
+    shown = {
+        **row,
+        "anchor": f"claim-{row['id'].replace('_', '-')}",
+        "words": claim["title"],
+        "of": "" if claim["of"] == PAPER else f"; {claim['of']}",
+        "value": "-",
+        "number": "",
+        "n": "",
+        "simulated": False,
+        "asks": row["asks"] or "There is no rule.",
+        "reason": _sentence((claim["compare"] or {}).get("reason")),
+        "label": "Rehearsal" if state is State.REHEARSED else "Answer",
+        "here": _answer(row, state),
+        "size": size_in_words(row),
+        "studies_words": _studies_in_words(row),
+        "expected": "",
+        "slug": state.name.lower().replace("_", "-"),
+        "sign": MARKS[state],
+        "places": positions(row),
+        "group": "figures",
+    }
+    if claim["value"] is not None:
+        shown["words"] += f": {claim['shown']}"
+    if computed:
+        shown["value"] = format_value(computed)
+        shown["simulated"] = (computed["method"] or "").startswith(SIMULATED_WORDS)
+    if computed and computed["estimate"] is not None:
+        shown["number"] = format_number(computed["estimate"], computed["unit"])
+    if computed and computed["n"]:
+        shown["n"] = f"{computed['n']:,}"
+    rehearsal = row["rehearsal"]
+    if rehearsal and rehearsal["is_set"]:
+        shown["expected"] = "set as published"
+    elif rehearsal and rehearsal["expected"] is not None:
+        shown["expected"] = f"expected {format_number(rehearsal['expected'], computed['unit'])}"
+    if not shown["places"]:
+        shown["group"] = "others"
+    elif _excluded_value(claim) is not None:
+        shown["group"] = "in-words"
+    return shown
+
+
+def claim_in_words(row: Mapping) -> dict[str, str]:
+    """What a box says of a claim, where no page shows it as HTML: label -> line."""
+    row = shown_row(row)
+    lines = {
+        "Claim": f"{row['words']} ({row['published']['source']}{row['of']}).",
+        row["label"]: f"{row['state']}. {row['here']} {row['size']}".strip(),
+    }
+    if row["studies_words"]:
+        lines["Studies"] = row["studies_words"]
+    return lines
+
+
+def _sentence(text: str | None) -> str:
+    """Words as a sentence, with a capital and a full stop."""
+    if not text:
+        return ""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _answer(row: Mapping, state: State) -> str:
+    """What stands beside the state of a claim in its box."""
+    if state is State.REHEARSED:
+        return rehearsal_in_words(row["computed"], row["rehearsal"])
+    words = _sentence(row["why"])
+    computed = row["computed"]
+    if state is State.NOT_MET and not row["studies"] and row["published"]["no_effect"]:
+        words += " How often a study like this one would see the effect is not known."
+    if state is State.WAITING and computed and computed["estimate"] is not None:
+        words += f" Computed here: {format_value(computed)} (n = {computed['n']:,})."
+        if row["asks"]:
+            words += f" Decision rule: {row['asks'][0].lower()}{row['asks'][1:]}"
+    return words.strip()
+
+
+def rehearsal_in_words(computed: Mapping, rehearsal: Mapping) -> str:
+    """What was put in or is expected of simulated data, and what was found.
+
+    Examples
+    --------
+    >>> computed = {"estimate": 0.444, "low": 0.327, "high": 0.551, "n": 670, "unit": "share, difference"}
+    >>> rehearsal = {"expected": 0.371, "is_put_in": False, "is_inside": True, "is_set": False}
+    >>> rehearsal_in_words(computed, rehearsal)
+    'By what was put in, 37.1 percentage points are expected; 44.4 [32.7, 55.1] percentage points were found (n = 670).'
+    """
+    if rehearsal["is_set"] and rehearsal["is_put_in"] and computed["low"] is None:
+        return "Typed into the simulation as published: no result."
+    found = format_value(computed)
+    is_plural = found.endswith("points")
+    found += f" {'were' if is_plural else 'was'} found"
+    if computed["n"]:
+        found += f" (n = {computed['n']:,})"
+    words = f"{found}."
+    if rehearsal["expected"] is not None:
+        expected = format_value({"estimate": rehearsal["expected"], "unit": computed["unit"]})
+        verb = "are" if is_plural else "is"
+        words = f"By what was put in, {expected} {verb} expected; {found}."
+        if rehearsal["is_put_in"]:
+            words = f"{expected} was put in; {found}."
+    if rehearsal["is_set"]:
+        words += " The simulation was set to the published figure, so that agreement shows nothing."
+    return words
+
+
+def _studies_in_words(row: Mapping) -> str:
+    """How many simulated studies meet a rule, with the effect, without it, and in other situations."""
+    studies = row["studies"]
+    if not studies:
+        return ""
+
+    def share(counts: Mapping) -> str:
+        return f"{counts['passed']:,} of {counts['studies']:,}"
+
+    meet = "meet the rule" if row["published"]["value"] is not None else "see the effect"
+    words = [
+        f"{share(studies['effect'])} simulated studies of this size {meet}; "
+        f"without the effect {share(studies['null'])} do."
+    ]
+    for others in studies.get("also", ()):
+        words.append(f"So do {share(others)} studies {others['like']}.")
+    return " ".join(words)
+
+
+def size_in_words(row: Mapping) -> str:
+    """How the interval found lies to the smallest effect of interest; "" of a claim without one.
+
+    Examples
+    --------
+    >>> row = {"published": {"smallest": {"effect": 0.2, "reason": "a fifth of a level"}, "compare": {"beyond": 0}}}
+    >>> size_in_words(row | {"computed": {"low": 0.01, "high": 0.17, "unit": "level, difference"}})
+    'Smaller than the smallest effect of interest (0.20).'
+    >>> size_in_words(row | {"computed": {"low": 0.12, "high": 0.76, "unit": "level, difference"}})
+    'May be smaller than the smallest effect of interest (0.20).'
+    """
+    claim, computed = row["published"], row["computed"]
+    if not claim["smallest"] or not computed or computed["low"] is None:
+        return ""
+    smallest = claim["smallest"]["effect"]
+    low, high = computed["low"], computed["high"]
+    if claim["compare"].get("sign") == "negative":
+        low, high = -high, -low
+    words = "May be smaller than"
+    if low >= smallest:
+        words = "At least"
+    elif high < smallest:
+        words = "Smaller than"
+    return f"{words} the smallest effect of interest ({format_number(smallest, computed['unit'])})."
+
+
+def positions(row: Mapping) -> tuple[float, float, float, float] | None:
+    """Where reference, estimate and both limits lie on a row's axis, in percent of its width.
+
+    For a published figure the axis goes from zero to twice that figure; for a claim of an effect it
+    is as wide as the interval needs to either side of the value that the claim excludes.
+
+    Examples
+    --------
+    >>> published = {"value": 2.0, "kind": "figure", "compare": {"within": 0.1}}
+    >>> computed = {"estimate": 2.0, "low": 1.0, "high": 4.0}
+    >>> positions({"published": published, "computed": computed})
+    (50.0, 50.0, 25.0, 100.0)
+    """
+    claim, computed = row["published"], row["computed"]
+    if computed is None or claim["kind"] == CHECK:
+        return None
+    estimate, low, high = (computed[name] for name in ("estimate", "low", "high"))
+    if not isinstance(estimate, int | float):
+        return None
+    numbers = [estimate, estimate, estimate]
+    if low is not None:
+        numbers = [estimate, low, high]
+    excluded = _excluded_value(claim)
+    if excluded is not None:
+        reach = 2.1 * max(abs(number - excluded) for number in numbers) or 1
+        shares = [0.5 + (number - excluded) / reach for number in (excluded, *numbers)]
+    elif claim["value"] is not None:
+        shares = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
+    else:
+        return None
+    reference, estimate, low, high = (
+        round(100 * min(max(share, 0), 1), 1) for share in shares if math.isfinite(share)
+    )
+    return reference, estimate, low, high
+
+
+def _excluded_value(claim: Mapping) -> float | None:
+    """The value that a claim of an effect excludes, in the unit of the computed number; None of other claims."""
+    rule = claim["compare"] or {}
+    if "beyond" in rule or "sign" in rule:
+        return rule.get("beyond", 0)
+    return None
+
+
+# --- facts, and how a page was made ---------------------------------------------------------
+
+
+def fact_in_words(edition: Edition, name: str) -> str:
+    """A fact about an edition; KeyError if there is none of this name."""
+    return str(edition.facts[name])
+
+
+def banner(
+    facts: Mapping,
+    dataset_page: str = f"{DATA_PAGE}.html",
+    *,
+    released: bool = False,
+    front: bool = False,
+) -> str:
+    """What a page says of its data, as HTML; all that comes from outside is escaped.
+
+    ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
+    their line: the edition's would call real ratings simulated, in the synthetic edition.
+    """
+    return _PROVENANCE.banner(facts, released, dataset_page, front)
+
+
+def label(facts: Mapping, *, released: bool = False) -> str:
+    """What data a page shows, in a few words, for its title and for paper."""
+    return html.unescape(str(_PROVENANCE.label(facts, released)))
+
+
+def describe(facts: Mapping, page: str = "") -> str:
+    """How a page, named without ending, was made, as HTML."""
+    made = facts["made"]
+    parameters = facts["parameters"]
+    tables = []
+    notebook = page.removeprefix("notebooks/")
+    if page != notebook and notebook in made["notebooks"]:
+        settings = [f"{name} = {value!r}" for name, value in made["notebooks"][notebook].items()]
+        parameters = ", ".join(settings) or "none"
+        tables = [RELEASED[name] for name in made["released"].get(notebook, ())]
+    return _PROVENANCE.made(facts, parameters, tables, CODE)
+
+
+def describe_code(made: Mapping) -> str:
+    """The commit and the library that made an edition, in words.
+
+    >>> describe_code({"commit": "1a2b", "changed": True, "library": "3c4d"})
+    'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
+    """
+    commit = made["commit"] or "not known"
+    if made["changed"]:
+        commit += ", with changes that are not committed"
+    return f"commit {commit}; library SHA-256 {made['library'][:12]}"

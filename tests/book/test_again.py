@@ -1,0 +1,161 @@
+"""`sense7 run`, one notebook with other parameters; and `sense7 verify`, an edition recomputed from its own data."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from helpers import naming
+from helpers.checkout import SHARED_FILE, SHARED_NAME, recording
+from sense7.book.again import TOLERANCE, equal, rerun, verify_edition
+from sense7.checkout import Project
+from sense7.errors import BuildError
+from sense7.record import format_value
+
+ROOT = Path(__file__).resolve().parents[2]
+LOADING = "import sense7 as s7\n\nstudy = s7.load(data)\n"
+READING = 'import json\nfrom pathlib import Path\n\nbefore = json.loads(Path(results, "01-a.json").read_text())\n'
+
+
+@pytest.fixture
+def book(checkout):
+    """Two notebooks, the second of which reads what the first recorded."""
+    checkout.workbook(checkout.root / "data" / "synthetic.xlsx")
+    checkout.notebook("01-a", recording("01-a", "seed_of_a", before=LOADING))
+    checkout.notebook(
+        "02-b",
+        recording("02-b", "b", "len(before)", before=READING),
+        needs=["01-a"],
+        prose="{value}`seed_of_a` and {value}`elsewhere.n`.",
+    )
+    checkout.project = Project(checkout.root, checkout.root)
+    return checkout
+
+
+def values(folder, name):
+    """Key -> value of what a notebook recorded."""
+    recorded = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    return {entry["key"]: entry["estimate"] for entry in recorded}
+
+
+def test_the_sentences_of_a_copy_have_its_numbers_and_no_markup_of_the_book(tmp_path):
+    done = rerun(Project(ROOT, ROOT), "03", {"draws": 100}, out=tmp_path / "mine.ipynb")
+    recorded = json.loads((done.results / "03-reliability.json").read_text("utf-8"))
+    (alpha,) = [value for value in recorded if value["key"] == "alpha_turn"]
+    cells = nbformat.read(done.notebook, as_version=4).cells
+    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    assert format_value(alpha) in prose[0]
+    assert f"{alpha['n']:,}" in prose[0]
+    for markup in ("{value}", "{finding}", "{answer}", "{cite", "{put-in}"):
+        assert markup not in "".join(prose)
+
+
+def test_a_copy_is_executed_after_what_it_needs_and_its_values_lie_beside_it(
+    book, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    done = rerun(book.project, "2", {"seed": 7, "data": "check out/mine.xlsx"})
+    assert done.notebook == tmp_path / "02-b.executed.ipynb"
+    assert done.results == tmp_path / "02-b.executed.results"
+    assert values(done.results, "01-a") == {"seed_of_a": 7}
+    assert values(done.results, "02-b") == {"b": 1}
+    cells = nbformat.read(done.notebook, as_version=4).cells
+    naming.check(cells[0].source, " 7 ", "elsewhere.n")
+    assert "seed = 7" in cells[1].source
+    assert str(book.root / "mine.xlsx") in cells[1].source
+    names = ["02-b.executed.ipynb", "02-b.executed.results", "check out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+@pytest.mark.parametrize(
+    ("notebook", "parameters", "named"),
+    [
+        ("01-a", {"seed": "one"}, ["seed = 'one'"]),
+        ("01-a", {"results": "x"}, ["results", "--out FILE.ipynb"]),
+        ("01-a", {"predictions": "x"}, ["predictions", "01-a"]),
+        ("01-a", {"data": "nowhere.xlsx"}, ["nowhere.xlsx: "]),
+        ("99", {}, ["99: ", "01-a, 02-b"]),
+    ],
+)
+def test_unfit_parameters_are_refused_before_anything_is_left(
+    notebook, parameters, named, book, tmp_path
+):
+    with naming.refused(*named):
+        rerun(book.project, notebook, parameters, out=tmp_path / "a.ipynb")
+    assert not list(tmp_path.glob("a.*"))
+
+
+def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(book, tmp_path):
+    out = tmp_path / "a.ipynb"
+    for seed in (1, 2):
+        rerun(book.project, "01-a", {"seed": seed}, out=out)
+    assert values(tmp_path / "a.results", "01-a") == {"seed_of_a": 2}
+    mine = tmp_path / "a.results" / "thesis.docx"
+    mine.write_text("years of work")
+    with naming.refused(tmp_path / "a.results", mine.name):
+        rerun(book.project, "01-a", {}, out=out)
+    mine.unlink()
+    good = out.read_bytes()
+    path = book.notebook("01-a", "missing + 1")
+    with naming.refused("01-a.md: ", "cell 3", "NameError", error=BuildError):
+        rerun(book.project, "01-a", {}, out=out)
+    assert out.read_bytes() == good
+    path.unlink()
+    book.notebook("01-a", recording("01-a", "seed_of_a"))
+    out.write_bytes(good + b" ")
+    with naming.refused(f"{out}: "):
+        rerun(book.project, "01-a", {}, out=out)
+
+
+def test_an_untouched_edition_verifies_and_a_changed_value_is_found(built, copy):
+    before = built.bytes(SHARED_NAME)
+    project = Project(built.root, built.root)
+    comparison = verify_edition(project, str(copy))
+    assert (comparison.differences, comparison.compared > 3) == ([], True)
+    recorded = copy / "results" / "01-a.json"
+    text = recorded.read_text("utf-8").replace('"estimate": 7', '"estimate": 8')
+    recorded.write_text(text.replace('"key": "none"', '"key": "of_nobody"'), "utf-8")
+    done = built.call("verify", copy)
+    assert done.returncode == 1
+    naming.check(done.stdout, "seed_of_a", "of_nobody", "none")
+    assert built.bytes(SHARED_NAME) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "is_equal"),
+    [
+        (0.961, 0.961 * (1 + TOLERANCE / 2), True),
+        (0.961, 0.961 * (1 + 2 * TOLERANCE), False),
+        (0.0, TOLERANCE / 2000, True),
+        (0.0, TOLERANCE, False),
+        (None, 0.0, False),
+        (True, 1, False),
+    ],
+)
+def test_numbers_may_differ_by_the_tolerance_and_nothing_else_may(value, other, is_equal):
+    assert equal(value, other) is is_equal
+
+
+def spoil_workbook(copy):
+    with (copy / "data" / SHARED_FILE).open("ab") as stream:
+        stream.write(b"x")
+
+
+NOT_VERIFIED = {  # what becomes of the edition, what of it is named
+    "gone": (shutil.rmtree, ["a copy: ", "sense7 build "]),
+    "pages alone": (lambda copy: (copy / "edition.json").unlink(), ["a copy: "]),
+    "no JSON": (lambda copy: (copy / "edition.json").write_text("{"), ["edition.json: "]),
+    "an empty object": (lambda copy: (copy / "edition.json").write_text("{}"), ["edition.json: "]),
+    "no workbook": (lambda copy: (copy / "data" / SHARED_FILE).unlink(), [SHARED_FILE]),
+    "a byte more": (spoil_workbook, [SHARED_FILE]),
+}
+
+
+@pytest.mark.parametrize("reason", NOT_VERIFIED)
+def test_an_edition_that_can_not_be_verified_is_refused(reason, built, copy):
+    spoil, named = NOT_VERIFIED[reason]
+    spoil(copy)
+    with naming.refused(*named):
+        verify_edition(Project(built.root, built.root), str(copy))
