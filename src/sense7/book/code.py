@@ -139,12 +139,15 @@ class Library:
         code = "\n".join(source for source, _ in json.loads(notebook.code))
         waiting = self._imported(code)
         for alias in re.findall(r"(?m)^[ \t]*import sense7 as (\w+)", code):
-            for name in re.findall(rf"\b{alias}\.(\w+)", code):
-                module = sense7.NAMES.get(name, f"findings.{name}")
-                waiting.add(f"sense7.{module}")
+            names = re.findall(rf"\b{alias}\.(\w+)", code)
+            waiting |= {f"sense7.{name}" for name in names}
+            waiting |= {f"sense7.findings.{name}" for name in names}
         modules: set[str] = set()
         while waiting:
             module = waiting.pop()
+            name = module.removeprefix("sense7.")
+            if name in sense7.NAMES:
+                module = f"sense7.{sense7.NAMES[name]}"
             if module not in self._files or module in modules:
                 continue
             modules.add(module)

@@ -81,7 +81,7 @@ def imported_modules():
     texts = [*ROOT.glob("notebooks/*.md"), *ROOT.glob("book/*.md")]
     for path in texts:
         for package, names in IMPORTED.findall(path.read_text("utf-8")):
-            for name in names.split(", "):
+            for name in set(names.split(", ")) - set(sense7.__all__):
                 yield f"{package}.{name}".removeprefix(".")
 
 
