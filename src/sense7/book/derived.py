@@ -288,7 +288,7 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
     facts = book.edition.facts
     released = bool(notebook.released_alone)
     parts = [_markdown_of_html(banner(facts, released=released))]
-    if "data" in notebook.defaults and data not in DATA_SETS:
+    if "data" in notebook.defaults and data not in DATA_SETS and not Path(data).is_absolute():
         parts.append(f"**To run it**, lay the workbook {as_markdown(data)} beside it.")
     if "data" in notebook.defaults:
         parts.append(
