@@ -150,6 +150,7 @@ def test_the_command_line_starts_without_the_heavy_libraries():
         "scipy",
         "statsmodels",
         "papermill",
+        "seaborn",
         "sphinx",
         "xlsxwriter",
     }

@@ -43,6 +43,7 @@ LIBRARIES = (
     "pandas.io.formats.html",
     "pandas.io.formats.csvs",
     "scipy.stats",
+    "seaborn",
     "sklearn",
     "statsmodels.api",
     "yaml",

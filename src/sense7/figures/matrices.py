@@ -11,7 +11,6 @@ from sense7.figures.figure import (
     drawn,
     figure_of,
     lines_of,
-    name_rows,
     new_axes,
     wrapped,
 )
@@ -65,6 +64,8 @@ def heat_map(
     >>> figure.alt.partition(" Source")[0]
     'T. judged. good: good 3 (75%), poor 1 (25%); poor: good 0 (0%), poor 4 (100%).'
     """
+    import seaborn
+
     is_square = matrix.index.equals(matrix.columns)
     numbers = matrix.astype(float)
     texts = matrix.map("{:z.2f}".format)
@@ -79,12 +80,9 @@ def heat_map(
     values = numbers.to_numpy()
     if not np.isfinite(values).any():
         return Sentence(f"No figure of {label}: no number is there to show.")
-    low = min(0, np.nanmin(values))
     lightest_to_darkest = LinearSegmentedColormap.from_list(
         "shades", ["#f4f4f4", main_color(source)]
     )
-    shades = lightest_to_darkest((values - low) / max(np.nanmax(values) - low, 1e-9))
-    inks = _ink_on(shades)
 
     def draw(width: float):
         row_names = [wrapped(drawn(row, 40), 0.25 * width) for row in matrix.index]
@@ -98,20 +96,30 @@ def heat_map(
             rotation = 90
             height += 0.08 * max(len(column) for column in column_names)
         drawing, axes = new_axes(width, height)
-        for y, x in np.argwhere(np.isfinite(values)):
-            look = {"facecolor": shades[y, x]}
-            if shares_of_rows and is_square and x == y:
-                look["edgecolor"] = INK
-            axes.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, **look))
-            look = {"ha": "center", "va": "center", "fontsize": 9, "color": inks[y, x]}
-            axes.text(x, y, texts.iloc[y, x], **look)
-        axes.set_xticks(range(len(column_names)), column_names, rotation=rotation)
-        axes.set_xlim(-0.5, len(column_names) - 0.5)
-        name_rows(axes, row_names)
+        seaborn.heatmap(
+            numbers,
+            ax=axes,
+            annot=texts,
+            fmt="",
+            annot_kws={"fontsize": 9},
+            cmap=lightest_to_darkest,
+            vmin=min(0, np.nanmin(values)),
+            cbar=False,
+            xticklabels=column_names,
+            yticklabels=row_names,
+        )
+        shades = axes.collections[0].get_facecolors()[np.isfinite(values).ravel()]
+        # seaborn's own choice of ink is faint on mid-gray.
+        for text, ink in zip(axes.texts, _ink_on(shades), strict=True):
+            text.set_color(ink)
+        if shares_of_rows and is_square:
+            for level in range(len(matrix)):
+                axes.add_patch(Rectangle((level, level), 1, 1, fill=False, edgecolor=INK))
+        axes.tick_params(axis="x", rotation=rotation)
+        axes.tick_params(axis="y", rotation=0)
         axes.set(xlabel=drawn(matrix.columns.name or ""), ylabel=drawn(matrix.index.name or ""))
         axes.tick_params(length=0)
         axes.grid(visible=False)
-        axes.spines[:].set_visible(False)
         axes.set_title(wrapped(label, 0.6 * width), fontsize=10, loc="left")
         return drawing
 
