@@ -45,7 +45,7 @@ setup: ## make the environment, without using it
 	@$(UNCHANGED) || $(SET_UP)
 
 .PHONY: book
-book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--strict" for others
+book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--jobs 4" for others
 	@$(BIN)/python scripts/build_book.py $(BIN)/sense7
 
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person

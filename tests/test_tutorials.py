@@ -131,7 +131,7 @@ def test_the_way_to_a_workbook_of_ones_own(empty_folder):
     write_shown_files(PAGES["own-workbook"], "survey.csv.map.yml")
     assert go_through(PAGES["own-workbook"], Reader()) == 13
     assert (empty_folder / "mine.xlsx").exists()
-    study = load("mine-survey.xlsx", strict=True)
+    study = load("mine-survey.xlsx")
     assert study.turns["overall"].round(3).tolist() == [4.333, 3, 3]
     assert len((empty_folder / "survey.csv.map.yml").read_text("utf-8").splitlines()) == 8
 
@@ -139,7 +139,7 @@ def test_the_way_to_a_workbook_of_ones_own(empty_folder):
 def test_the_way_to_ratings_of_ones_own(empty_folder):
     write_shown_files(PAGES["collect"], "chats.jsonl", "study.yml")
     assert go_through(PAGES["collect"], Reader()) == 3
-    assert load("mine.xlsx", strict=True).turns["overall"].value_counts().to_dict() == {
+    assert load("mine.xlsx").turns["overall"].value_counts().to_dict() == {
         2: 4,
         4: 4,
         5: 4,

@@ -12,7 +12,7 @@ from sense7.workbook.reading import reading_digest
 from sense7.workbook.sheets import ParsedWorkbook, parse_workbook, read_workbook
 
 
-def load(data: str | Path, *, strict: bool = False, rated: bool = True) -> Study:
+def load(data: str | Path, *, rated: bool = True) -> Study:
     """Load a data set by its name or from a file, and note where it came from.
 
     Parameters
@@ -20,8 +20,6 @@ def load(data: str | Path, *, strict: bool = False, rated: bool = True) -> Study
     data : str or path
         ``synthetic``; ``official``, ``ieval`` or ``lend-an-ear``, once fetched; or the path of a workbook.
         ``FILE.reading.yml`` beside it declares what its cells mean.
-    strict : bool
-        Whether any warning of the reader is an error.
     rated : bool
         Whether a workbook without any rating is refused. A judge can be asked about one.
 
@@ -38,11 +36,9 @@ def load(data: str | Path, *, strict: bool = False, rated: bool = True) -> Study
         If there is no such data set, or it can't be read or analysed.
     """
     path, provenance = resolve(data)
-    study = None
-    if not strict:
-        study = _READ_AHEAD.pop((reading_digest(path, provenance.sha256), provenance.name), None)
+    study = _READ_AHEAD.pop((reading_digest(path, provenance.sha256), provenance.name), None)
     if study is None:
-        study = read_workbook(path, strict=strict, name=provenance.name, rated=rated)
+        study = read_workbook(path, name=provenance.name, rated=rated)
     study = _with_provenance(study, provenance)
     published = read_published_ids(path)
     return with_published_ids(study, published) if published else study
@@ -59,10 +55,10 @@ def read_ahead(data: str | Path, name: str) -> None:
     _READ_AHEAD[key] = read_workbook(path, name=name)
 
 
-def parse(data: str | Path, *, strict: bool = False) -> ParsedWorkbook:
+def parse(data: str | Path) -> ParsedWorkbook:
     """Find a data set and read it as :func:`load` does, without making data frames of it."""
     path, provenance = resolve(data)
-    parsed = parse_workbook(path, strict=strict, name=provenance.name)
+    parsed = parse_workbook(path, name=provenance.name)
     return _with_provenance(parsed, provenance)
 
 

@@ -10,7 +10,7 @@ import pytest
 from helpers import naming
 from helpers.chats import ASSISTANT, TALK, USER
 from sense7.errors import UserError
-from sense7.exchange import importing, read_chats, summary
+from sense7.exchange import read_chats, summary
 
 LINE = json.dumps({"messages": [USER, ASSISTANT]})
 
@@ -80,23 +80,6 @@ def test_a_file_that_holds_no_conversation_is_refused(refuse, name):
     refuse(file, content, *named)
 
 
-# Sizes
-
-
-def test_a_text_or_a_line_has_a_limit_and_json_lines_have_none(write, refuse, monkeypatch):
-    lines = write("chats.jsonl", "\n".join([LINE] * 3))
-    monkeypatch.setattr(importing, "LARGEST", len(LINE) + 1)
-    assert len(list(importing.records(lines))) == 3
-    monkeypatch.setattr(importing, "LARGEST", len(LINE) - 1)
-    refuse("chats.jsonl", LINE, "line 1: ", "MiB")
-    refuse("chat.json", LINE, "MiB")
-
-
-def test_json_of_more_values_than_the_limit_is_refused(refuse, monkeypatch):
-    monkeypatch.setattr(importing, "MOST_VALUES", 100)
-    refuse("many.json", "[" + "0," * 100 + "0]", "100")
-
-
 # Ids
 
 
@@ -106,18 +89,14 @@ def test_ids_are_read_as_in_a_workbook(write):
     path = write("a.jsonl", lines, lines=True)
     read = ["7", "7.5", "07", str(2**60), "a-5", "a-6", "x"]
     assert [chat.id for chat in read_chats([path])[0]] == read
-    assert [chat.id for chat in read_chats([path], new_ids=True)[0]] == [
-        f"c{n}" for n in range(1, 8)
-    ]
 
 
 def test_no_two_conversations_have_one_id(write, refuse):
     chats = [{"id": name, "messages": [USER, ASSISTANT]} for name in ("x", " x ")]
     refuse("a.jsonl", chats, "line 2: ", "'x'", "line 1")
     paths = [write(f"{n}.json", chat) for n, chat in enumerate(chats)]
-    with pytest.raises(UserError, match=r"1\.json: .*'x'.*0\.json.*--new-ids"):
+    with pytest.raises(UserError, match=r"1\.json: .*'x'.*0\.json"):
         read_chats(paths)
-    assert [chat.id for chat in read_chats(paths, new_ids=True)[0]] == ["c1", "c2"]
 
 
 def test_a_file_whose_name_is_not_utf8_gives_no_id(tmp_path):
@@ -125,7 +104,6 @@ def test_a_file_whose_name_is_not_utf8_gives_no_id(tmp_path):
     path.write_text(LINE)
     with pytest.raises(UserError, match="id: "):
         read_chats([path])
-    assert [chat.id for chat in read_chats([path], new_ids=True)[0]] == ["c1"]
 
 
 def test_the_summary_counts_and_shows_no_text(write):

@@ -111,6 +111,12 @@ def test_the_reading_file_is_the_one_that_the_map_declares(bring, tmp_path):
     assert (tmp_path / "mine.xlsx.reading.yml").exists()
 
 
+def test_a_missing_value_beyond_the_end_of_a_conversation_is_blank(bring):
+    declared = WIDE.replace("[1, 5]}, imp", "[1, 5], missingValues: ['-99']}, imp")
+    _, study = bring("chat,T1_q1,T2_q1,T3_q1\nc1,4,-99,-99\nc2,5,3,-99\n", declared)
+    assert rated(study) == {("c1", 1): 4, ("c2", 1): 5, ("c2", 2): 3}
+
+
 def test_a_table_may_be_a_workbook(bring, tmp_path):
     write_sheets([Sheet("Answers", ["chat", "no", "q1"], [["c1", 1.0, 4.0]])], tmp_path / "r.xlsx")
     _, study = bring(None, LONG, name="r.xlsx")

@@ -3,11 +3,12 @@
 from functools import cache
 
 from sense7 import workbook
-from sense7.sources.converters import QUESTIONS, official_sheets
+from sense7.sources.converters import QUESTIONS, rated_at_end
 from sense7.sources.released import EXPERTS, NO_TEXT, judged_conversations, source_sheet
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook import parse_reading, read_workbook, write_sheets
 from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, write_reading
+from sense7.workbook.writing import official_sheets
 
 READING = STANDARD + PROMPTED_BY_NAME
 """Reading file of most workbooks of tests: the official scales in numbers, the prompted condition by its name."""
@@ -50,15 +51,11 @@ def lend_an_ear_sheets():
     conversations = []
     for name in table.index.unique("conversation"):
         for expert in EXPERTS:
-            task = {
-                "PID": expert,
-                "Model": "human-supporter",
-                "TaskId": f"{name}-{expert}",
-                "src_conv_id": name,
-            }
+            task = {"PID": expert, "Model": "human-supporter", "TaskId": f"{name}-{expert}"}
             ratings = {
                 dimension: int(table.loc[(name, question.replace(" ", "_")), expert])
                 for dimension, question in QUESTIONS.items()
             }
-            conversations.append((task, [("user", NO_TEXT), ("assistant", NO_TEXT)], ratings))
+            messages = [("user", NO_TEXT), ("assistant", NO_TEXT)]
+            conversations.append((task, rated_at_end(messages, ratings)))
     return [*official_sheets(conversations), source_sheet("judged_conversations")]

@@ -11,9 +11,10 @@ from helpers import naming
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.sources import SOURCES, fetch, resolve
-from sense7.sources.converters import official_sheets
+from sense7.sources.converters import rated_at_end
 from sense7.sources.registry import SOURCE_SHEET, Source
 from sense7.workbook import read_sheets
+from sense7.workbook.writing import official_sheets
 
 FILES = {"data/chats.txt": b"hi|hello", "data/ratings.txt": b"4", "notes.txt": b"not converted"}
 
@@ -23,7 +24,7 @@ def convert(parts):
     rating = int(parts["ratings.txt"].read_text("utf-8"))
     task = {"PID": "P1", "Model": "bot", "TaskId": "T1"}
     messages = [("user", user), ("assistant", assistant)]
-    return official_sheets([(task | {"src_mood": "good"}, messages, {"Affective": rating})])
+    return official_sheets([(task, rated_at_end(messages, {"Affective": rating}))])
 
 
 def pinned(address):

@@ -53,17 +53,16 @@ def test_as_plain_values_it_has_its_rows_and_how_many():
 
 
 @pytest.mark.parametrize(
-    ("entries", "strict", "things"),
+    ("entries", "things"),
     [
-        (["no-conversation"], False, 1),
-        (["no-conversation", "orphan"], False, 1),
-        (["orphan"], True, 1),
-        (["no-conversation", "orphan"], True, 2),
+        (["no-conversation"], 1),
+        (["no-conversation", "orphan"], 1),
+        (["no-conversation", "no-rating"], 2),
     ],
 )
-def test_an_error_lists_everything_once(entries, strict, things):
+def test_an_error_lists_everything_once(entries, things):
     diagnostics = found(*entries)
-    message = str(WorkbookError("mine.xlsx", diagnostics, strict))
+    message = str(WorkbookError("mine.xlsx", diagnostics))
     naming.check(message, f"mine.xlsx: {things} thing")
     for diagnostic in diagnostics:
         assert message.count(f"{diagnostic.severity}: {diagnostic}") == 1
@@ -127,9 +126,3 @@ def test_as_json_it_is_complete(check):
     place = (diagnostic["sheet"], diagnostic["column"], diagnostic["value"])
     assert place == ("Messages", "Role", "bot")
     assert (diagnostic["rows"], diagnostic["count"]) == ([3, 7, 11, 15], 4)
-
-
-def test_strict_makes_warnings_errors(check):
-    code, out, err = check("--strict", messages={"Role": ROLES})
-    assert (code, out) == (2, "")
-    naming.check(err, "mine.xlsx: 2 things", "--strict", "'bot'", "roles:")

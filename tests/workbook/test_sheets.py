@@ -25,7 +25,7 @@ LONGEST = 32_767
 @pytest.fixture
 def read(minimal_sheets):
     """Read a minimal workbook with changes; see ``minimal_sheets``."""
-    return lambda *, strict=False, **changes: parse_sheets(minimal_sheets(**changes), strict=strict)
+    return lambda **changes: parse_sheets(minimal_sheets(**changes))
 
 
 def kinds(study_or_error):
@@ -39,7 +39,7 @@ def found(study_or_error, kind):
 
 
 def test_the_minimal_workbook_is_read_without_a_diagnostic(read, minimal_sheets, tmp_path):
-    study = read(strict=True)
+    study = read()
     assert study.diagnostics == []
     assert len(study.conversations) == 4
     assert len(study.messages) == 16
@@ -48,7 +48,7 @@ def test_the_minimal_workbook_is_read_without_a_diagnostic(read, minimal_sheets,
     assert (study.turns[list(RATING_NAMES)].to_numpy() == np.array([[4.0], [5.0]] * 4)).all()
     assert study.participants["Age"].tolist() == [30.0, 41.0, 52.0]
     assert len(study.never_asked) == len(study.not_recorded) == 0
-    assert read(strict=True, participants=None).participants is None
+    assert read(participants=None).participants is None
     write_study(minimal_sheets(), tmp_path / "mine.xlsx")
     from_file = read_workbook(tmp_path / "mine.xlsx")
     assert from_file.name == "mine"
@@ -248,7 +248,7 @@ def test_check_imports_nothing_that_only_statistics_and_drawings_need(minimal_sh
     heavy = {"pandas", "scipy", "matplotlib", "statsmodels", "sklearn", "regex"}
     code = (
         "import contextlib, sys\nfrom sense7.cli import main\n"
-        "for options in ([], ['--json'], ['--strict']):\n"
+        "for options in ([], ['--json']):\n"
         f"    sys.argv = ['sense7', 'check', {str(path)!r}, *options]\n"
         "    with contextlib.suppress(SystemExit):\n        main()\n"
         f"print(sorted({heavy} & set(sys.modules)), file=sys.stderr)"

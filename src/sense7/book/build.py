@@ -83,7 +83,6 @@ def build_edition(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
-    strict: bool = False,
     say: Callable = silent,
     **chosen,
 ) -> Built:
@@ -92,8 +91,7 @@ def build_edition(
 
     inputs = resolve_inputs(data, **chosen)
     unchanged = Built(inputs.folder, [], changed=False)
-    was_finished = is_finished(inputs, say)
-    if was_finished and not strict:
+    if is_finished(inputs, say):
         return unchanged
     config = configuration(inputs.project.sources)
     pages_of_contents(inputs.project.sources)  # refused here if it can't be read
@@ -106,9 +104,9 @@ def build_edition(
         if scheduler:
             execution = on_cluster(scheduler)
         with jupyter_book_waiting(config, inputs.pages) as jupyter_book, execution as executor:
-            contents = read_contents(inputs, strict, say)
+            contents = read_contents(inputs, say)
             with build_lock(inputs, say):
-                if was_finished or is_finished(inputs, say):
+                if is_finished(inputs, say):
                     return unchanged
                 return write_edition(inputs, contents, config, jupyter_book, executor, say)
     except (OSError, BuildError) as error:
@@ -168,7 +166,7 @@ def build_lock(inputs: Inputs, say: Callable) -> Iterator[None]:
         yield
 
 
-def read_contents(inputs: Inputs, strict: bool = False, say: Callable = silent) -> Contents:
+def read_contents(inputs: Inputs, say: Callable = silent) -> Contents:
     """Read the data with their judges, and the claims; refused if unfit."""
     from sense7.claims import load_claims
     from sense7.loading import load
@@ -176,7 +174,7 @@ def read_contents(inputs: Inputs, strict: bool = False, say: Callable = silent) 
 
     _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
-    study = load(inputs.data, strict=strict)
+    study = load(inputs.data)
     judges = simulated_judge = None
     if inputs.predictions:
         from sense7.judge.scores.judges import (  # imports all statistics

@@ -12,7 +12,6 @@ from sense7.cli.common import (
     Parameters,
     Quiet,
     Scheduler,
-    Strict,
     Workbook,
     argument,
     assignments,
@@ -38,7 +37,6 @@ def build(
     parameter: Parameters = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
-    strict: Strict = False,
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
@@ -67,7 +65,6 @@ def build(
             parameters=parameters,
             workers=jobs,
             scheduler=scheduler,
-            strict=strict,
             say=say,
         )
         if not built.changed:

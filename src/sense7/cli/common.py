@@ -36,7 +36,6 @@ Scheduler = Annotated[
 ]
 Quiet = Annotated[bool, option("Print the result only.", "--quiet", "-q")]
 Force = Annotated[bool, option("Write over a file that is there.", "--force")]
-Strict = Annotated[bool, option("Count the reader's warnings as errors.")]
 Json = Annotated[bool, option("Print as JSON.", "--json")]
 Data = Annotated[
     str,

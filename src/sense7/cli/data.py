@@ -8,7 +8,6 @@ from sense7.cli.common import (
     Force,
     Json,
     Parameters,
-    Strict,
     Workbook,
     argument,
     assignments,
@@ -20,7 +19,6 @@ from sense7.files import require_free
 
 def check(
     data: Workbook,
-    strict: Strict = False,
     draft: Annotated[
         bool,
         option(
@@ -40,7 +38,7 @@ def check(
     from sense7.cli.description import describe, print_description
     from sense7.loading import parse
 
-    description = describe(parse(data, strict=strict))
+    description = describe(parse(data))
     if as_json:
         print(json.dumps(description, indent=1))
     else:

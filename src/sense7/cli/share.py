@@ -28,9 +28,6 @@ def import_chats(
         Path | None,
         option("Ratings: .csv or .xlsx, with FILE.map.yml beside it.", metavar="FILE"),
     ] = None,
-    new_ids: Annotated[
-        bool, option("Number the conversations instead of keeping their ids.", "--new-ids")
-    ] = False,
     force: Force = False,
 ) -> None:
     """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
@@ -46,9 +43,7 @@ def import_chats(
             f"--out {out}: give a name that ends in {' or '.join(endings)} (.jsonl: conversations, .xlsx: a workbook)."
         )
     require_free(out, f"--out {out}", replace=force)
-    chats, left_out = read_chats(
-        files, participant=participant, condition=condition, new_ids=new_ids
-    )
+    chats, left_out = read_chats(files, participant=participant, condition=condition)
     lines = summary(chats, left_out)
     if out.suffix.casefold() == ".jsonl":
         write_chats(chats, out, replace=force)

@@ -22,10 +22,16 @@ from sense7.collect.study import (
 )
 from sense7.collect.texts import storable
 from sense7.errors import UserError
-from sense7.exchange.importing import LARGEST, parsed
+from sense7.exchange.importing import parsed
 from sense7.exchange.messages import read_list
 from sense7.files import reading, reason, require_free
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
+from sense7.taxonomy import (
+    DIMENSION_NAMES,
+    LEVELS,
+    MESSAGE_COLUMNS,
+    ORIGIN_SHEET,
+    TASK_COLUMNS,
+)
 from sense7.terminal import count_of, plain
 from sense7.workbook.ids import MISSING_TEXTS, as_name, is_number
 from sense7.workbook.reading import STANDARD, reading_path, write_reading
@@ -86,6 +92,9 @@ class Download:
         return len({(name, part) for name, part, _ in self.items if part.startswith("message")})
 
 
+_OFFICIAL = {column.name: column.official for column in (*TASK_COLUMNS, *MESSAGE_COLUMNS)}
+"""Name of an answer or of a message's key -> column of the workbook."""
+
 # Questions of the page, in the form of those of a study file.
 _TEXT = {"kind": "text"}
 _RATING = {"kind": "choice", "choices": (*LEVELS, "unknown")}  # the official word for not rated
@@ -100,7 +109,7 @@ def read_download(path: Path) -> Download:
     """Read one download; a UserError names the place of anything that the page does not write, and how to fix it."""
     where = str(path)
     with reading(path) as stream:
-        file_content = stream.read(LARGEST + 1)
+        file_content = stream.read()
     try:
         content = parsed(file_content, where)
     except UserError as error:
@@ -348,7 +357,7 @@ def _one_for_each_person(
 
 
 def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
-    tasks, messages, origins = [], [], []
+    conversations, origins = [], []
     for download in downloads:
         study = download.study
         for chat in download.begun:
@@ -356,19 +365,18 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
             if study.conversations != "own":
                 # With the code of who rated it, since several people may have; a code holds no colon.
                 name += f":{download.person}"
-            task = {"participant": download.person, "conversation": name}
-            for key in ("condition", "topic"):
-                task[key] = chat.get(key)
-            task.update(download.answers[chat["id"], "before"])
-            for key, value in download.answers[chat["id"], "after"].items():
-                if key in DIMENSION_NAMES:
-                    task[f"post_{key}"] = value
-                else:
-                    task[key] = value
-            tasks.append(task)
+            task = {"PID": download.person, "TaskId": name, "Model": chat.get("condition")}
+            task["PreTaskChoice"] = chat.get("topic")
+            for part in ("before", "after"):
+                for key, value in download.answers[chat["id"], part].items():
+                    prefix = "post_" if key in DIMENSION_NAMES else ""
+                    task[_OFFICIAL[f"{prefix}{key}"]] = value
+            messages = []
             for number, message in enumerate(chat["messages"], 1):
                 ratings = download.answers.get((chat["id"], f"message {number}"), {})
-                messages.append({"conversation": name, "message_id": number, **message, **ratings})
+                cells = {**message, **ratings}
+                messages.append({_OFFICIAL[key]: cell for key, cell in cells.items()})
+            conversations.append((task, messages))
             origin = {
                 "TaskId": name,
                 "Conversation": chat["id"],
@@ -382,7 +390,7 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
             for key, time in download.times.items():
                 origin[key.capitalize()] = time
             origins.append(origin)
-    sheets = official_sheets(tasks, messages, by="name")
+    sheets = official_sheets(conversations)
     questions = [question["name"] for question in downloads[0].study.questions]
     if questions:
         rows = []

@@ -317,7 +317,7 @@ def check_conversation(chat: Chat, where: str) -> dict:
     conversation = chat.to_dict()
     for key in conversation.keys() - {"messages"}:
         text = as_name(conversation[key]) or ""
-        fix = "is no text of at most 200 characters, or begins with = + - @. Change it (ids: sense7 import --new-ids)."
+        fix = "is no text of at most 200 characters, or begins with = + - @. Change it."
         require(is_name(text), f"{where}: {key}", f"{text!r:.40} {fix}")
         conversation[key] = text
     for number, message in enumerate(conversation["messages"], 1):

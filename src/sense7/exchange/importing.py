@@ -1,7 +1,6 @@
 """From files of other programs to conversations with ids of their own, and those as JSON Lines.
 
-What can't be read is refused with line and place. No text or line is taken into memory beyond ``LARGEST`` bytes and
-``MOST_VALUES`` values.
+What can't be read is refused with line and place.
 """
 
 import json
@@ -9,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -20,14 +18,10 @@ from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
 from sense7.workbook.tables import decoded
 
-LARGEST = 2**28
-"""Bytes of one JSON text: a whole file, or a line of JSON Lines."""
-
-MOST_VALUES = 10_000_000
-"""Signs that begin or part values in one JSON text; a value takes many times the memory of its shortest form."""
-
 BY_MODEL = "{model}"
 """As condition: the name of the model of each conversation."""
+
+_FIX = "Unpack a compressed file first (a .zip, for example), and save a text in UTF-8."
 
 _SPEAKERS = {"User:": USER, "Assistant:": ASSISTANT}
 _BEGINS = re.compile(
@@ -101,14 +95,13 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
     """Give each conversation of a file with its place: a JSON value, or a plain text."""
     with reading(path) as stream:
         if path.suffix.casefold() in (".jsonl", ".ndjson"):
-            lines = iter(partial(stream.readline, LARGEST + 1), b"")
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(stream, 1):
                 if line.strip():
                     where = f"{path}: line {number}"
                     yield where, parsed(line, where)
             return
-        content = stream.read(LARGEST + 1)
-    text = _text(content, str(path))
+        content = stream.read()
+    text = decoded(content, path, _FIX)
     if text.lstrip()[:1] not in ("{", "["):
         yield str(path), text
         return
@@ -119,25 +112,9 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
         yield f"{path}: conversation {number}", record
 
 
-def _text(content: bytes, where: str) -> str:
-    """Text of bytes in UTF-8."""
-    if len(content) > LARGEST:
-        raise UserError(
-            f"{where}: more than {LARGEST // 2**20:,} MiB of JSON or text in one piece. Split it: JSON Lines, with one "
-            "conversation per line, can be of any length."
-        )
-    fix = "Unpack a compressed file first (a .zip, for example), and save a text in UTF-8."
-    return decoded(content, where, fix)
-
-
 def parsed(content: bytes, where: str) -> object:
     """A JSON value; a key that stands twice in an object is refused, since one of its values would be lost."""
-    text = _text(content, where)
-    if sum(map(text.count, ",[{")) > MOST_VALUES:
-        raise UserError(
-            f"{where}: more than {MOST_VALUES:,} values of JSON in one piece. Split it: JSON Lines, with one "
-            "conversation per line, can be of any length."
-        )
+    text = decoded(content, where, _FIX)
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (RecursionError, ValueError) as error:
@@ -181,13 +158,11 @@ def read_chats(
     *,
     participant: str | None = None,
     condition: str | None = None,
-    new_ids: bool = False,
 ) -> tuple[list[Chat], Counter]:
     """Read the conversations of files, each with an id that no other has, and count by name what is left out.
 
     What is given as participant or condition holds for all of them. Ids are read as in a workbook; without one,
-    a conversation is named after its file and its number there, and ``new_ids`` numbers all. A UserError names record
-    and key of what can't be read.
+    a conversation is named after its file and its number there. A UserError names record and key of what can't be read.
     """
     chats, left_out = [], []
     place_of = {}
@@ -200,18 +175,13 @@ def read_chats(
                 continue
             _refuse_log(chat, where, histories)
             name = as_name(chat.id) or f"{path.stem}-{number}"
-            key = name
-            if new_ids:
-                key = (path, name)
-            if key in place_of:
+            if name in place_of:
                 raise UserError(
-                    f"{where}: the id {name[:60]!r} is also that of {place_of[key]}. In a log with a line for each "
+                    f"{where}: the id {name[:60]!r} is also that of {place_of[name]}. In a log with a line for each "
                     "call of an API, keep the last line of each conversation; else give each conversation an id of its "
-                    "own, or those of several files --new-ids."
+                    "own."
                 )
-            place_of[key] = where
-            if new_ids:
-                name = f"c{len(chats) + 1}"
+            place_of[name] = where
             condition_of = {None: chat.condition, BY_MODEL: chat.model}
             chat = replace(
                 chat,

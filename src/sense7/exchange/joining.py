@@ -14,11 +14,24 @@ import yaml
 from sense7.errors import UserError
 from sense7.exchange.content import ASSISTANT, Chat
 from sense7.files import require_free
-from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
+from sense7.taxonomy import (
+    DIMENSION_NAMES,
+    MESSAGE_COLUMNS,
+    SCALE_OF,
+    TASK_COLUMNS,
+    Column,
+    normalise_word,
+)
 from sense7.terminal import count_of
 from sense7.workbook import Sheet, WorkbookError, read_sheets, write_sheets
-from sense7.workbook.ids import as_name, as_number, is_blank
-from sense7.workbook.reading import parse_reading, read_declarations, reading_path, write_reading
+from sense7.workbook.ids import as_name, as_number, as_text, is_blank
+from sense7.workbook.reading import (
+    Reading,
+    parse_reading,
+    read_declarations,
+    reading_path,
+    write_reading,
+)
 from sense7.workbook.sheets import parse_workbook
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
@@ -31,22 +44,27 @@ COLUMNS = (*IDS, "Model", *sorted(QUESTIONS))
 MOST_TURNS = 1000
 """Turns of a conversation that columns are looked for."""
 
-PROBLEMS_SHOWN = 10
-
 
 @dataclass(frozen=True)
 class RatingMap:
     """Declares which columns of a table hold what.
 
     ``columns``: name in the format, name of a characteristic, or ``Turn`` -> column, or with ``{turn}`` in it a column
-    for each turn; ``reading``: text of the workbook's reading file.
+    for each turn.
     """
 
     table: Path
     columns: Mapping[str, str]
     characteristics: Sequence[str]
     header_rows: int
-    reading: str
+    reading: Reading
+
+    def is_missing(self, name: str, cell: object) -> bool:
+        """Whether a cell of a turn holds a value that is declared to be no answer."""
+        missing = self.reading.missing
+        if SCALE_OF[name]:
+            missing = self.reading.answers_of(Column(name, name, SCALE_OF[name])).missing
+        return normalise_word(as_text(cell)) in missing
 
 
 Ratings = dict[tuple, dict[str, tuple[int, object]]]
@@ -87,7 +105,8 @@ def read_map(table: Path) -> RatingMap:
         )
     declared = {"reading": "1", **content.get("reading", {})}
     text = yaml.safe_dump(declared, allow_unicode=True, sort_keys=False)
-    return RatingMap(table, columns, list(characteristics), int(header_rows), text)
+    reading = parse_reading(text, f"{path}: reading")
+    return RatingMap(table, columns, list(characteristics), int(header_rows), reading)
 
 
 def find_columns(header: Sequence[str], declared: RatingMap) -> dict[tuple, int]:
@@ -114,13 +133,20 @@ def join_ratings(
 ) -> Ratings:
     """Join the answers in a table to conversations.
 
-    A UserError names row and column of each answer that belongs to no turn, or stands there twice.
+    A UserError names row and column of an answer that belongs to no turn, or stands there twice. A missing value in the
+    column of a turn that a conversation does not have is blank.
     """
     turns_of = {}
     for chat in chats:
         turns_of[chat.id] = sum(message.role == ASSISTANT for message in chat.messages)
+
+    def refuse(number: int, key: tuple, problem: str) -> None:
+        column = sheet.header[positions[key]]
+        raise UserError(
+            f"{declared.table}: row {number}, column {column!r}: {problem}. Correct the table or its map."
+        )
+
     ratings = defaultdict(dict)
-    problems = {}
     for number, row in enumerate(sheet.rows, 2):
         cells = {key: row[position] for key, position in positions.items()}
         ids = [as_name(cells.pop((name, None), None)) for name in IDS]
@@ -129,37 +155,29 @@ def join_ratings(
         if number <= declared.header_rows or QUESTIONS.isdisjoint(name for name, _ in filled):
             continue
         if conversation not in turns_of:
-            problems[number, "TaskId", None] = f"no conversation has the id {conversation!r}"
-            continue
+            problem = f"no conversation has the id {conversation!r}"
+            refuse(number, ("TaskId", None), problem)
         for (name, turn_of_column), cell in filled.items():
-            cell_place = (number, name, turn_of_column)
             turn = turn_of_column
             if name in OF_TURNS:
                 turn = turn or as_number(turn_of_row)
                 turns = turns_of[conversation]
                 if turn not in range(1, turns + 1):
-                    problems[cell_place] = f"turn {turn}, of {count_of(turns, 'turn')}"
+                    if turn_of_column and declared.is_missing(name, cell):
+                        continue
+                    problem = f"turn {turn}, of {count_of(turns, 'turn')}"
+                    refuse(number, (name, turn_of_column), problem)
             answers = ratings[conversation, participant, turn]
             earlier_row, earlier = answers.setdefault(name, (number, cell))
             is_equal = name not in OF_TURNS and as_name(earlier) == as_name(cell)
             if earlier_row != number and not is_equal:
-                problems[cell_place] = (
+                problem = (
                     f"{cell!r:.40}, and {earlier!r:.40} in row {earlier_row} for the same; declare PID if two people "
                     "rated the conversation"
                 )
-    if not ratings and not problems:
-        problems[declared.header_rows + 1, "TaskId", None] = (
-            "no answer stands in this row, or below"
-        )
-    if problems:
-        lines = []
-        for (number, *key), problem in problems.items():
-            column = sheet.header[positions[tuple(key)]]
-            lines.append(f"{declared.table}: row {number}, column {column!r}: {problem}")
-        fix = (
-            f"{count_of(len(lines), 'problem')}; nothing was written. Correct the table or its map."
-        )
-        raise UserError("\n".join([*lines[:PROBLEMS_SHOWN], fix]))
+                refuse(number, (name, turn_of_column), problem)
+    if not ratings:
+        refuse(declared.header_rows + 1, ("TaskId", None), "no answer stands in this row, or below")
     return ratings
 
 
@@ -174,7 +192,7 @@ def workbook_sheets(
     def cells_of(*key) -> dict:
         return {name: cell for name, (_, cell) in ratings.get(key, {}).items()}
 
-    tasks, messages = [], []
+    conversations = []
     for chat in chats:
         people = people_of.get(chat.id, [None])
         for participant in people:
@@ -182,12 +200,10 @@ def workbook_sheets(
             task.update(cells_of(chat.id, participant, None))
             task["TaskId"] = chat.id if len(people) == 1 else f"{chat.id}:{participant}"
             task["PID"] = participant or chat.participant
-            tasks.append(task)
+            messages = []
             turn = 0
-            for number, message in enumerate(chat.messages, 1):
+            for message in chat.messages:
                 cells = {
-                    "TaskId": task["TaskId"],
-                    "MessageId": float(number),
                     "TimeOffsetSeconds": message.seconds,
                     "Role": message.role,
                     "Content": message.text,
@@ -196,11 +212,12 @@ def workbook_sheets(
                     turn += 1
                     cells.update(cells_of(chat.id, participant, turn))
                 messages.append(cells)
-    sheets = official_sheets(tasks, messages)
+            conversations.append((task, messages))
+    sheets = official_sheets(conversations)
     if characteristics:
         names = ["PID", *characteristics]
         rows = {}
-        for task in tasks:
+        for task, _ in conversations:
             if any(map(task.get, characteristics)):
                 row = list(map(task.get, names))
                 rows[tuple(row)] = row
@@ -221,7 +238,7 @@ def write_workbook(
         write_sheets(sheets, out, replace=replace)
         return []
     declared = read_map(ratings)
-    reading = parse_reading(declared.reading, f"{ratings}.map.yml: reading")
+    reading = declared.reading
     require_free(reading_path(out), replace=replace)
     if ratings.suffix.casefold() == ".xlsx":
         table, *_ = read_sheets(ratings).values()
@@ -238,7 +255,7 @@ def write_workbook(
         )
         raise UserError(f"{error}\n{fix}") from None
     write_sheets(sheets, out, replace=replace)
-    write_reading(out, declared.reading)
+    write_reading(out, reading.text)
     lines = [f"{count_of(sum(map(len, joined.values())), 'cell')} joined"]
     unused = [name for at, name in enumerate(table.header) if at not in positions.values()]
     if unused:

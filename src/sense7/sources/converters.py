@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sense7.files import read_json
 from sense7.taxonomy import LEVELS
+from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet
 
 IEVAL = {  # dimension: key of the published file, column of the released table
@@ -27,13 +28,6 @@ IEVAL = {  # dimension: key of the published file, column of the released table
     "Interest": ("A", "attentive"),
     "Contextual": ("S", "sensible"),
 }
-_IEVAL_FURTHER = {
-    "src_inverse_rank": "Rating",
-    "src_repetitive": "R",
-    "src_insulting": "^P",
-    "src_inattentive": "^A",
-}
-
 EXPERTS = ("expert1", "expert2", "expert3")
 
 QUESTIONS = {
@@ -44,39 +38,21 @@ QUESTIONS = {
 """What the experts of Lend an Ear rated, by the dimension that it stands for."""
 
 
-def official_sheets(
-    conversations: Iterable[tuple[Mapping, Iterable[tuple[str, str]], Mapping[str, int]]],
-) -> list[Sheet]:
-    """Lay out conversations as Tasks and Messages, with every column of the official format.
-
-    Each is its task (column -> cell; columns beyond the format begin with ``src_``), its messages (role, text), and its
-    ratings (dimension -> level 1 .. 5).
+def rated_at_end(
+    messages: Iterable[tuple[str, str]], ratings: Mapping[str, int]
+) -> list[dict[str, str]]:
+    """Cells of the messages (role, text) of a conversation, with its ratings on the last turn of the assistant.
 
     Examples
     --------
-    >>> task = {"PID": "P1", "Model": "bot", "TaskId": "T1", "src_valence": "positive"}
-    >>> messages = [("user", "hi"), ("assistant", "hello"), ("user", "bye")]
-    >>> tasks, messages = official_sheets([(task, messages, {"Interest": 5})])
-    >>> tasks.header[-1], tasks.rows[0][-1], tasks.rows[0][:4]
-    ('src_valence', 'positive', ['P1', 'bot', 'T1', None])
-    >>> [dict(zip(messages.header, row))["Interest"] for row in messages.rows]
-    [None, 'Very good', None]
+    >>> rated_at_end([("assistant", "hello"), ("user", "bye")], {"Interest": 5})[0]
+    {'Role': 'assistant', 'Content': 'hello', 'Interest': 'Very good'}
     """
-    tasks, rows = [], []
-    for task, messages, ratings in conversations:
-        tasks.append(task)
-        first = len(rows)
-        rows += [
-            {"TaskId": task["TaskId"], "MessageId": float(number), "Role": role, "Content": text}
-            for number, (role, text) in enumerate(messages, 1)
-        ]
-        last = [row for row in rows[first:] if row["Role"] == "assistant"][-1]
-        last |= {dimension: LEVELS[level - 1].capitalize() for dimension, level in ratings.items()}
-    from sense7.workbook import writing
-
-    return writing.official_sheets(
-        tasks, rows, further=[column for column in tasks[0] if column.startswith("src_")]
-    )
+    cells = [{"Role": role, "Content": text} for role, text in messages]
+    last = [message for message in cells if message["Role"] == "assistant"][-1]
+    for dimension, level in ratings.items():
+        last[dimension] = LEVELS[level - 1].capitalize()
+    return cells
 
 
 def ieval_task(
@@ -90,17 +66,15 @@ def ieval_task(
         "PreTaskChoice": emotion,
         "PostTaskExperience_PositiveInteraction": float(likable),
         **{f"PostTaskEmpathy_{dimension}": float(level) for dimension, level in ratings.items()},
-        "src_valence": valence,
     }
 
 
 def ieval(parts: Mapping[str, Path]) -> list[Sheet]:
-    """Make the sheets from ``ieval_data.json``; src_Participants has the Toronto Empathy Questionnaire."""
+    """Make the sheets from ``ieval_data.json``; TEQ is the total of the Toronto Empathy Questionnaire."""
     conversations, people = [], []
     for person in read_json(parts["ieval_data.json"]):
         worker = f"ieval-{person['part']:03d}"
-        teq = " ".join(map(str, person["TEQ_raw"]))
-        people.append([worker, float(person["elapsed_sec"]), float(person["TEQ_agg"]), teq])
+        people.append([worker, float(person["TEQ_agg"])])
         for valence in ("positive", "negative"):
             for bot in ("Pink", "Purple", "Yellow", "Green"):
                 answers = person[valence][bot]
@@ -108,16 +82,14 @@ def ieval(parts: Mapping[str, Path]) -> list[Sheet]:
                 task = ieval_task(
                     worker, bot, valence, person[valence]["emotion"], answers["L"], ratings
                 )
-                task |= {column: float(answers[key]) for column, key in _IEVAL_FURTHER.items()}
                 # A spreadsheet program left its code for a carriage return in some of the texts.
                 texts = re.split(r"(?:^|\n)- ", answers["chat_log"])[1:]
                 messages = [
                     (("user", "assistant")[number % 2], text.replace("_x000D_", "").strip())
                     for number, text in enumerate(texts)
                 ]
-                conversations.append((task, messages, ratings))
-    header = ["PID", "elapsed_sec", "TEQ_agg", "TEQ_raw"]
-    return [*official_sheets(conversations), Sheet("src_Participants", header, people)]
+                conversations.append((task, rated_at_end(messages, ratings)))
+    return [*official_sheets(conversations), Sheet("Participants", ["PID", "TEQ"], people)]
 
 
 def lend_an_ear(parts: Mapping[str, Path]) -> list[Sheet]:
@@ -139,22 +111,12 @@ def lend_an_ear(parts: Mapping[str, Path]) -> list[Sheet]:
         ]
         for expert in EXPERTS:
             row = tables[f"{expert}_ratings"][name]
-            task = {
-                "PID": expert,
-                "Model": "human-supporter",
-                "TaskId": f"{name}-{expert}",
-                "src_conv_id": name,
-                "src_rater_type": "expert",
-                **{
-                    f"src_{column}": float(row[column])
-                    for column in ("advice_giving", "self_oriented", "dismissing_emotions")
-                },
-            }
+            task = {"PID": expert, "Model": "human-supporter", "TaskId": f"{name}-{expert}"}
             ratings = {
                 dimension: int(row[question.replace(" ", "_")])
                 for dimension, question in QUESTIONS.items()
             }
-            conversations.append((task, messages, ratings))
+            conversations.append((task, rated_at_end(messages, ratings)))
     return official_sheets(conversations)
 
 

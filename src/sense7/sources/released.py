@@ -23,9 +23,10 @@ from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import digest_of, reading
 from sense7.sources.converters import EXPERTS as EXPERTS  # noqa: PLC0414 -- readers of the tables name them, too
-from sense7.sources.converters import IEVAL, ieval_task, official_sheets
+from sense7.sources.converters import IEVAL, ieval_task, rated_at_end
 from sense7.sources.registry import REGISTRY, SOURCE_SHEET, SOURCES
 from sense7.study import Study
+from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet
 
 if TYPE_CHECKING:
@@ -237,12 +238,9 @@ def ieval_sheets() -> list[Sheet]:
     conversations = []
     for row in ieval_conversations().to_dict("records"):
         ratings = {dimension: int(row[column]) for dimension, (_, column) in IEVAL.items()}
-        task = ieval_task(
-            *(row[key] for key in ("worker", "bot", "valence", "emotion", "likable")), ratings
-        )
-        conversations.append(
-            (task, [("user", NO_TEXT), ("assistant", NO_TEXT)] * int(row["exchanges"]), ratings)
-        )
+        facts = [row[key] for key in ("worker", "bot", "valence", "emotion", "likable")]
+        messages = [("user", NO_TEXT), ("assistant", NO_TEXT)] * int(row["exchanges"])
+        conversations.append((ieval_task(*facts, ratings), rated_at_end(messages, ratings)))
     people = [[row["worker"], float(row["teq"])] for row in ieval_workers().to_dict("records")]
     people_sheet = Sheet("Participants", ["PID", "TEQ"], people)
     return [*official_sheets(conversations), people_sheet, source_sheet("ieval", "ieval_workers")]

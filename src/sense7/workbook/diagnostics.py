@@ -143,14 +143,10 @@ class Diagnostics:
 class WorkbookError(UserError):
     """A workbook that can't be analysed: the message has every diagnostic of the file, ``diagnostics`` too."""
 
-    def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
+    def __init__(self, path: object, diagnostics: Diagnostics):
         self.diagnostics = diagnostics
         errors, warnings = diagnostics.of(ERROR), diagnostics.of(WARNING)
-        found_by = ""
-        if strict:
-            errors, warnings = errors + warnings, []
-            found_by = ", found by --strict"
-        lines = [f"{path}: {count_of(len(errors), 'thing')} to mend{found_by}"]
+        lines = [f"{path}: {count_of(len(errors), 'thing')} to mend"]
         lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in errors]
         if warnings:
             lines.append(f"  and {count_of(len(warnings), 'warning')}:")

@@ -15,7 +15,7 @@ from pathlib import Path
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.workbook.answers import read_answers
 from sense7.workbook.conversations import Columns, read_conversations
-from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError
+from sense7.workbook.diagnostics import ERROR, Diagnostics, WorkbookError
 from sense7.workbook.ids import is_blank
 from sense7.workbook.messages import read_messages
 from sense7.workbook.participants import find_participants, read_participants
@@ -65,7 +65,7 @@ def read_workbook(path: str | Path, **options) -> Study:
         The .xlsx file, or a folder with a CSV file for each sheet. ``FILE.reading.yml`` beside it declares what its
         cells mean.
     **options
-        As for :func:`parse_workbook`, all of them by name: ``strict`` (any warning is an error), ``name`` (of the
+        As for :func:`parse_workbook`, by name: ``name`` (of the
         study), ``rated`` (whether a workbook without any rating is refused).
 
     Returns
@@ -79,7 +79,7 @@ def read_workbook(path: str | Path, **options) -> Study:
     UserError
         If the file or its reading file can't be opened or read.
     WorkbookError
-        If the analysis is impossible, or ``strict`` and anything was found; lists every diagnostic.
+        If the analysis is impossible; lists every error and warning.
 
     Notes
     -----
@@ -111,7 +111,6 @@ def parse_sheets(
 def parse_workbook(
     path: str | Path,
     *,
-    strict: bool = False,
     name: str | None = None,
     rated: bool = True,
     reading: Reading | None = None,
@@ -123,8 +122,6 @@ def parse_workbook(
     ----------
     path : path
         The .xlsx file, or a folder of tables, see :func:`~sense7.workbook.tables.read_tables`.
-    strict : bool
-        Whether any warning is an error.
     name : str, optional
         Name of the study; the file's stem if not given.
     rated : bool
@@ -137,7 +134,7 @@ def parse_workbook(
     UserError
         If the file or its reading file can't be opened or read.
     WorkbookError
-        If the analysis is impossible, or ``strict`` and anything was found; lists every diagnostic.
+        If the analysis is impossible; lists every error and warning.
     """
     with _without_garbage_collection():
         reading = reading or reading_beside(path)
@@ -145,9 +142,8 @@ def parse_workbook(
         errors = {diagnostic.kind for diagnostic in passes.diagnostics.of(ERROR)}
         if not rated:
             errors.discard("no-rating")
-        is_refused = strict and passes.diagnostics.of(ERROR, WARNING)
-        if passes.turns is None or errors or is_refused:
-            raise WorkbookError(path, passes.diagnostics, strict)
+        if passes.turns is None or errors:
+            raise WorkbookError(path, passes.diagnostics)
         conditions = [name for name in passes.conversations["condition"] if name is not None]
         prompted, reason = reading.prompted_among(conditions)
         people = passes.tables.get("Participants")
@@ -234,7 +230,8 @@ class Passes:
                     filled = int((states != STATES.index(ABSENT)).sum())
                     unreadable = int((states == STATES.index(UNREADABLE)).sum())
                     scale = self.reading.answers_of(column).scale
-                    if scale and (scale.lowest, scale.highest) != (1, column.scale.size):
+                    official_ends = (1, column.scale.size)
+                    if filled and scale and (scale.lowest, scale.highest) != official_ends:
                         lowest, highest = scale.lowest, scale.highest
                 record = {
                     "sheet": official,

@@ -1,7 +1,7 @@
 """What is written in the official format: its sheets laid out, and an empty workbook to fill in."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sense7.files import require_free
@@ -14,16 +14,18 @@ MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("ut
 """Column -> what it means, of the format and of the sheet Participants."""
 
 
-def official_sheets(
-    tasks: list[dict], messages: list[dict], by: str = "official", further: Sequence[str] = ()
-) -> list[Sheet]:
-    """Lay out Tasks (with further columns) and Messages from cells by the official names, or those of the frames."""
+def official_sheets(conversations: Iterable[tuple[Mapping, Iterable[Mapping]]]) -> list[Sheet]:
+    """Lay out Tasks and Messages: each conversation is its task and its messages, cells by the official names."""
+    tasks, messages = [], []
+    for task, messages_of_task in conversations:
+        tasks.append(task)
+        for number, message in enumerate(messages_of_task, 1):
+            ids = {"TaskId": task["TaskId"], "MessageId": float(number)}
+            messages.append({**ids, **message})
     sheets = []
-    for name, records, further_columns in (("Tasks", tasks, further), ("Messages", messages, ())):
-        columns = CORE_COLUMNS[name]
-        header = [*(column.official for column in columns), *further_columns]
-        keys = [*(getattr(column, by) for column in columns), *further_columns]
-        rows = [list(map(record.get, keys)) for record in records]
+    for name, records in (("Tasks", tasks), ("Messages", messages)):
+        header = [column.official for column in CORE_COLUMNS[name]]
+        rows = [list(map(record.get, header)) for record in records]
         sheets.append(Sheet(name, header, rows))
     return sheets
 
