@@ -71,16 +71,18 @@ def rerun(
     label = provenance.label if "data" in chosen.defaults else ""
     try:
         with replacing_folder(results, check=partial(require_unedited, out)) as values:
-            place = Project(project.sources, values.parent)
-            inputs = Inputs(place, provenance.name, data, path, provenance, settings, folder)
+            temporary = Project(project.sources, values.parent)
+            inputs = Inputs(temporary, provenance.name, data, path, provenance, settings, folder)
             inputs = replace(inputs, only=(chosen.name,))
             with in_threads(inputs.jobs, inputs.cache) as execution:
                 compute(inputs, read_contents(inputs), inputs.folder, execution)
-            shown = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
+            settings_shown = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
             places = {"data": source_of(data, path), "results": results.name}
             if folder:
                 places["predictions"] = str(folder.resolve())
-            shown |= {name: place for name, place in places.items() if name in shown}
+            settings_shown |= {
+                name: place for name, place in places.items() if name in settings_shown
+            }
             repository = declared_configuration(project.sources)["repository"]
             addresses = Addresses.elsewhere(repository["url"], repository["branch"])
             copies = derive_all(
@@ -88,7 +90,7 @@ def rerun(
                 inputs.folder,
                 addresses,
                 repository,
-                {chosen.name: shown},
+                {chosen.name: settings_shown},
                 is_partial=True,
             )
             for name in inputs.jobs:
@@ -156,10 +158,10 @@ def verify_edition(
         )
     predictions = folder / "predictions"
     with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
-        place = Project(project.sources, Path(scratch))
+        temporary = Project(project.sources, Path(scratch))
         chosen = predictions if predictions.is_dir() else None
         parameters = facts["made"]["parameters"]
-        inputs = Inputs(place, facts["name"], str(path), path, provenance, parameters, chosen)
+        inputs = Inputs(temporary, facts["name"], str(path), path, provenance, parameters, chosen)
         study = (path, provenance.name)
         with in_threads(inputs.jobs, inputs.cache, workers, study) as execution:
             compute(inputs, read_contents(inputs), inputs.folder, execution, say)

@@ -43,8 +43,8 @@ def share_assets(html: Path) -> None:
         root = "../" * (len(path.relative_to(html).parts) - 1)
         element = f'<link rel="stylesheet" href="{root}_static/book.css?v={version}" />\n'
         first = _STYLE.search(text)
-        others = _STYLE.sub(partial(_unless_shared, shared), text[first.end() :])
-        path.write_text(f"{text[: first.start()]}{element}{others}", "utf-8")
+        rest_of_page = _STYLE.sub(partial(_unless_shared, shared), text[first.end() :])
+        path.write_text(f"{text[: first.start()]}{element}{rest_of_page}", "utf-8")
 
 
 def _unless_shared(shared: Sequence[str], match: re.Match) -> str:

@@ -172,11 +172,11 @@ class Library:
     def _imported(text: str) -> set[str]:
         """Dotted names of the library that a text imports."""
         names = set()
-        for found in _IMPORT.finditer(_FOR_TYPES.sub("", text)):
-            if found["whole"]:
-                names.add(found["whole"])
+        for match in _IMPORT.finditer(_FOR_TYPES.sub("", text)):
+            if match["whole"]:
+                names.add(match["whole"])
                 continue
-            names.add(found["module"])
-            for name in re.findall(r"(\w+)(?: as \w+)?", re.sub(r"#.*", "", found["names"])):
-                names.add(f"{found['module']}.{name}")
+            names.add(match["module"])
+            for name in re.findall(r"(\w+)(?: as \w+)?", re.sub(r"#.*", "", match["names"])):
+                names.add(f"{match['module']}.{name}")
         return names

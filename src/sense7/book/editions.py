@@ -54,11 +54,11 @@ def read_facts(edition: Path) -> dict:
     """Read the facts of an edition in edition.json; refused if it is of another version."""
     path = edition / "edition.json"
     facts = require_json(path)
-    found = facts.get("format") if isinstance(facts, dict) else None
-    if found != FORMAT:
+    version = facts.get("format") if isinstance(facts, dict) else None
+    if version != FORMAT:
         raise UserError(
-            f"{path}: built by another version of this project (version of the edition: {found!s:.20}; this one reads "
-            f"{FORMAT}). Build the edition again, or use the version that built it."
+            f"{path}: built by another version of this project (version of the edition: {version!s:.20}; this one "
+            f"reads {FORMAT}). Build the edition again, or use the version that built it."
         )
     return facts
 

@@ -290,8 +290,8 @@ def execute_notebooks(
     # A notebook is as urgent as the longest way from its start to the end of the last that needs it.
     urgency: dict[str, float] = {}
     for name in reversed(jobs):
-        after = [urgency[other] for other in urgency if name in jobs[other].notebook.needs]
-        urgency[name] = waiting.get(name, 0) + max(after, default=0)
+        durations = [urgency[other] for other in urgency if name in jobs[other].notebook.needs]
+        urgency[name] = waiting.get(name, 0) + max(durations, default=0)
     ready: list[str] = []
     running = {}
     executed = []
@@ -301,14 +301,14 @@ def execute_notebooks(
         ready.sort(key=urgency.get)
         while ready and not failure and len(running) < execution.workers:
             name = ready.pop()
-            place = jobs[name].place(cache)
-            if place.exists():
-                take_result(jobs[name], place, edition)
+            result = jobs[name].place(cache)
+            if result.exists():
+                take_result(jobs[name], result, edition)
                 order.done(name)
                 ready += order.get_ready()
                 ready.sort(key=urgency.get)
                 continue
-            arguments = [jobs[name], edition.absolute(), place.absolute(), failed.absolute()]
+            arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
             if execution.kernels:
                 arguments.append(execution.kernels)
             running[execution.executor.submit(execute, *arguments)] = name
@@ -326,11 +326,11 @@ def execute_notebooks(
                 raise BuildError(
                     f"{name}: every worker that took it died ({one_line(error)})."
                 ) from None
-            place = jobs[name].place(cache)
-            take_result(jobs[name], place, edition)
+            result = jobs[name].place(cache)
+            take_result(jobs[name], result, edition)
             order.done(name)
             executed.append(name)
-            clock.finish(name, read_json(place / MADE)["seconds"])
+            clock.finish(name, read_json(result / MADE)["seconds"])
             say(f"{name}: executed ({len(executed)} of {len(waiting)}{clock.left(', ')})")
     if failure:
         raise failure
@@ -350,47 +350,47 @@ class Clock:
         """Note the seconds of a notebook."""
         self.finished[name] = seconds
 
-    def left(self, before: str = "") -> str:
+    def left(self, separator: str = "") -> str:
         """The seconds that are left, in words."""
         if len(self.finished) == len(self.expected):
             return ""
         expected = sum(self.expected[name] for name in self.finished)
         speed = sum(self.finished.values()) / expected if expected else 1
-        whole = speed * sum(self.expected.values()) / min(self.workers, len(self.expected))
-        whole = max(whole, speed * max(self.expected.values()))
-        return f"{before}about {max(whole - (time.monotonic() - self.begun), 1):.0f} s left"
+        duration = speed * sum(self.expected.values()) / min(self.workers, len(self.expected))
+        duration = max(duration, speed * max(self.expected.values()))
+        return f"{separator}about {max(duration - (time.monotonic() - self.begun), 1):.0f} s left"
 
 
 def places_of(job: Job, cache: Path) -> list[Path]:
     """Places of a notebook's results in the cache, the last one first."""
     places = list(cache.glob(f"{job.notebook.name}-{'?' * 24}"))
-    return sorted(places, key=lambda place: place.stat().st_mtime, reverse=True)
+    return sorted(places, key=lambda result: result.stat().st_mtime, reverse=True)
 
 
 def measured_seconds(job: Job, cache: Path) -> float:
     """Seconds of the last execution of a notebook, or a first guess."""
-    for place in places_of(job, cache):
-        return read_json(place / MADE)["seconds"]
+    for result in places_of(job, cache):
+        return read_json(result / MADE)["seconds"]
     return FIRST_GUESS.get(job.notebook.name, 5.0)
 
 
 def why_again(job: Job, cache: Path) -> str:
     """The parts of all that a result depends on which changed since the last execution."""
-    for place in places_of(job, cache):
-        parts = read_json(place / MADE)["parts"]
+    for result in places_of(job, cache):
+        parts = read_json(result / MADE)["parts"]
         changed = [part for part in job.parts if job.parts[part] != parts.get(part)]
         changed += [f"{part} (no longer)" for part in parts if part not in job.parts]
         return f"since these changed: {', '.join(sorted(changed))}"
     return "for the first time"
 
 
-def take_result(job: Job, place: Path, edition: Path) -> None:
+def take_result(job: Job, result: Path, edition: Path) -> None:
     """Copy a finished notebook from the cache, with the prose that it has now."""
     name = job.notebook.name
-    executed = with_prose(read_json(place / EXECUTED), job.notebook)
+    executed = with_prose(read_json(result / EXECUTED), job.notebook)
     (edition / "notebooks" / f"{name}.ipynb").write_text(executed, "utf-8")
-    shutil.copyfile(place / VALUES, edition / "results" / f"{name}.json")
-    os.utime(place)
+    shutil.copyfile(result / VALUES, edition / "results" / f"{name}.json")
+    os.utime(result)
 
 
 def with_prose(node: dict, notebook: TextNotebook) -> str:
@@ -415,7 +415,7 @@ def with_prose(node: dict, notebook: TextNotebook) -> str:
 
 
 def execute(
-    job: Job, edition: Path, place: Path, failed: Path, kernels: Kernels | None = None
+    job: Job, edition: Path, result: Path, failed: Path, kernels: Kernels | None = None
 ) -> None:
     """Execute a notebook in a folder of its own, and move its result to its place in the cache in one step."""
     import papermill
@@ -427,22 +427,22 @@ def execute(
     logging.getLogger("papermill").addHandler(
         logging.NullHandler()
     )  # its exceptions say what matters
-    with scratch_folder(place.parent) as scratch, tempfile.TemporaryDirectory() as sockets:
+    with scratch_folder(result.parent) as scratch, tempfile.TemporaryDirectory() as sockets:
         folder = stage(edition, job.notebook.needs, scratch / "stage")
         finished = scratch / "finished"
         finished.mkdir()
-        given = scratch / "given.ipynb"
+        source = scratch / "given.ipynb"
         done = scratch / "done.ipynb"
         node = json.loads(to_ipynb(job.notebook))
         for cell in node["cells"]:
             if cell["metadata"].get("needs"):  # a cell by hand: what it lacks is seen afterwards
                 tags_of(cell).append("raises-exception")
-        given.write_text(ipynb_text(node), "utf-8")
+        source.write_text(ipynb_text(node), "utf-8")
         # IPython's folder in place of the user's: what users have a kernel do at its start changes what it gives.
         environment = {**without_keys(), **ENVIRONMENT, "IPYTHONDIR": str(scratch / "ipython")}
         try:
             papermill.execute_notebook(
-                given,
+                source,
                 done,
                 parameters=job.parameters,
                 kernel_name="python3",
@@ -490,7 +490,7 @@ def execute(
         shutil.copyfile(values, finished / VALUES)
         seconds = round(time.monotonic() - begun, 1)
         write_json(finished / MADE, {"seconds": seconds, "parts": job.parts})
-        finished.replace(place)
+        finished.replace(result)
     (failed / f"{name}.ipynb").unlink(missing_ok=True)
 
 
