@@ -293,3 +293,27 @@ def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, cons
     )
     assert words in " ".join(path.read_text("utf-8").split())
     assert constant == value
+
+
+# The front pages
+
+
+@pytest.mark.parametrize("name", ["index.md", "index-official.md", "index-own.md"])
+def test_each_front_page_names_claims_that_exist_and_leads_with_its_own_data(name):
+    """Simulated data lead nowhere: there real ratings of others do."""
+    text = (ROOT / "book" / name).read_text("utf-8")
+    parts = re.findall(r"\{include\} (\S+)", text)
+    assert {"part-experts.md", "part-ieval.md", "part-paper.md"} <= set(parts)
+    text += "".join((ROOT / "book" / part).read_text("utf-8") for part in parts)
+    claims = {
+        claim["id"] for claim in yaml.safe_load((ROOT / "data/claims.yml").read_text("utf-8"))
+    }
+    named = re.findall(r"\{(?:published|answer|rehearsed)\}`(\w+)", text)
+    assert set(named) <= claims
+    if name == "index.md":
+        assert parts[0] == "part-experts.md"
+        assert "{answer}" not in text, "simulated data answer nothing"
+    else:
+        assert parts.index("part-answers.md") < parts.index("part-experts.md")
+        assert "{rehearsed}" not in text
+    assert (parts[-1] == "part-paper.md") is (name != "index.md")
