@@ -147,7 +147,7 @@ def agreement(turns: pd.DataFrame) -> dict[str, float]:
 
 
 def relative_importance(turns: pd.DataFrame) -> dict[str, float]:
-    """LMG: what a dimension adds to R squared for the overall rating, on average over all orders of the seven."""
+    """LMG, what a dimension adds to R squared for the overall rating on average over all orders, by R squared."""
     correlations = turns[[*DIMENSIONS, "overall"]].dropna().corr().to_numpy()
 
     @functools.cache
@@ -166,8 +166,9 @@ def relative_importance(turns: pd.DataFrame) -> dict[str, float]:
                 for before in itertools.combinations(others, size)
             ]
             share += sum(gains) / comb(len(others), size) / len(DIMENSIONS)
-        values[f"relative_importance_{name}"] = share
-    return values
+        values[f"relative_importance_share_{name}"] = share
+    explained = sum(values.values())
+    return {name: share / explained for name, share in values.items()}
 
 
 # The variance of the ground truth -----------------------------------------------------------------
@@ -243,17 +244,12 @@ def variance_shares(conversations: pd.DataFrame) -> dict[str, float]:
     unexplained = mean_square_within(rated, ["condition"])
     fall_by_topic = unexplained - mean_square_within(rated, ["condition", "topic"])
     fall_by_context = unexplained - mean_square_within(rated, ["condition", *context])
-    by_participant = truth.groupby(rated["participant"])
-    freedom = len(rated) - by_participant.ngroups
-    variance_within = ((truth - by_participant.transform("mean")) ** 2).sum() / freedom
-    share_left_by_context = mean_square_within(rated, context) / variance_within
     return {
         "icc_anova": icc_anova(truth, rated["participant"]),
         "icc_reml": participant / without_condition,
         "participant_share_beyond_condition_and_topic": (participant - condition - fall_by_topic)
         / total,
-        "one_base_share_context": fall_by_context / total,
-        "context_share": 1 - share_left_by_context,
+        "context_share": fall_by_context / total,
     }
 
 

@@ -17,7 +17,6 @@ from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import find_checkout
 from sense7.findings import (
     agreement,
-    context,
     dataset,
     disrupted,
     individualized,
@@ -58,7 +57,6 @@ def test_the_same_statistic_by_two_codes_is_the_same_number(simulation, plain):
         agreement.kappa_differences(study, bootstrap),
         dataset.ground_truth_mean(study, bootstrap),
         individualized.participant_icc(study, bootstrap),
-        context.context_shares(study, bootstrap),
         poor_turn.poor_turn_effects(study, bootstrap),
         poor_turn.empathy_and_experience(study, bootstrap),
         disrupted.continuity_losses(study, bootstrap),
@@ -73,9 +71,9 @@ def test_the_same_statistic_by_two_codes_is_the_same_number(simulation, plain):
         "alpha_post": measures.post_task_ratings(study),
     }.items():
         estimates[key] = alpha_row(rated, bootstrap)["estimate"]
-    parts = agreement.parts_and_shares(*agreement.overall_and_ratings(study), bootstrap).parts
+    shares = agreement.explained_shares(*agreement.overall_and_ratings(study), bootstrap)
     for name in DIMENSION_NAMES:
-        estimates[f"relative_importance_{name}"] = parts.loc[name, "estimate"]
+        estimates[f"relative_importance_share_{name}"] = shares.loc[name, "estimate"]
     compared = (plain.keys() & estimates.keys()) - {"icc_reml"}
     by_iteration = {"poor_turn_d_mixed", "expectation_loss"}
     for key in compared:
@@ -85,7 +83,7 @@ def test_the_same_statistic_by_two_codes_is_the_same_number(simulation, plain):
     assert plain.keys() - compared == contrasts | {
         "icc_reml",
         "lasting_drop",
-        "one_base_share_context",
+        "context_share",
         "participant_share_beyond_condition_and_topic",
         "prompted_minus_best_other",
     }
@@ -112,8 +110,8 @@ def test_importance_is_the_mean_gain_over_all_orders(simulation):
         if before not in known:
             known[before] = explained((*before, "Relational")) - explained(before)
         gains.append(known[before])
-    found = truth.relative_importance(turns)["relative_importance_Relational"]
-    assert found == pytest.approx(np.mean(gains))
+    found = truth.relative_importance(turns)["relative_importance_share_Relational"]
+    assert found == pytest.approx(np.mean(gains) / explained(DIMENSION_NAMES))
 
 
 def test_without_effects_what_measures_an_effect_is_zero():

@@ -30,12 +30,11 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from tqdm import tqdm
 
-from sense7.findings.agreement import agreement_with_overall, overall_and_ratings, parts_and_shares
+from sense7.findings.agreement import agreement_with_overall, explained_shares, overall_and_ratings
 from sense7.findings.conditions import condition_differences, mixed_contrasts
-from sense7.findings.context import context_shares
 from sense7.findings.disrupted import lasting_drop
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.individualized import participant_icc
+from sense7.findings.individualized import participant_icc, variance_shares
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
@@ -136,13 +135,12 @@ FURTHER = (
     Statistic("poor turn, Cohen's d by the mixed model", "poor_turn_d_mixed"),
     *(
         Statistic(
-            f"LMG of {name} for the overall rating",
-            f"relative_importance_{name.lower()}",
-            truth=f"relative_importance_{name}",
+            f"share of {name} in what explains the overall rating (LMG)",
+            f"relative_importance_share_{name}",
         )
         for name in ("Affective", "Relational")
     ),
-    Statistic("share of the context", "context_share", own=MOVED),
+    Statistic("share of the context in the variance", "context_share", own=MOVED),
     Statistic("lasting drop after a poor turn", "lasting_drop"),
 )
 """Statistics of the second part, whose studies are others than those of ``STATISTICS``."""
@@ -318,14 +316,14 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
     """Estimate, low and high of every statistic of ``FURTHER``, by the library's interval."""
     study = study_of(numbers)
     effects = poor_turn_effects(study, bootstrap)
-    importance = parts_and_shares(*overall_and_ratings(study), bootstrap).parts
+    importance = explained_shares(*overall_and_ratings(study), bootstrap)
     return {
         "icc_reml": limits(participant_icc(study, bootstrap).loc["mixed model"]),
         "poor_turn_d_within": limits(effects.loc["at least one poor turn, within participants"]),
         "poor_turn_d_mixed": limits(effects.loc["at least one poor turn, mixed model"]),
-        "relative_importance_affective": limits(importance.loc["Affective"]),
-        "relative_importance_relational": limits(importance.loc["Relational"]),
-        "context_share": limits(context_shares(study, bootstrap).loc["all of the context"]),
+        "relative_importance_share_Affective": limits(importance.loc["Affective"]),
+        "relative_importance_share_Relational": limits(importance.loc["Relational"]),
+        "context_share": limits(variance_shares(study, bootstrap).loc["context"]),
         "lasting_drop": limits(lasting_drop(study, bootstrap).loc["difference"]),
     }
 

@@ -355,7 +355,7 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
 
 def test_a_combination_that_was_not_computed_says_why(reader):
     other = reader.open("notebooks/06-individualized.html").locator(
-        "#specification-participants_share"
+        "#specification-participant_share_beyond_condition_and_topic"
     )
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()

@@ -81,7 +81,8 @@ CONFUSION = pd.DataFrame(
     np.arange(25).reshape(5, 5) * (np.arange(5) > 0)[:, None], range(1, 6), range(1, 6)
 )
 CORRELATIONS = [[1, np.nan, -0.001], [np.nan, 1, 0.5], [-0.001, 0.5, 1]]
-ALPHA = {"alpha": multiverse_of([0.3, 0.1], "alpha")}
+ALPHA = {"alpha_turn": multiverse_of([0.3, 0.1], "alpha_turn")}
+NO_ALPHA = {"alpha_turn": multiverse_of([np.nan], "alpha_turn")}
 OVER = {"label": "share", "across": "turn"}
 
 DRAWN = {
@@ -112,7 +113,7 @@ DRAWN = {
     "people": lambda: figures.ratings_by_participant(RATED, **TITLED),
     "pairs": lambda: figures.score_pairs({"one": SCORES, HOSTILE[1]: SCORES.iloc[:, :2]}, **TITLED),
     "flow": lambda: figures.flow(BOXES, **TITLED),
-    "shares": lambda: figures.specification_shares(ALPHA, {"alpha": 0.201}, **COMMON),
+    "shares": lambda: figures.specification_shares(ALPHA, {"alpha_turn": 0.201}, **COMMON),
     "curve": curve_of,
 }
 IN_WORDS = {
@@ -217,7 +218,7 @@ def test_names_stand_in_both_drawings_as_they_are(kind):
         (lambda: figures.flow(BOXES[:0], **TITLED), "x"),
         (lambda: figures.heat_map(CONFUSION * 0, label="it", shares_of_rows=True, **TITLED), "it"),
         (lambda: curve_of([np.nan]), "alert(1)"),
-        (lambda: figures.specification_shares({"alpha": multiverse_of([np.nan], "alpha")}, {}, **COMMON), "variants"),
+        (lambda: figures.specification_shares(NO_ALPHA, {}, **COMMON), "variants"),
     ],
 )  # fmt: skip
 def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, named):

@@ -13,24 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from helpers import naming
 from helpers.findings import FINDINGS, MANY, arguments, numbers, rows_of
 from helpers.studies import parse_sheets
 from sense7.errors import UserError
-from sense7.findings.core import (
-    Number,
-    finding,
-    keyed_rows,
-    need,
-    rank_correlation,
-    resampled,
-    share,
-    tabulate,
-)
-from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.statistics.estimates import Estimate
 from sense7.workbook.xlsx import read_sheets
 
 WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"
@@ -246,6 +233,15 @@ def test_every_row_says_what_it_is_and_why_it_lacks_something():
             assert "interval" in row["method"], name
 
 
+def test_a_key_is_a_number_of_one_function():
+    functions = {}
+    for row in known(1)[1].values():
+        if row.get("key"):
+            functions.setdefault(row["key"], set()).add(row["computed_by"].function)
+    assert {key: names for key, names in functions.items() if len(names) > 1} == {}
+    assert len(functions) > 200
+
+
 def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
     study, _ = known(1)
     few = study.subset(participants=study.conversations["participant"].unique()[:4])
@@ -366,7 +362,7 @@ REASONS = {
     ],
     "poor_turn.cross_validated_r2": [
         ({"conversations": 12, "messages": VARIED}, "post-task empathy"),
-        ({"conversations": 3}, "3 conversations of 2 participants"),
+        ({"conversations": 3}, "3 conversations"),
         ({"messages": {"EmpathyOverall": None}}, "overall"),
     ],
     "poor_turn.poor_turn_measures": [
@@ -390,9 +386,7 @@ def test_what_is_missing_is_the_reason(minimal_sheets, name):
 
 
 NOT_OF_COPIES = {
-    "context.context_shares": "its draws are moved so that their mean is the estimate",
     "importance.importance_shares": "people who chose are resampled",
-    "individualized.same_condition_differences": "two copies of a person are no two people",
     "individualized.participant_icc": "the model is fitted in resamples of its own",
     "individualized.variance_shares": "the model is fitted in resamples of its own",
     "poor_turn.cross_validated_r2": "copies stay in the fold of their person",
@@ -421,135 +415,3 @@ def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(cop
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-6), name
             compared += 1
     assert compared > 250
-
-
-ROWS = pd.DataFrame(
-    {
-        "participant": [f"P{row // 2}" for row in range(20)],
-        "x": np.arange(20) % 7,
-        "y": np.arange(20),
-    }
-)
-BOOTSTRAP = ParticipantBootstrap(ROWS["participant"], draws=300, seed=2)
-
-
-def number(statistic, **more):
-    return Number("mean", statistic, unit="points", method="mean", rows=ROWS, **more)
-
-
-def mean(name):
-    return share(BOOTSTRAP, ROWS[name], np.ones(len(ROWS)), ROWS["participant"])
-
-
-def refused():
-    need([], "nobody was asked")
-
-
-@pytest.mark.parametrize(
-    "error", [KeyError, ValueError, TypeError, ZeroDivisionError, UserError, RuntimeError]
-)
-def test_a_real_error_is_never_swallowed(error):
-    def wrong():
-        need(True, "not the reason")
-        raise error("a mistake")
-
-    with pytest.raises(error, match="a mistake"):
-        tabulate("what", [number(wrong)], BOOTSTRAP)
-
-
-def test_what_is_missing_becomes_the_reason_of_its_row_alone():
-    table = tabulate(
-        "what",
-        [number(refused, key="a"), Number("y", lambda: mean("y"), "points", "mean", ROWS)],
-        BOOTSTRAP,
-    )
-    assert table["reason"].tolist() == ["nobody was asked", ""]
-    assert table["key"].tolist() == ["a", ""]
-    assert np.isnan(table["estimate"].iloc[0])
-    assert (
-        table.loc["y", "low"]
-        < table.loc["y", "estimate"]
-        == ROWS["y"].mean()
-        < table.loc["y", "high"]
-    )
-    assert table["n"].tolist() == [20, 20]
-
-
-def test_a_difference_is_the_minus_of_two_statistics():
-    rows = np.column_stack([ROWS["y"] - ROWS["x"], np.ones(20)])
-    direct = resampled(
-        BOOTSTRAP, lambda sums: sums[..., 0] / sums[..., 1], rows, ROWS["participant"]
-    )
-    np.testing.assert_allclose(mean("y") - mean("x"), direct, atol=1e-12)
-    row = number(lambda: mean("y") - mean("x")).row(BOOTSTRAP)
-    assert [row["low"], row["high"]] == pytest.approx(
-        np.quantile(direct[1:], [0.025, 0.975]).tolist()
-    )
-
-
-def test_an_interval_of_another_kind_is_said_and_a_note_stays():
-    row = number(
-        lambda: Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items"
-    ).row(BOOTSTRAP)
-    assert (row["method"], row["reason"], row["low"]) == (
-        "mean; t interval",
-        "six of seven items",
-        1.0,
-    )
-    assert (
-        number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"]
-        == "constant"
-    )
-
-
-def test_a_rank_correlation_of_turns_is_that_of_the_turns_of_resampled_participants():
-    turns = pd.DataFrame(
-        {
-            "participant": list("aabbccdd"),
-            "x": [1, 2, 3, 4, 5, 4, 3, 1],
-            "y": [2, 1, 4, 3, 4, 5, 1, 1],
-        }
-    )
-    bootstrap = ParticipantBootstrap(turns["participant"], draws=20, seed=1)
-    correlations = rank_correlation(bootstrap, turns["x"], turns["y"], turns["participant"])
-    assert correlations[0] == pytest.approx(stats.spearmanr(turns["x"], turns["y"]).statistic)
-    codes = bootstrap.codes(turns["participant"])
-    for correlation, weights in zip(correlations[1:], bootstrap.weights(), strict=True):
-        copied = turns.loc[turns.index.repeat(weights[codes].astype(int))]
-        expected = stats.spearmanr(copied["x"], copied["y"]).statistic
-        assert correlation == pytest.approx(expected, nan_ok=True)
-
-
-# Each number names the function that returns it
-
-
-@finding
-def points_of(rows, ratings="turns"):
-    return tabulate(
-        "what", [Number("mean", lambda: mean("y"), "points", "mean", rows, key="points")], BOOTSTRAP
-    )
-
-
-@finding
-def under_two_keys(rows):
-    table = points_of(rows)
-    return {
-        "as it is": table,
-        "another": table.assign(key="points_again"),
-        "none": table.assign(key=""),
-    }
-
-
-def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call():
-    (row,) = keyed_rows(points_of(ROWS, ratings="conversations"))
-    assert row["computed_by"].function.endswith("points_of")
-    assert row["computed_by"].options == {"ratings": "conversations"}
-    assert row["computed_by"].key == "points"
-
-
-def test_a_row_under_a_new_key_is_a_number_of_the_function_that_gave_it_the_key():
-    rows = {
-        row["key"]: row["computed_by"].function.rpartition(".")[2]
-        for row in keyed_rows(under_two_keys(ROWS))
-    }
-    assert rows == {"points": "points_of", "points_again": "under_two_keys"}

@@ -13,10 +13,8 @@ from sense7.findings import dataset, examples, ratings
 from sense7.findings.ground_truth import (
     ground_truth,
     labels,
-    other_ground_truths,
 )
 from sense7.loading import load
-from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 
@@ -342,23 +340,6 @@ def test_equals_the_loops_to_the_last_bit_in_any_order_of_conversations(study, r
 )
 def test_labels_round_half_to_even_and_clip(score, label):
     assert labels([score])[0] == label
-
-
-def test_a_value_equal_but_for_rounding_is_no_other_label():
-    """Turns whose exact mean is 4.5, and whose mean in floating point is slightly more.
-
-    All rate the same dimensions: pooling is the authors' mean in other words.
-    """
-    turns = turns_of(
-        [[[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]]
-    )
-    conversations = pd.DataFrame(
-        {"conversation": ["C0"], **{f"post_{name}": np.nan for name in SEVEN}}
-    )
-    turns = turns.assign(turn=range(1, 5), overall=np.nan)
-    study = Study("made up", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
-    others = other_ground_truths(study).loc["C0", ["all ratings pooled", "complete turns only"]]
-    assert others.tolist() == ground_truth(turns, conversations["conversation"]).tolist() * 2
 
 
 def test_the_steps_of_the_flow_add_up_with_what_was_left_out():

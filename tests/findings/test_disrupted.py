@@ -141,16 +141,12 @@ def test_what_asks_for_a_judgment_of_the_whole_has_no_number_where_there_is_none
     turns, after = measures.turn_ratings(study), measures.post_task_ratings(study)
     repeated = why_no_judgment_of_the_whole(study)
     alphas = reliability.alpha_table(turns, after, bootstrap, repeated=repeated)
-    without_one = reliability.alpha_if_dropped(
-        after, bootstrap, recorded_as="post", repeated=repeated
-    )
     refused = [
         *effects["reason"],
         *poor_turn.poor_turn_ladder(study, bootstrap)["reason"],
         *poor_turn.cross_validated_r2(study, bootstrap)["reason"],
         *robustness.multiverse(study, bootstrap, "poor_turn_d")["reason"],
         alphas.loc["after the conversation", "reason"],
-        without_one["reason"].iloc[0],
         ground_truth.changed_labels(study, bootstrap)["reason"].iloc[-1],
     ]
     assert set(refused) == {repeated}
@@ -261,7 +257,8 @@ conversations_of_levels = st.lists(
 @given(conversations_of_levels)
 def test_chance_order_is_the_mean_over_all_orders(conversations):
     study = study_of(conversations)
-    tables = disrupted.levels_by_event_time(study, bootstrap_of(study, draws=2))
+    event = disrupted.around_first_poor_turns(study)
+    differences = disrupted.levels_after_a_poor_turn(study, bootstrap_of(study, draws=2))
     rated = mean_by_time([(1, around(levels)) for levels in conversations])
     pieces = []
     for levels in conversations:
@@ -269,13 +266,15 @@ def test_chance_order_is_the_mean_over_all_orders(conversations):
         pieces += [(1 / len(possible), around(order)) for order in possible]
     chance = mean_by_time(pieces)
     for time in disrupted.TIMES:
-        assert tables["as rated"].loc[time, "estimate"] == pytest.approx(rated[time], nan_ok=True)
-        if np.isfinite(tables["in permuted order"].loc[time, "estimate"]):
-            assert tables["in permuted order"].loc[time, "estimate"] == pytest.approx(chance[time])
-            difference = tables["difference"].loc[time, "estimate"]
-            assert difference == pytest.approx(rated[time] - chance[time], abs=1e-9)
+        with np.errstate(invalid="ignore"):
+            sums = event.sums[time].sum(axis=0)
+            assert disrupted.as_rated(sums) == pytest.approx(rated[time], nan_ok=True)
+            assert disrupted.permuted(sums) == pytest.approx(chance[time], nan_ok=True)
+    for time, row in differences.iterrows():
+        if np.isfinite(row["estimate"]):
+            assert row["estimate"] == pytest.approx(rated[time] - chance[time], abs=1e-9)
         else:
-            assert tables["in permuted order"].loc[time, "reason"] != ""
+            assert row["reason"]
 
 
 def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
@@ -292,7 +291,7 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         for one in (study, backwards)
     ]
     after = [
-        disrupted.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1]
+        disrupted.levels_after_a_poor_turn(one, bootstrap_of(one)).loc[1]
         for one in (study, backwards)
     ]
     for name, (forward, backward) in {"lasting drop": drops, "right after": after}.items():

@@ -21,6 +21,7 @@ from sense7.findings.elsewhere import (
     Rule,
     verdict,
 )
+from sense7.findings.ground_truth import ground_truth
 from sense7.sources import released
 from sense7.sources.released import EXPERTS, JUDGES, PERSON
 from sense7.statistics.bootstrap import ParticipantBootstrap
@@ -75,19 +76,17 @@ def test_consistency_is_that_of_r(found):
     assert rounded == [0.917, 0.878, 0.848]
 
 
-def test_the_known_intraclass_correlation_and_share(found):
-    assert found["person"].loc["ICC(1), mean of five", "estimate"].round(3) == 0.052
-    # lme4::lmer(y ~ bot + (1|worker) + (1|worker:bot)): variance of the worker by the sum
-    share = found["person"].loc["person's share, mixed model with bots fixed"]
-    assert share["estimate"] == pytest.approx(0.1178402571348, abs=2e-4)
-    assert share["low"] > 0.05
-
-
 def test_shares_are_those_of_r(found):
-    """1 - (RSS/df of lm(y ~ worker + x)) / (RSS/df of lm(y ~ worker))."""
-    shares = found["shares"]["estimate"]
-    assert shares["valence of the scenario"] == pytest.approx(0.01138117272215, rel=1e-8)
-    assert shares["bot"] == pytest.approx(0.3059902732415, rel=1e-8)
+    """lme4::lmer(y ~ bot + (1|worker) + (1|worker:bot)): variance of the worker by the sum is .1178402571348."""
+    shares = found["individual"]["estimate"]
+    within_bots = shares["participant"] / (1 - shares["condition"])
+    assert within_bots == pytest.approx(0.1178402571348, abs=2e-4)
+    # Every person met every bot in both scenarios: the bots' share is that of the variance between their means.
+    study = elsewhere.ieval()
+    y = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    means = pd.DataFrame({"bot": study.conversations["condition"], "y": y})
+    between = means.groupby("bot")["y"].mean().var(ddof=0)
+    assert shares["condition"] == pytest.approx(between / means["y"].var(ddof=0), abs=0.01)
 
 
 def test_liking_is_that_of_r(found):

@@ -9,29 +9,12 @@ import statsmodels.api as sm
 from scipy import stats
 
 import sense7 as s7
-from helpers import golden, naming
+from helpers import naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.statistics.bootstrap import NO_WIDTH
 from sense7.taxonomy import DIMENSION_NAMES
-
-
-def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
-    generator = np.random.default_rng(4)
-    y, group = generator.integers(1, 6, size=30) / 2, generator.integers(3, size=30)
-    who, weights = (
-        generator.integers(12, size=30),
-        generator.integers(4, size=(5, 12)).astype(float),
-    )
-    sums, pairs = individualized.pair_sums(y, group, weights, who)
-    apart = np.abs(y[:, None] - y[None])
-    for place, taken in enumerate(weights[:, who]):
-        often = taken[:, None] * taken[None] * (1 - np.eye(30))
-        for one in range(3):
-            both = np.ix_(group == one, group == one)
-            assert sums[place, one] == pytest.approx((often * apart)[both].sum(), abs=1e-9)
-            assert pairs[place, one] == often[both].sum()
 
 
 def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
@@ -95,11 +78,9 @@ def mean_square(frame, *contexts):
 def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of_each(synthetic):
     some = synthetic.subset(participants=synthetic.conversations["participant"].unique()[:30])
     frame = context_frame(some)
-    base = individualized.variance_shares(some, bootstrap_of(some), draws=2)
-    shares = base.shares["estimate"]
-    _, model = individualized.fit_variance_model(frame)
-    participant = model.fit.variances[0]
-    whole = participant / shares["participant"]
+    shares = individualized.variance_shares(some, bootstrap_of(some), draws=2)["estimate"]
+    model = individualized.fit_variance_model(frame)
+    whole = model.fit.variances[0] / shares["participant"]
     for name, contexts in (
         ("context", CONTEXT),
         ("of the context: topic", ["topic"]),
@@ -108,12 +89,11 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
     ):
         fall = mean_square(frame) - mean_square(frame, *contexts)
         assert shares[name] == pytest.approx(fall / whole, abs=1e-8)
-    assert shares.iloc[:5].sum() == pytest.approx(1)
-    comparison = base.comparison["estimate"]
-    assert comparison["condition and topic"] == pytest.approx(
-        shares["condition"] + shares["of the context: topic"]
-    )
-    assert comparison.iloc[2] == pytest.approx(comparison.iloc[0] - comparison.iloc[1])
+    assert shares[list(individualized.PARTS)].sum() == pytest.approx(1)
+    both = shares["condition"] + shares["of the context: topic"]
+    assert shares["condition and topic"] == pytest.approx(both)
+    difference = shares["participant"] - both
+    assert shares["participant minus condition and topic"] == pytest.approx(difference)
 
 
 def test_context_in_a_resample_is_the_fall_of_the_mean_square_of_the_rows_copied_out(synthetic):
@@ -135,41 +115,74 @@ def test_context_in_a_resample_is_the_fall_of_the_mean_square_of_the_rows_copied
 
 
 def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
-    conversations = synthetic.conversations
-    no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
-    comparison = individualized.variance_shares(no_topic, bootstrap_of(no_topic), draws=20)
-    naming.check(comparison.shares.loc["of the context: topic", "reason"], "topic")
-    assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
-        comparison.shares.loc["condition", "estimate"]
-    )
-    one = replace(synthetic, conversations=conversations.assign(condition="only"))
-    shares = individualized.variance_shares(one, bootstrap_of(one), draws=20)
-    naming.check(shares.shares.loc["condition", "reason"], "condition")
-    assert shares.shares["estimate"].iloc[:5].sum() == pytest.approx(1)
-    assert shares.comparison.loc["condition and topic", "estimate"] == pytest.approx(
-        shares.shares.loc["of the context: topic", "estimate"]
-    )
-    neither = replace(synthetic, conversations=conversations.assign(condition="only", topic=None))
-    table = individualized.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
-    assert table["estimate"].notna().tolist() == [True, False, False]
-    (reason,) = set(table["reason"].iloc[1:])
+    def shares_with(**changes):
+        study = replace(synthetic, conversations=synthetic.conversations.assign(**changes))
+        return individualized.variance_shares(study, bootstrap_of(study), draws=20)
+
+    no_topic = shares_with(topic=None)
+    naming.check(no_topic.loc["of the context: topic", "reason"], "topic")
+    estimates = no_topic["estimate"]
+    assert estimates["condition and topic"] == pytest.approx(estimates["condition"])
+    one = shares_with(condition="only")
+    naming.check(one.loc["condition", "reason"], "condition")
+    estimates = one["estimate"]
+    assert estimates[list(individualized.PARTS)].sum() == pytest.approx(1)
+    assert estimates["condition and topic"] == pytest.approx(estimates["of the context: topic"])
+    neither = shares_with(condition="only", topic=None).loc[list(individualized.COMPARED)]
+    assert neither["estimate"].notna().tolist() == [True, False, False]
+    (reason,) = set(neither["reason"].iloc[1:])
     naming.check(reason, "condition", "topic")
 
 
 # What characteristics explain
 
 
-def test_omega_squared_is_that_of_the_analysis_of_variance():
-    people = pd.Index([f"P{number}" for number in range(40)])
-    means = pd.Series(np.random.default_rng(1).normal(size=40), index=people)
-    sheet = pd.DataFrame({"participant": people, "group": [f"g{n * n % 3}" for n in range(40)]})
-    f = stats.f_oneway(*(group for _, group in means.groupby(sheet["group"].to_numpy()))).statistic
-    bootstrap = s7.ParticipantBootstrap(people, 100, 1)
-    found = individualized.relations_of(sheet, means, bootstrap, 0).estimates.loc["group"]
-    assert found["estimate"] == pytest.approx((f - 1) / (f - 1 + 40))
-    alike = individualized.relations_of(sheet, 0 * means + 3, bootstrap, 0).estimates.loc["group"]
-    assert np.isnan(alike["estimate"])
-    assert alike["reason"] == "the ratings do not vary"
+def with_characteristics(synthetic, sheet, *, same=False):
+    """Sixty people of the synthetic study with other characteristics; if so, all their ratings are the same."""
+    people = synthetic.conversations["participant"].unique()[:60]
+    study = synthetic.subset(participants=people)
+    if same:
+        study = replace(study, turns=study.turns.assign(**dict.fromkeys(DIMENSION_NAMES, 3.0)))
+    return replace(study, participants=pd.DataFrame({"participant": people, **sheet}))
+
+
+def test_omega_squared_is_that_of_the_analysis_of_variance(synthetic):
+    sheet = {"group": [f"g{n * n % 3}" for n in range(60)]}
+    study = with_characteristics(synthetic, sheet)
+    means = individualized.participant_means(study)
+    groups = study.participants.set_index("participant")["group"].reindex(means.index)
+    anova = stats.f_oneway(*(group for _, group in means.groupby(groups)))
+    found = individualized.relations(study, bootstrap_of(study, 4000))
+    f = anova.statistic
+    assert found.estimates.loc["group", "estimate"] == pytest.approx((f - 1) / (f - 1 + 60))
+    assert found.tests.loc["group", "p"] == pytest.approx(anova.pvalue, abs=0.03)
+    alike = with_characteristics(synthetic, sheet, same=True)
+    row = individualized.relations(alike, bootstrap_of(alike)).estimates.loc["group"]
+    assert np.isnan(row["estimate"])
+    assert row["reason"]
+
+
+def test_the_p_value_of_a_number_is_that_of_scipys_permutations(synthetic):
+    numbers = np.random.default_rng(3).normal(size=60)
+    plain = with_characteristics(synthetic, {"number": numbers})
+    means = individualized.participant_means(plain)
+    assert len(means) == 60
+    related = numbers + 0.6 * stats.zscore(means[plain.participants["participant"]])
+    for answers in (numbers, related):
+        study = with_characteristics(synthetic, {"number": answers})
+        found = individualized.relations(study, bootstrap_of(study, 4000))
+        y = means[study.participants["participant"]].to_numpy()
+
+        def rho(x, y=y):
+            return stats.spearmanr(x, y).statistic
+
+        expected = stats.permutation_test(
+            (answers,), rho, permutation_type="pairings", n_resamples=4000, random_state=1
+        ).pvalue
+        error = np.sqrt(expected * (1 - expected) / 4000)
+        assert found.tests.loc["number", "p"] == pytest.approx(expected, abs=6 * error + 1e-3)
+        assert found.tests.loc["number", "q"] == found.tests.loc["number", "p"]
+        assert found.estimates.loc["number", "estimate"] == pytest.approx(rho(answers))
 
 
 def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
@@ -198,56 +211,6 @@ def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
     naming.check(said, "town: 14 groups of 30 ", "few: 2 ")
 
 
-def test_predicted_shares_are_those_of_least_squares_without_each_participant():
-    study, traits = golden.study(), golden.called("char_rho_")
-    means = individualized.participant_means(study)
-    sheet = study.participants.set_index("participant").reindex(means.index)
-    genders = [sheet["gender"] == name for name in sorted(sheet["gender"].unique())[1:]]
-    x = np.column_stack([np.ones(len(means)), sheet[["age", *traits]], *genders]).astype(float)
-    y, errors, without = means.to_numpy(), [], []
-    for one in range(len(y)):
-        others, rest = np.delete(x, one, axis=0), np.delete(y, one)
-        # A participant who is alone in a group can't be predicted from the others.
-        if np.linalg.matrix_rank(others) == x.shape[1]:
-            errors.append(y[one] - x[one] @ np.linalg.lstsq(others, rest, rcond=None)[0])
-            without.append(y[one] - rest.mean())
-    table = individualized.explained_together(study, bootstrap_of(study))
-    expected = 1 - np.square(errors).sum() / np.square(without).sum()
-    assert table.loc["predicted, cross-validated", "estimate"] == pytest.approx(expected, abs=1e-9)
-
-
-def test_groups_are_compared_by_permutations_or_by_f():
-    study = golden.study()
-    means = study.turns.groupby("participant")["overall"].mean()
-    people = study.participants[["participant", "gender", "row"]]
-    gender = people.set_index("participant")["gender"].reindex(means.index)
-    expected = stats.f_oneway(*(group for _, group in means.groupby(gender))).pvalue
-    for permutations, near in ((4000, 0.03), (0, 1e-9)):
-        found = individualized.relations_of(
-            people, means, bootstrap_of(study), permutations
-        ).tests.loc["gender", "p"]
-        assert found == pytest.approx(expected, abs=near)
-
-
-def test_numbers_are_tested_by_permutations_as_by_scipy():
-    generator = np.random.default_rng(4)
-    people = pd.Index([f"P{number}" for number in range(40)])
-    age = generator.integers(20, 60, 40).astype(float)
-    means = pd.Series(0.03 * age + generator.normal(size=40), index=people)
-    sheet = pd.DataFrame({"participant": people, "age": age})
-    expected = stats.permutation_test(
-        (age,),
-        lambda ages: stats.spearmanr(ages, means).statistic,
-        permutation_type="pairings",
-        n_resamples=4000,
-        random_state=5,
-    ).pvalue
-    bootstrap = s7.ParticipantBootstrap(people, 10, 1)
-    p = individualized.relations_of(sheet, means, bootstrap, 4000).tests.loc["age", "p"]
-    assert 0.01 < expected < 0.3
-    assert p == pytest.approx(expected, abs=0.03)
-
-
 @pytest.mark.parametrize("noise", [0, 0.005, 0.05])
 def test_the_intraclass_correlation_goes_up_to_one(noise):
     """Balanced, so that REML gives the mean squares' variances; noise is 260 and 26 times as small as differences."""
@@ -257,7 +220,7 @@ def test_the_intraclass_correlation_goes_up_to_one(noise):
     y = level + noise * generator.standard_normal(len(level))
     frame = pd.DataFrame({"participant": np.repeat(np.arange(people), conversations), "y": y})
     frame["condition"] = ""
-    _, model = individualized.fit_variance_model(frame)
+    model = individualized.fit_variance_model(frame)
     participant, _, _, residual = model.fit.variances
     by_person = frame.groupby("participant")["y"]
     within = by_person.var().mean()

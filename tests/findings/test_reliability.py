@@ -97,7 +97,7 @@ counted = partial(reliability.retained, seed=1)
             "only 1 ",
         ),
         (of(reliability.straight_lining), LINES[[0, 1, 2, 3]], 5),
-        (of(reliability.correlations), CONSTANT, ": b"),
+        (of(reliability.correlations), CONSTANT, "b is"),
         (of(reliability.average_correlation_table), CONSTANT, 1),
         (counted, scores(400, 6, 7), "7 participants for 6 items"),
         (counted, scores(items=2), "only 2 "),
@@ -181,7 +181,7 @@ def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why
     frame = SCORES.assign(**changes)
     draws = draws_of(frame if talks is not None else frame.set_axis(["P0"] * 120))
     frame = frame if talks is not None else frame.set_axis(["P0"] * 120)
-    table = agreement.parts_and_shares(frame.pop("y"), frame, draws, conversations=talks).parts
+    table = agreement.explained_shares(frame.pop("y"), frame, draws, conversations=talks)
     naming.check(table.loc[row, "reason"], named)
 
 

@@ -20,7 +20,7 @@ NESTED = {
 }
 """Functions whose ratings are those of turns within conversations."""
 
-NO_NUMBERS = {"turn_rating", "turn_summaries"}
+NO_NUMBERS = {"is_first_turn", "turn_rating", "turn_summaries"}
 """Functions of other turns than those of :func:`arguments`."""
 
 ARGUMENTS = {

@@ -19,13 +19,14 @@ from sense7.findings import (
     agreement,
     conditions,
     disrupted,
-    individualized,
     measures,
     poor_turn,
     ratings,
     reliability,
     robustness,
 )
+from sense7.findings.core import rank_correlation
+from sense7.findings.measures import OUTCOMES
 from sense7.judge.files import Run
 from sense7.judge.scores import calibration, correlations
 from sense7.judge.scores.metrics import OverRuns, mean_recall, run_metrics
@@ -81,8 +82,15 @@ def frames():
     }
 
 
+def with_experience_as_outcome():
+    """In the reference a poor turn's outcome is the post-task experience, whose four ratings are equal there."""
+    rows = study().conversations
+    outcome = dict.fromkeys(OUTCOMES["empathy"], rows["successful"])
+    return replace(study(), conversations=rows.assign(**outcome))
+
+
 def of_counts():
-    conversations = poor_turn.poor_turn_conversations(study(), "experience")
+    conversations = poor_turn.poor_turn_conversations(with_experience_as_outcome())
     none, some, one = (
         sum(conversations["poor"].map(holds)) for holds in ((0).__eq__, (0).__lt__, (1).__eq__)
     )
@@ -129,7 +137,7 @@ def of_alpha():
         # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
         used = frame.dropna() if missing == "listwise" else frame
         dropped, rest = (
-            reliability.alpha_if_dropped(used, draws, recorded_as="turn"),
+            reliability.alpha_if_dropped(used, draws),
             reliability.item_rest(used, draws),
         )
         for name in used:
@@ -137,7 +145,7 @@ def of_alpha():
             yield f"item_rest_r_{which}_{name}", rest.loc[name, "estimate"], CLOSED_FORM
         average = reliability.average_correlation_table(used, draws)
         yield f"avg_r_{which}", average["estimate"].iloc[0], CLOSED_FORM
-    several = robustness.multiverse(study(), bootstrap_of(study(), 10), "alpha")
+    several = robustness.multiverse(study(), bootstrap_of(study(), 10), "alpha_turn")
     plain = several[(several["coding"] == "five levels") & (several["exclusions"] == "none")]
     for (missing, items), rows in plain.groupby(["missing", "dimensions"]):
         which = "pairwise" if missing == "ratings given" else "listwise"
@@ -161,7 +169,7 @@ def minres_loadings(correlations):
 def of_one_factor():
     for which in ("turn_listwise", "post"):
         frame = frames()[which][0].dropna()
-        eigenvalues = reliability.eigenvalues(frame, draws_of(frame))["estimate"]
+        eigenvalues = reliability.parallel_analysis(frame, seed=1)["components"]
         kept = reliability.retained(frame, seed=1).set_index("key")["estimate"]
         yield from ((f"eigen{place}_{which}", eigenvalues[place], CLOSED_FORM) for place in (1, 2))
         yield f"parallel_ncomp_{which}", kept["parallel_components_turn"], EXACT
@@ -394,7 +402,7 @@ def of_conditions():
         reach = stats.t.ppf(0.975, reference()[f"contrast_df_({pair}"])
         yield f"contrast_({pair}", sign * estimate, MIXED_MODEL
         yield f"contrast_se_({pair}", (high - low) / 2 / reach, MIXED_MODEL
-        yield f"contrast_p_holm_({pair}", found.p.loc[row, "estimate"], RELATIVE
+        yield f"contrast_p_holm_({pair}", found.pairs.loc[row, "p (Holm)"], RELATIVE
         yield f"contrast_df_({pair}", float(found.shown.loc[row, "degrees of freedom"]), RELATIVE
     names = called("emmean_")
     design = np.column_stack([turns["condition"] == name for name in names[1:]])
@@ -408,8 +416,7 @@ def of_conditions():
 
 
 def of_poor_turns():
-    # In the reference the outcome is the post-task experience, whose four ratings are equal there.
-    table = poor_turn.poor_turn_measures(study(), bootstrap_of(study()), "experience")["d"]
+    table = poor_turn.poor_turn_effects(with_experience_as_outcome(), bootstrap_of(study()))
     any_turn = "at least one poor turn"
     yield "d_any_vs_none", table.loc[f"{any_turn}, between conversations", "estimate"], CLOSED_FORM
     yield (
@@ -427,7 +434,7 @@ def of_poor_turns():
         of_turns["at least one poor turn, overall rating of turns not poor"],
         CLOSED_FORM,
     )
-    rows = poor_turn.poor_turn_conversations(study(), "experience")
+    rows = poor_turn.poor_turn_conversations(with_experience_as_outcome())
     design = np.column_stack([np.ones(len(rows)), rows["poor"] > 0]).astype(float)
     fit = fit_nested(nested_sums(rows["outcome"], design, rows["participant"]))
     yield from (
@@ -439,13 +446,12 @@ def of_poor_turns():
 def of_characteristics():
     """R relates traits to the participants' mean overall rating of turns."""
     traits = called("char_rho_")
-    only = replace(study(), participants=study().participants[["participant", *traits, "row"]])
     means = study().turns.groupby("participant")["overall"].mean()
-    found = individualized.relations_of(only.participants, means, bootstrap_of(study()), 0)
+    answers = study().participants.set_index("participant")
     for trait in traits:
-        yield f"char_rho_{trait}", found.estimates.loc[trait, "estimate"], CLOSED_FORM
-        yield f"char_p_{trait}", found.tests.loc[trait, "p"], ("relative", 1e-7)
-        yield f"char_bh_{trait}", found.tests.loc[trait, "q"], ("relative", 1e-7)
+        known = answers[trait].reindex(means.index).dropna()
+        rhos = rank_correlation(bootstrap_of(study()), known, means[known.index], known.index)
+        yield f"char_rho_{trait}", rhos[0], CLOSED_FORM
 
 
 OURS = (

@@ -163,7 +163,7 @@ def specification_curve(
     title = f"All {len(estimated)} estimates in order: where do they lie?"
     if reference is not None and len(agrees):
         relation = "lies above"
-        if headline.claim:
+        if headline.is_published:
             relation = "contains the published value,"
         title = f"In {agrees.sum()} of {count_of(len(agrees), 'variant')} the interval {relation} {compared_with}"
 
@@ -187,7 +187,7 @@ def specification_curve(
         axes.set_ylabel(wrapped(label, 2.4))
         line = ""
         if reference is not None:
-            line = "; dashed: published" if headline.claim else f"; line: {compared_with}"
+            line = "; dashed: published" if headline.is_published else f"; line: {compared_with}"
         axes.set_xlabel(wrapped(f"one column per analysis variant{line}", 0.7 * width))
         axes.grid(visible=False, axis="x")
         return drawing
@@ -287,7 +287,7 @@ def specification_curve(
 def _reference(headline: Headline, published: float | None) -> tuple[float | None, str]:
     """What intervals are compared with, the published value or the headline's reference, and in words."""
     reference = headline.reference
-    if headline.claim:
+    if headline.is_published:
         reference = published
     if reference is None:
         return None, ""
@@ -304,7 +304,7 @@ def _ends(estimates: pd.Series, headline: Headline) -> tuple[str, str]:
 
 def _look_of_line(headline: Headline) -> dict:
     """How the line is drawn that the intervals of a headline are compared with: a published value is gray."""
-    if headline.claim:
+    if headline.is_published:
         return {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
     return {"color": INK, "linewidth": 0.9}
 
@@ -357,7 +357,7 @@ def specification_shares(
         if agrees.empty or not compared_with:
             continue
         relation = "above"
-        if HEADLINES[headline].claim:
+        if HEADLINES[headline].is_published:
             relation = "published"
         title = HEADLINES[headline].title
         row = f"{title[0].upper()}{title[1:]}: {relation} {compared_with}"
@@ -408,7 +408,7 @@ def specification_table(
         agrees = agreement(table, name, published.get(name))
         _, compared_with = _reference(headline, published.get(name))
         relation = "above"
-        if headline.claim:
+        if headline.is_published:
             relation = "contain the published"
         row["intervals that agree"] = ""
         if compared_with:

@@ -7,13 +7,15 @@ participants who name a dimension as the most important (:mod:`sense7.findings.i
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from sense7.findings.core import Number, finding, need, resampled, tabulate
+from sense7.findings.core import Needs, Number, finding, resampled, tabulate
 from sense7.findings.ground_truth import labels
+from sense7.findings.measures import answers_to
 from sense7.statistics.alpha import lacking_items, usable
 from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.statistics.estimates import Estimate, under_keys
@@ -26,9 +28,9 @@ from sense7.terminal import count_of
 
 __all__ = [
     "agreement_with_overall",
+    "explained_shares",
     "kappa_differences",
     "overall_and_ratings",
-    "parts_and_shares",
     "published_kappas",
 ]
 
@@ -39,7 +41,7 @@ NEAREST = "nearest of the others"
 """Row of :func:`kappa_differences`: the dimension whose kappa exceeds that of Relational least."""
 
 TOTAL = "all together"
-"""Row of R squared in :func:`parts_and_shares`."""
+"""Row of R squared in :func:`explained_shares`."""
 
 ROWS_A_DIMENSION = 10
 
@@ -67,9 +69,7 @@ def agreement_with_overall(
     numbers = []
     for name in DIMENSION_NAMES:
         key = f"kappa_{weights}_{name}"
-        numbers.append(
-            kappa_of(study.turns, study.turns, name, bootstrap, weights, "five levels", key)
-        )
+        numbers.append(kappa_of(study, study.turns, name, bootstrap, weights, "five levels", key))
     return tabulate("dimension", numbers, bootstrap)
 
 
@@ -84,7 +84,7 @@ def published_kappas(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
 
 
 def kappa_of(
-    all_turns: pd.DataFrame,
+    study: Study,
     turns: pd.DataFrame,
     name: str,
     bootstrap: ParticipantBootstrap,
@@ -96,9 +96,6 @@ def kappa_of(
     rated = turns[turns[name].notna() & turns["overall"].notna()]
 
     def kappa():
-        _require_rated(all_turns, ("overall", name))
-        ratings = "both" if turns is all_turns else "all"
-        need(len(rated), f"no turn has {ratings} ratings")
         tables = _tables_of_levels(rated, name)
         return resampled(
             bootstrap, lambda sums: weighted_kappa(sums, weights), tables, rated["participant"]
@@ -110,6 +107,8 @@ def kappa_of(
         unit="weighted kappa",
         method=f"Cohen's kappa, {weights} weights, {among}",
         rows=rated,
+        counted="turn",
+        needs=Needs(answers=answers_to(study, "the overall rating", name)),
         key=key,
         undefined="both ratings are constant at the same level",
     )
@@ -118,16 +117,6 @@ def kappa_of(
 def _tables_of_levels(turns: pd.DataFrame, name: str) -> np.ndarray:
     """Table of counts of each turn, a 1 at its levels of the dimension and of the overall rating."""
     return pair_tables(labels(turns[name]) - 1, labels(turns["overall"]) - 1)
-
-
-def _require_rated(turns: pd.DataFrame, names: tuple[str, ...]) -> None:
-    """Refuse to compute a number of ratings that were never given, and name them."""
-    never = [name for name in names if turns[name].isna().all()]
-    words = ["the overall rating" if name == "overall" else name for name in never]
-    verb = "was"
-    if len(words) > 1:
-        verb = "were"
-    need(not never, f"{' and '.join(words)} {verb} never rated in this data set")
 
 
 @dataclass(frozen=True)
@@ -183,9 +172,10 @@ def kappa_differences(
 
     def number(label: str, name: str, key: str) -> Number:
         def difference():
-            _require_rated(study.turns, ("overall", PAIRED, name))
-            need(name in differences, "no turn has all three ratings")
-            return _simultaneous(differences[name], quantile, bootstrap.confidence)
+            of_name = differences[name]
+            width = quantile / ndtri((1 + bootstrap.confidence) / 2) * of_name.reach
+            low = of_name.estimate - width
+            return Estimate(of_name.estimate, low, of_name.estimate + width, of_name.reason)
 
         return Number(
             label=label,
@@ -193,6 +183,8 @@ def kappa_differences(
             unit="weighted kappa",
             method=f"difference of Cohen's kappas, {weights} weights, turns that rate both",
             rows=turns_of[name],
+            counted="turn",
+            needs=Needs(answers=answers_to(study, "the overall rating", PAIRED, name)),
             key=key,
             undefined="a rating is constant at the level of the other",
             interval=interval,
@@ -201,7 +193,9 @@ def kappa_differences(
     linear = weights == "linear"
     numbers = [number(name, name, f"kappa_difference_{name}" if linear else "") for name in names]
     key = "kappa_difference_nearest" if linear else "kappa_difference_quadratic_nearest"
-    numbers.append(number(NEAREST, _nearest(differences, names), key))
+    largest = {name: rounded(difference.estimate) for name, difference in differences.items()}
+    nearest = pd.Series(largest, dtype=float).reindex(names).fillna(-np.inf).idxmax()
+    numbers.append(number(NEAREST, nearest, key))
     return tabulate(f"{PAIRED} minus", numbers, bootstrap)
 
 
@@ -241,49 +235,22 @@ def _quantile_of_largest(differences: Iterable[_Difference], confidence: float) 
     return float(np.quantile(largest[np.isfinite(largest)], confidence))
 
 
-def _simultaneous(difference: _Difference, quantile: float, confidence: float) -> Estimate:
-    """A difference with the interval that holds together with those of the others."""
-    width = quantile / ndtri((1 + confidence) / 2) * difference.reach
-    low = difference.estimate - width
-    high = difference.estimate + width
-    return Estimate(difference.estimate, low, high, difference.reason)
-
-
-def _nearest(differences: dict[str, _Difference], names: list[str]) -> str:
-    """The dimension whose difference is the largest; the first of all where there is none."""
-    if not differences:
-        return names[0]
-
-    def size(name: str) -> float:
-        return np.nan_to_num(rounded(differences[name].estimate), nan=-np.inf)
-
-    return max(differences, key=size)
-
-
 def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
     """Return the overall rating of each turn shown for rating, and its seven ratings, indexed by participant."""
     turns = study.turns_put_to_rating.set_index("participant")
     return turns["overall"], turns[list(DIMENSION_NAMES)]
 
 
-@dataclass(frozen=True, eq=False)
-class PartsAndShares:
-    """LMG and R squared, and LMG divided by R squared, as tables of estimates."""
-
-    parts: pd.DataFrame
-    shares: pd.DataFrame
-
-
 @finding
-def parts_and_shares(
+def explained_shares(
     outcome: pd.Series,
     ratings: pd.DataFrame,
     bootstrap: ParticipantBootstrap,
     *,
     conversations: pd.Series | None = None,
     recorded_as: str = "",
-) -> PartsAndShares:
-    """Return LMG of each rating for the outcome and R squared, and LMG divided by R squared, from the same resamples.
+) -> pd.DataFrame:
+    """Return R squared of the outcome on all ratings, and the share of each rating in it: LMG divided by R squared.
 
     LMG splits R squared by the mean, over all orders in which the ratings could enter a regression, of what each adds.
     It is computed from covariances, over all subsets, so that participants are resampled exactly.
@@ -301,124 +268,91 @@ def parts_and_shares(
 
     Returns
     -------
-    PartsAndShares
-        One row per item, and one of R squared (``TOTAL``) among the parts; shares sum to one.
+    DataFrame
+        One row per item, whose shares sum to one, and one of R squared (``TOTAL``).
 
     Examples
     --------
     >>> generator = np.random.default_rng(1)
     >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
-    >>> found = parts_and_shares(x["a"] * 1.0 + x["b"], x, ParticipantBootstrap(x.index, 200, 1))
-    >>> round(float(found.parts.loc["all together", "estimate"]), 6), round(float(found.shares["estimate"].sum()), 6)
+    >>> shares = explained_shares(x["a"] * 1.0 + x["b"], x, ParticipantBootstrap(x.index, 200, 1))["estimate"]
+    >>> float(shares["all together"].round(6)), float(shares[["a", "b"]].sum().round(6))
     (1.0, 1.0)
     """
-    units = _complete_units(outcome, ratings)
-    values = (
-        np.column_stack([units.ratings.to_numpy(dtype=float), units.outcome.to_numpy(float)]) - 3
-    )
-    reason = _why_not_explained(outcome, ratings, units)
+    has_outcome = outcome.notna().to_numpy()
+    used, note = usable(ratings[has_outcome])
+    ever_rated = ratings.loc[:, ratings[has_outcome].notna().any()]
+    is_complete = has_outcome & ever_rated.notna().all(axis=1).to_numpy()
+    outcome_of_units = outcome[is_complete]
+    values = np.column_stack([used, outcome_of_units]).astype(float) - 3
+    reason = ""
     if conversations is not None:
-        values = within(values, pd.Series(np.asarray(conversations)[units.rows]))
-        varies_within = (rounded(values) != 0).any(axis=0).all()
-        if not reason and not varies_within:
+        values = within(values, pd.Series(np.asarray(conversations)[is_complete]))
+        if not (rounded(values) != 0).any(axis=0).all():
             reason = "the outcome or a dimension does not vary within conversations"
-
-    items = list(units.ratings)
-    lmg = None
-    divided = None
-    if not reason:
-        products = cross_products(np.column_stack([np.ones(len(values)), values]))
-        lmg_then_shares = resampled(bootstrap, _lmg_and_shares, products, units.ratings.index)
-        lmg, divided = np.split(lmg_then_shares, [len(items) + 1], axis=1)
-
+    items = list(used)
+    if not items:
+        reason = "no dimension varies"
     level = "" if conversations is None else "within conversations, "
-    described = f"{level}listwise, {count_of(len(items), 'dimension')}{units.note}"
+    described = f"{level}listwise, {count_of(len(items), 'dimension')}{note}"
 
-    def number(name: str, values: np.ndarray | None, key: str, **declared: str) -> Number:
-        def estimate():
-            if name != TOTAL:
-                need(ratings[name].notna().any(), "never rated in this data set")
-            need(not reason, reason)
-            need(name in [*items, TOTAL], "does not vary in the units used")
-            return values[:, [*items, TOTAL].index(name)]
+    @cache
+    def r2_then_shares():
+        products = cross_products(np.column_stack([np.ones(len(values)), values]))
+        return resampled(bootstrap, r2_and_shares, products, used.index)
 
+    def number(name: str, column: int, key: str, unit: str, method: str, **declared: str) -> Number:
         return Number(
             label=name,
-            statistic=estimate,
-            rows=units.ratings.index,
+            statistic=lambda: r2_then_shares()[:, column],
+            unit=unit,
+            method=f"{method}, {described}",
+            rows=used.index,
+            counted="unit",
+            needs=Needs(
+                answers={"the outcome": outcome, name: ratings.get(name, ratings)},
+                rows=max(ROWS_A_DIMENSION * len(items), 1),
+                varying={"the outcome is": outcome_of_units},
+            ),
             key=key if recorded_as else "",
             **declared,
         )
 
-    of_lmg = {
-        "unit": "share of variance",
-        "method": f"LMG, {described}",
-        "undefined": "the outcome does not vary",
-    }
-    parts = [number(name, lmg, "", **of_lmg) for name in ratings]
-    lacking = lacking_items(units.ratings, units.note)
-    parts.append(number(TOTAL, lmg, f"{recorded_as}_r2", note=lacking, **of_lmg))
-    of_divided = {
-        "unit": "share of explained variance",
-        "method": f"LMG divided by R squared, {described}",
-        "undefined": "nothing is explained",
-    }
-    shares = [
-        number(name, divided, f"{recorded_as}_share_{name}", **of_divided) for name in ratings
-    ]
-    return PartsAndShares(
-        parts=tabulate("dimension", parts, bootstrap),
-        shares=tabulate("dimension", shares, bootstrap),
+    numbers = []
+    for name in ratings:
+        column = 0
+        of_item = "it does not vary in the units used"
+        if name in items:
+            column = 1 + items.index(name)
+            of_item = reason
+        numbers.append(
+            number(
+                name,
+                column,
+                f"{recorded_as}_share_{name}",
+                "share of explained variance",
+                "LMG divided by R squared",
+                reason=of_item,
+                undefined="nothing is explained",
+            )
+        )
+    total = number(
+        TOTAL,
+        0,
+        f"{recorded_as}_r2",
+        "share of variance",
+        "LMG",
+        reason=reason,
+        note=lacking_items(used, note),
     )
+    return tabulate("dimension", [*numbers, total], bootstrap)
 
 
-@dataclass(frozen=True)
-class _CompleteUnits:
-    """Units with the outcome and every rating that somebody gave: place of each, its ratings and its outcome.
-
-    Ratings without variation are left out; ``note`` names them.
-    """
-
-    rows: np.ndarray
-    ratings: pd.DataFrame
-    outcome: pd.Series
-    note: str
-
-
-def _complete_units(outcome: pd.Series, ratings: pd.DataFrame) -> _CompleteUnits:
-    """Units on which the outcome can be explained."""
-    has_outcome = outcome.notna().to_numpy()
-    with_outcome = ratings[has_outcome]
-    used, note = usable(with_outcome)
-    ever_rated = with_outcome.loc[:, with_outcome.notna().any()]
-    is_complete = ever_rated.notna().all(axis=1).to_numpy()
-    rows = np.flatnonzero(has_outcome)[is_complete]
-    return _CompleteUnits(rows, used, outcome.iloc[rows], note)
-
-
-def _why_not_explained(outcome: pd.Series, ratings: pd.DataFrame, units: _CompleteUnits) -> str:
-    """Why the outcome can't be explained by the ratings; "" if it can."""
-    n, items = units.ratings.shape
-    fewest = max(ROWS_A_DIMENSION * items, 1)
-    if not outcome.notna().any():
-        return "the outcome was never rated in this data set"
-    if not ratings.notna().any(axis=None):
-        return "no dimension was rated in this data set"
-    if n and not items:
-        return "no dimension varies"
-    if n < fewest:
-        return f"units with the outcome and all dimensions: {n}; this needs {fewest}"
-    if units.outcome.nunique() < 2:
-        return "the outcome does not vary"
-    return ""
-
-
-def _lmg_and_shares(sums: np.ndarray) -> np.ndarray:
-    """LMG, their sum, and LMG divided by it, from the sums of products of (1, x - 3, y - 3)."""
+def r2_and_shares(sums: np.ndarray) -> np.ndarray:
+    """R squared, and LMG divided by it, from the sums of products of (1, x - 3, y - 3)."""
     count = sums[..., :1, :1]
     means = sums[..., 1:, :1] / count
     covariances = sums[..., 1:, 1:] / count - means * np.swapaxes(means, -1, -2)
     lmg = lmg_from_covariances(covariances)
     total = lmg.sum(axis=-1, keepdims=True)
-    shares = np.where(rounded(total) > 0, lmg / total, np.nan)
-    return np.concatenate([lmg, total, shares], axis=-1)
+    return np.concatenate([total, np.where(rounded(total) > 0, lmg / total, np.nan)], axis=-1)

@@ -1,8 +1,8 @@
 """Conditions compared: means, mixed model, odds ratios, dimension by condition, equal loadings, fading."""
 
 import itertools
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,16 +12,22 @@ from scipy import stats
 from sense7.checkout import data_file
 from sense7.files import read_json
 from sense7.findings.core import (
+    Needs,
     Number,
     finding,
     frame_of,
     mean_number,
-    need,
     resampled,
     tabulate,
     value_row,
 )
-from sense7.findings.measures import conversation_ratings, need_prompt, turn_rating, turn_ratings
+from sense7.findings.measures import (
+    answers_to,
+    conversation_ratings,
+    prompt_unknown,
+    turn_rating,
+    turn_ratings,
+)
 from sense7.statistics.alpha import (
     correlations_from_covariances,
     covariances_from_sums,
@@ -33,8 +39,6 @@ from sense7.statistics.cumulative_logit import fit_cumulative_logit, separated
 from sense7.statistics.effect_size import cohens_d, group_moments, mean_difference
 from sense7.statistics.estimates import (
     Estimate,
-    estimate_row,
-    estimate_table,
     holm,
     p_in_words,
     safe_names,
@@ -56,7 +60,6 @@ from sense7.terminal import count_of
 
 __all__ = [
     "best_condition",
-    "condition_design",
     "condition_differences",
     "condition_means",
     "design_values",
@@ -68,23 +71,28 @@ __all__ = [
     "p_values_in_words",
     "prompt_fading",
     "prompted_minus_best_other",
-    "prompted_minus_mean_of_others",
     "reference_odds_ratios",
 ]
 
 POINTS = "points (levels from 1 to 5)"
 LEVEL = "level (from 1 to 5)"
 RATINGS = {
-    "ground_truth": ("ground truth of the conversation", "condition_mean"),
-    "overall": ("mean overall rating of the conversation's turns", "condition_mean_overall"),
+    "ground_truth": (
+        "ground truth of the conversation",
+        "a rating of a dimension",
+        "condition_mean",
+    ),
+    "overall": (
+        "mean overall rating of the conversation's turns",
+        "the overall rating",
+        "condition_mean_overall",
+    ),
 }
-"""What a conversation is compared on -> words, beginning of the key of a condition's mean."""
+"""What a conversation is compared on -> words, words of the answers, beginning of the key of a condition's mean."""
 
 NO_CONDITION = "no conversation has a condition in this data set"
 ONE_CONDITION = "there is one condition only, so there is nothing to compare"
-NEVER_RATED = (
-    f"no conversation with a condition has a {RATINGS['ground_truth'][0]} in this data set"
-)
+NO_PROMPTED = "no rated conversation in the prompted condition, or in any other"
 MOST_CONDITIONS = 12  # with more, pairs are more than a reader can take in
 
 
@@ -135,62 +143,29 @@ def present_in(study: Study, frame: pd.DataFrame) -> list[str]:
     return [name for name in ordered_conditions(study) if (frame["condition"] == name).any()]
 
 
-def need_prompted(study: Study, present: list[str]) -> None:
-    """What comparing the prompted condition with others needs."""
-    is_identified = study.prompted_condition is not None
-    need(is_identified, f"which condition is prompted is not known: {study.prompted_reason}")
-    need(study.prompted_condition in present, "no rated conversation in the prompted condition")
-    need(len(present) > 1, "no rated conversation in any other condition")
-
-
-@dataclass(frozen=True)
-class Design:
-    """How conditions are distributed over participants: its kind, the counts it follows from, participants."""
-
-    kind: str
-    words: str
-    n: int
-
-
-def condition_design(study: Study) -> Design:
-    """Return whether conditions vary within or between participants, as the conversations show it.
-
-    Participants with at least two conversations decide: if at least 90% of them met several conditions, it is *within
-    participants*; if at most 10% did, *between participants*; otherwise *mixed*. If nobody has two conversations, it is
-    between participants. Its kind may also be *one condition* and *no condition*.
-    """
-    with_condition = study.conversations[study.conversations["condition"].notna()]
-    met = with_condition.groupby("participant")["condition"].agg(["size", "nunique"])
-    if not study.conditions:
-        return Design("no condition", NO_CONDITION, len(met))
-    if len(study.conditions) == 1:
-        return Design("one condition", ONE_CONDITION, len(met))
-    conditions_met = met.loc[met["size"] > 1, "nunique"]
-    if conditions_met.empty:
-        return Design("between participants", "no participant has two conversations", len(met))
-    met_several = conditions_met > 1
-    met_all = conditions_met == len(study.conditions)
-    design = "mixed"
-    if met_several.mean() >= 0.9:
-        design = "within participants"
-    elif met_several.mean() <= 0.1:
-        design = "between participants"
-    words = (
-        f"{met_several.sum():,} of {count_of(len(conditions_met), 'participant')} with several conversations "
-        f"met several conditions, and {met_all.sum():,} met all {len(study.conditions)}"
-    )
-    return Design(design, words, len(met))
-
-
 @finding
 def design_values(study: Study) -> list[dict]:
-    """Return the kind of :func:`condition_design`, and its words, as two values for a record."""
-    design = condition_design(study)
-    method = "participants with several conversations, by the number of conditions they met"
-    common = {"n": design.n, "unit": "design", "method": method}
+    """Return how conditions are distributed over participants, as two values for a record: the kind, and its words.
+
+    It is *within participants* if at least half of the participants met more than one condition, and else *between
+    participants*; the words say how many did. Its kind may also be *one condition* and *no condition*.
+    """
+    with_condition = study.conversations[study.conversations["condition"].notna()]
+    met = with_condition.groupby("participant")["condition"].nunique()
+    several = met > 1
+    everybody = count_of(len(met), "participant")
+    words = f"{several.sum():,} of {everybody} met more than one condition"
+    kind = "between participants"
+    if len(study.conditions) < 2:
+        kind = "one condition" if study.conditions else "no condition"
+        words = no_pairs(study)
+    elif 2 * several.sum() >= len(met):
+        kind = "within participants"
+    method = "within participants if at least half of them met more than one condition"
+    common = {"n": len(met), "unit": "design", "method": method}
     return [
-        value_row("condition_design", design.kind, **common),
-        value_row("condition_design_words", design.words, **common),
+        value_row("condition_design", kind, **common),
+        value_row("condition_design_words", words, **common),
     ]
 
 
@@ -206,7 +181,7 @@ def condition_means(
     ``rating`` is ``ground_truth`` or ``overall``. Conversations without it are left out.
     """
     frame = compared_conversations(study, rating)
-    words, key = RATINGS[rating]
+    words, answer, key = RATINGS[rating]
     in_keys = safe_names(study.conditions)
 
     def number(name: str) -> Number:
@@ -215,14 +190,10 @@ def condition_means(
             bootstrap,
             rows["y"],
             rows,
-            [
-                (study.conditions, NO_CONDITION),
-                (len(frame), f"no conversation with a condition has a {words} in this data set"),
-                (len(rows), f"no conversation of this condition has a {words}"),
-            ],
             label=name,
             unit=LEVEL,
             method=f"mean over conversations of the {words}",
+            needs=Needs(answers=answers_to(study, "condition", answer)),
             key=f"{key}_{in_keys[name]}" if name in in_keys else "",
         )
 
@@ -262,12 +233,6 @@ def condition_differences(
         rows = frame[frame["condition"].isin([first, second])]
 
         def difference():
-            empty = [
-                condition
-                for condition in (first, second)
-                if condition not in set(rows["condition"])
-            ]
-            need(not empty, f"no rated conversation in {' and '.join(empty)}")
             moments = group_moments(rows["y"], rows["condition"] == second)
             return resampled(bootstrap, statistic, moments, rows["participant"])
 
@@ -278,53 +243,15 @@ def condition_differences(
             method=f"{method}{in_units}",
             rows=rows,
             key=key_of.format(in_key),
+            needs=Needs(answers=answers_to(study, "a rating of a dimension"), in_each_group=1),
             undefined=undefined,
             groups=rows["condition"],
             contrast=contrast,
         )
 
     numbers = [number(name, pair) for name, pair in condition_pairs(study).items()]
-    numbers = numbers or [_no_pair(study, frame, unit, method)]
+    numbers = numbers or [Number("no pair", None, unit, method, frame, reason=no_pairs(study))]
     return tabulate("pair", numbers, bootstrap)
-
-
-def _no_pair(study: Study, rows: pd.DataFrame, unit: str, method: str) -> Number:
-    """The only row of a table of pairs where no pair is compared: it says why."""
-    return Number("no pair", None, unit, method, rows, reason=no_pairs(study))
-
-
-@finding
-def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return the prompted condition's mean ground truth minus the mean of the other conditions' means.
-
-    Each of the other conditions counts the same, however many conversations it has. One row; n counts conversations.
-    """
-    frame = compared_conversations(study)
-    present = present_in(study, frame)
-
-    def first_minus_others(sums: np.ndarray) -> np.ndarray:
-        means = ratio(sums)
-        return means[..., 0] - means[..., 1:].mean(axis=-1)
-
-    def difference():
-        need(study.conditions, NO_CONDITION)
-        need(len(frame), NEVER_RATED)
-        need_prompted(study, present)
-        sums = sums_by_condition(frame, present)
-        return resampled(bootstrap, first_minus_others, sums, frame["participant"])
-
-    number = Number(
-        label="ground truth",
-        statistic=difference,
-        unit=POINTS,
-        method="mean of the prompted condition minus mean of the others' means",
-        rows=frame,
-        key="prompted_difference_ground_truth",
-        undefined="the ratings do not vary",
-        groups=frame["condition"],
-        contrast="difference of means",
-    )
-    return tabulate("rating", [number], bootstrap)
 
 
 def sums_by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
@@ -346,49 +273,48 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     """
     frame = compared_conversations(study)
     present = present_in(study, frame)
-    reason = ""
-    if not study.conditions:
-        reason = NO_CONDITION
-    elif frame.empty:
-        reason = NEVER_RATED
-    elif len(present) < 2:
-        reason = ONE_CONDITION
-    else:
-        sums = sums_by_condition(frame, present)
+    participants = frame["participant"]
+    sums = sums_by_condition(frame, present)
+    with np.errstate(invalid="ignore"):
         means = rounded(ratio(sums.sum(axis=0)))
-        is_highest = means >= means.max()
-        if is_highest.sum() > 1:
-            reason = "several conditions have the same highest mean"
-
+    is_highest = means >= means.max(initial=-np.inf)
     best = None
-    share_of_resamples = np.nan
-    no_share = reason
-    if not reason:
+    reason = ""
+    if is_highest.sum() > 1:
+        reason = "several conditions have the same highest mean"
+    elif len(present) > 1:
         best = present[means.argmax()]
-        few = _too_few(bootstrap, frame["participant"], frame["condition"], "difference of means")
-        no_share = few.replace("no interval", "no share")
-    if not no_share:
-        means_in_resamples = bootstrap.distribution(ratio, sums, frame["participant"])
-        means_in_resamples = rounded(means_in_resamples)
+
+    def share_of_resamples():
+        few = _too_few(bootstrap, participants, frame["condition"], "difference of means")
+        if few:
+            return Estimate(np.nan, reason=few.replace("no interval", "no share"))
+        in_resamples = rounded(bootstrap.distribution(ratio, sums, participants))
         # A condition that a resample does not hold is not the highest in it.
-        compared = np.where(np.isnan(means_in_resamples), -np.inf, means_in_resamples)
-        of_best = means_in_resamples[:, is_highest]
-        share_of_resamples = (of_best > compared[:, ~is_highest]).all(axis=1).mean()
+        compared = np.where(np.isnan(in_resamples), -np.inf, in_resamples)
+        is_best = in_resamples[:, is_highest] > compared[:, ~is_highest]
+        return float(is_best.all(axis=1).mean())
 
     method = f"condition with the highest mean {RATINGS['ground_truth'][0]}"
-    resamples = count_of(bootstrap.draws, "resampling")
+    share = Number(
+        label="share",
+        statistic=share_of_resamples,
+        unit="share of resamplings",
+        method=f"{method}; {count_of(bootstrap.draws, 'resampling')} of participants",
+        rows=frame,
+        needs=Needs(
+            answers=answers_to(study, "condition", "a rating of a dimension"), in_each_group=1
+        ),
+        groups=frame["condition"],
+        key="best_condition_share",
+        reason=reason,
+    )
+    row = share.row(bootstrap)
+    best_reason = "" if best else row["reason"]
+    common = {"n": len(frame), "unit": "condition", "method": method}
     return {
-        "best": value_row(
-            "best_condition", best, n=len(frame), unit="condition", method=method, reason=reason
-        ),
-        "share": estimate_row(
-            share_of_resamples,
-            n=len(frame),
-            unit="share of resamplings",
-            method=f"{method}; {resamples} of participants",
-            reason=no_share,
-            key="best_condition_share",
-        ),
+        "best": value_row("best_condition", best, **common, reason=best_reason),
+        "share": row,
     }
 
 
@@ -402,7 +328,6 @@ class Contrasts:
     """All pairs of conditions by the mixed model."""
 
     differences: pd.DataFrame
-    p: pd.DataFrame
     overall: pd.DataFrame
     pairs: pd.DataFrame
     reason: str
@@ -449,7 +374,20 @@ def mixed_contrasts(
         frame = compared_conversations(study)
     present = present_in(study, frame)
     all_pairs = condition_pairs(study)
-    reason = _why_no_contrasts(study, frame, present)
+    pairs = pd.DataFrame(columns=_CONTRAST_COLUMNS)
+    f_test = Number(
+        label="F test",
+        statistic=None,
+        unit="p value",
+        method=MODEL,
+        rows=frame,
+        needs=Needs(in_each_group=1, varying={"the rating is": frame["y"]}),
+        groups=frame["condition"],
+        key="condition_p_f_test",
+        reason=no_pairs(study),
+    )
+    reason = f_test.missing
+    no_error = ""
     if not reason:
         sums = nested_sums(
             frame["y"],
@@ -459,87 +397,55 @@ def mixed_contrasts(
             frame.get("conversation"),
         )
         fit = fit_nested(sums)
+        no_error = _why_no_error(frame, fit)
         if not np.isfinite(fit.variances).all():
             conversations = count_of(len(frame), "conversation")
             conditions = count_of(len(present), "condition")
             reason = f"{conversations} in {conditions}: none is left to estimate noise from"
+        elif not no_error:
+            pairs = _compared_in_model(all_pairs, present, sums, fit)
+            f_test = replace(f_test, **_f_test(sums, fit, len(present)))
+    if no_error or reason:
+        f_test = replace(f_test, reason=reason or f"no test: {no_error}")
 
-    no_error = ""
-    no_test = reason
-    if not reason:
-        no_error = _why_no_error(frame, fit)
-        no_test = f"no test: {no_error}"
-    of_tests = {"n": len(frame), "unit": "p value"}
-    overall = estimate_row(**of_tests, method=MODEL, reason=no_test)
-    tests = dict.fromkeys(all_pairs, overall)
-    shown_pairs = list(all_pairs)
-    pairs = pd.DataFrame(columns=_CONTRAST_COLUMNS)
-    if not reason and not no_error:
-        pairs = _compared_in_model(all_pairs, present, sums, fit)
-        shown_pairs = list(pairs.index)
-        overall = _f_test(sums, fit, len(present), len(frame))
-        tests = {}
-        for name, pair in pairs.iterrows():
-            t_test = f"t test with {pair['degrees of freedom']:.1f} degrees of freedom"
-            holm_over = count_of(len(pairs), "pair")
-            method = f"{MODEL}; {t_test}, Holm over {holm_over}"
-            tests[name] = estimate_row(pair["p (Holm)"], **of_tests, method=method)
+    def difference(name: str) -> Estimate:
+        if name in pairs.index:
+            pair = pairs.loc[name]
+            tail = (1 + bootstrap.confidence) / 2
+            reach = pair["standard error"] * stats.t.ppf(tail, pair["degrees of freedom"])
+            return Estimate(
+                pair["difference"], pair["difference"] - reach, pair["difference"] + reach
+            )
+        contrast = _contrast(all_pairs[name], present)
+        if not np.any(contrast):
+            return Estimate(np.nan)
+        return Estimate(np.dot(contrast, fit.coefficients), reason=f"no interval: {no_error}")
 
-    def number(name: str) -> Number:
-        first, second, in_key = all_pairs[name]
-
-        def difference():
-            if not no_error:
-                pair = pairs.loc[name]
-                tail = (1 + bootstrap.confidence) / 2
-                reach = pair["standard error"] * stats.t.ppf(tail, pair["degrees of freedom"])
-                middle = pair["difference"]
-                return Estimate(middle, middle - reach, middle + reach)
-            if first not in present or second not in present:
-                return Estimate(np.nan)
-            contrast = np.dot(_contrast(first, second, present), fit.coefficients)
-            return Estimate(contrast, reason=f"no interval: {no_error}")
-
-        return Number(
+    differences = []
+    for name, pair in all_pairs.items():
+        if len(pairs) and name not in pairs.index:
+            continue
+        number = replace(
+            f_test,
             label=name,
-            statistic=difference,
+            statistic=partial(difference, name),
             unit=POINTS,
             method=MODEL,
-            rows=frame,
-            key=f"condition_model_difference_{in_key}",
-            undefined=f"no interval: {no_error}",
-            reason=reason,
+            key=f"condition_model_difference_{pair.in_key}",
             interval=f"{bootstrap.confidence:.0%} interval of the model (t), "
             "participants as random effects",
+            reason=reason,
         )
-
-    differences = estimate_table({}, "pair", {})
-    if shown_pairs:
-        differences = tabulate("pair", [number(name) for name in shown_pairs], bootstrap)
-    test_keys = {name: f"condition_p_holm_{pair.in_key}" for name, pair in all_pairs.items()}
+        differences.append(number)
     return Contrasts(
-        differences=differences,
-        p=estimate_table(tests, "pair", test_keys),
-        overall=estimate_table({"F test": overall}, "test", {"F test": "condition_p_f_test"}),
+        differences=tabulate("pair", differences, bootstrap),
+        overall=tabulate("test", [f_test], bootstrap),
         pairs=pairs,
         reason=no_error or reason,
     )
 
 
 _CONTRAST_COLUMNS = ["difference", "standard error", "degrees of freedom", "p", "p (Holm)"]
-
-
-def _why_no_contrasts(study: Study, frame: pd.DataFrame, present: list[str]) -> str:
-    """Why conditions can't be compared in a model; "" if they can."""
-    if no_pairs(study):
-        return no_pairs(study)
-    if frame.empty:
-        return NEVER_RATED
-    if len(present) < 2:
-        return "only one condition has rated conversations"
-    if rounded(np.ptp(frame["y"])) == 0:
-        return "the ratings do not vary"
-    return ""
 
 
 def _why_no_error(frame: pd.DataFrame, fit: Nested) -> str:
@@ -560,9 +466,10 @@ def _compared_in_model(
 ) -> pd.DataFrame:
     """Every pair of conditions that have rows: difference, its error and degrees of freedom, p values."""
     contrasts = {}
-    for name, (first, second, _) in pairs.items():
-        if first in present and second in present:
-            contrasts[name] = _contrast(first, second, present)
+    for name, pair in pairs.items():
+        contrast = _contrast(pair, present)
+        if np.any(contrast):
+            contrasts[name] = contrast
     weights = np.array(list(contrasts.values()))
     difference = weights @ fit.coefficients
     error = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
@@ -575,23 +482,23 @@ def _compared_in_model(
     )
 
 
-def _contrast(first: str, second: str, conditions: list[str]) -> list[float]:
-    """Weights of the conditions' coefficients that give the first condition minus the second one."""
-    return [float(name == first) - float(name == second) for name in conditions]
+def _contrast(pair: Pair, conditions: list[str]) -> np.ndarray:
+    """Weights of the coefficients for the first condition minus the second; zero if either has no rows."""
+    names = np.array(conditions)
+    is_first = names == pair.first
+    is_second = names == pair.second
+    return (is_first.astype(float) - is_second) * (is_first.any() and is_second.any())
 
 
-def _f_test(sums: NestedSums, fit: Nested, conditions: int, n: int) -> dict:
-    """The F test of no difference between any conditions, as a row of estimates."""
+def _f_test(sums: NestedSums, fit: Nested, conditions: int) -> dict:
+    """The F test of no difference between any conditions: its p value and method, or why there is none."""
     identity = np.eye(conditions)
     f, freedom, p = satterthwaite_f(sums, fit, identity[1:] - identity[0])
     if not np.isfinite(p):
-        reason = (
-            "too few participants and conversations for a test: a condition's mean has at most "
-            "two degrees of freedom"
-        )
-        return estimate_row(n=n, unit="p value", method=MODEL, reason=reason)
+        why = "a condition's mean has at most two degrees of freedom"
+        return {"reason": f"too few participants and conversations for a test: {why}"}
     words = f"F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"
-    return estimate_row(p, n=n, unit="p value", method=f"{MODEL}; {words}")
+    return {"statistic": float(p), "method": f"{MODEL}; {words}"}
 
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
@@ -636,45 +543,35 @@ def prompted_minus_best_other(
     ----------
     Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 295-300.
     """
-    prompted = study.prompted_condition
     contrasts = mixed_contrasts(study, bootstrap, frame)
-    compared_with_prompted = []
+    is_compared = []
     for name, pair in condition_pairs(study).items():
-        if pair.first == prompted and name in contrasts.pairs.index:
-            compared_with_prompted.append(name)
-    pairs = contrasts.pairs.loc[compared_with_prompted].astype(float)
+        if pair.first == study.prompted_condition and name in contrasts.pairs.index:
+            is_compared.append(name)
+    pairs = contrasts.pairs.loc[is_compared].astype(float)
 
-    common = {
-        "n": int(contrasts.differences["n"].max()) if len(contrasts.differences) else 0,
-        "unit": POINTS,
-        "key": "prompted_minus_best_other",
-    }
-    method = "mixed model: smallest difference of the prompted condition from another"
-    reason = contrasts.reason
-    if not reason and prompted is None:
-        reason = f"which condition is prompted is not known: {study.prompted_reason}"
-    if not reason and pairs.empty:
-        reason = "no rated conversation in the prompted condition, or in any other"
-    if reason:
-        return estimate_row(**common, method=method, reason=reason)
+    def smallest():
+        difference = pairs["difference"]
+        error = pairs["standard error"]
+        freedom = pairs["degrees of freedom"]
+        alpha = 1 - bootstrap.confidence
+        lower_limits = difference - stats.t.ppf(1 - alpha / 2, freedom) * error
+        upper_limits = difference + stats.t.ppf(1 - alpha / (2 * len(pairs)), freedom) * error
+        return Estimate(difference.min(), lower_limits.min(), upper_limits.min())
 
-    difference = pairs["difference"].to_numpy()
-    error = pairs["standard error"].to_numpy()
-    freedom = pairs["degrees of freedom"].to_numpy()
-    alpha = 1 - bootstrap.confidence
-    lower_limits = difference - stats.t.ppf(1 - alpha / 2, freedom) * error
-    upper_limits = difference + stats.t.ppf(1 - alpha / (2 * len(pairs)), freedom) * error
-    interval = (
-        f"{bootstrap.confidence:.0%} interval of the model (t): smallest lower limit "
-        "(intersection-union), smallest upper limit (Bonferroni)"
+    of_pairs = count_of(len(pairs), "difference")
+    number = Number(
+        label="prompted minus the best of the others",
+        statistic=smallest,
+        unit=POINTS,
+        method=f"mixed model: smallest of {of_pairs} of the prompted condition from another",
+        rows=pd.RangeIndex(contrasts.differences["n"].max() if len(contrasts.differences) else 0),
+        interval=f"{bootstrap.confidence:.0%} interval of the model (t): smallest lower limit "
+        "(intersection-union), smallest upper limit (Bonferroni)",
+        key="prompted_minus_best_other",
+        reason=contrasts.reason or prompt_unknown(study) or NO_PROMPTED * pairs.empty,
     )
-    return estimate_row(
-        difference.min(),
-        lower_limits.min(),
-        upper_limits.min(),
-        **common,
-        method=f"{method}, of {count_of(len(pairs), 'difference')}; {interval}",
-    )
+    return number.row(bootstrap)
 
 
 # Cumulative logit
@@ -727,37 +624,33 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     present = present_in(study, turns)
     levels = turns[rating].to_numpy(dtype=float)
 
+    reason = no_pairs(study)
+    if not reason and separated(levels, turns["condition"].to_numpy()):
+        always_higher = "some conditions were always rated at least as high as the others"
+        reason = f"{always_higher}: the odds ratio is not finite"
+
     @cache
     def model():
-        need(not no_pairs(study), no_pairs(study))
-        need(present, "never rated in this data set")
-        need(len(present) > 1, "only one condition has rated turns")
-        need(len(turns["participant"].unique()) > 1, "there is one participant only")
-        need(np.ptp(levels) > 0, "the ratings do not vary")
-        is_separated = separated(levels, turns["condition"].to_numpy())
-        always_higher = "some conditions were always rated at least as high as the others"
-        need(not is_separated, f"{always_higher}: the odds ratio is not finite")
         design = indicators(turns["condition"], present)[:, 1:]
-        fit = fit_cumulative_logit(levels, design, turns["participant"])
-        need(fit, "too few turns for the model")
-        return fit
+        return fit_cumulative_logit(levels, design, turns["participant"])
 
     outcome = "overall rating" if rating == "overall" else f"rating of {rating}"
     described = {
         "unit": "odds ratio",
         "method": f"cumulative logit of the {outcome} on condition",
         "rows": turns,
+        "counted": "turn",
+        "needs": Needs(participants=2, in_each_group=1, varying={"the rating is": levels}),
+        "reason": reason,
     }
 
     def number(pair: Pair) -> Number:
-        first, second, in_key = pair
-
         def odds_ratio():
             fit = model()
-            absent = [name for name in (first, second) if name not in present]
-            need(not absent, f"no rated turn in {' and '.join(absent)}")
+            if not fit:
+                return Estimate(np.nan, reason="too few turns for the model")
             # The first condition is the reference and has no coefficient.
-            contrast = np.array(_contrast(first, second, present[1:]))
+            contrast = _contrast(pair, present)[1:]
             log_odds = contrast @ fit.coefficients
             error = np.sqrt(contrast @ fit.covariance @ contrast)
             reason = bootstrap.too_few(range(fit.participants))
@@ -768,22 +661,21 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
                 return Estimate(np.exp(log_odds), reason=reason)
             tail = (1 + bootstrap.confidence) / 2
             reach = error * stats.t.ppf(tail, fit.participants - 1)
-            low = np.exp(log_odds - reach)
-            high = np.exp(log_odds + reach)
-            return Estimate(np.exp(log_odds), low, high)
+            return Estimate(*np.exp([log_odds, log_odds - reach, log_odds + reach]))
 
+        is_compared = turns["condition"].isin([pair.first, pair.second])
         return Number(
-            label=f"{first} against {second}",
+            label=f"{pair.first} against {pair.second}",
             statistic=odds_ratio,
-            key=f"condition_odds_ratio_{in_key}",
-            groups=turns["condition"].where(turns["condition"].isin([first, second])),
+            key=f"condition_odds_ratio_{pair.in_key}",
+            groups=turns["condition"].where(is_compared),
             contrast="odds ratio",
             interval=f"{bootstrap.confidence:.0%} t interval, errors clustered by participant",
             **described,
         )
 
     numbers = [number(pair) for pair in condition_pairs(study).values()]
-    numbers = numbers or [_no_pair(study, **described)]
+    numbers = numbers or [Number("no pair", None, **described)]
     return tabulate("pair", numbers, bootstrap)
 
 
@@ -796,7 +688,6 @@ class DimensionByCondition:
 
     test: pd.DataFrame
     where: dict
-    deviations: pd.DataFrame
 
 
 @finding
@@ -829,61 +720,58 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
     reason = no_pairs(study)
     if not reason and len(dimensions) < 2:
         reason = "fewer than two dimensions were rated in this data set"
-    if not reason and len(conditions) < 2:
-        reason = "fewer than two conditions have conversations in which every dimension was rated"
-
-    def number(dimension: str, condition: str, values: np.ndarray) -> Number:
-        statistic = values
-        if few:
-            # Of a small condition few resamples have a deviation: that it is small is the reason to give.
-            statistic = Estimate(float(values[0]), reason=few)
-        return Number(
-            label=f"{dimension}, {condition}",
-            statistic=statistic,
-            unit=POINTS,
-            method=_DEVIATION,
-            rows=frame[frame["condition"] == condition],
-            participants=frame["participant"],
-        )
-
-    numbers = []
+    participants = frame["participant"]
+    few = _too_few(bootstrap, participants, frame["condition"], "dimension by condition")
     where = None
-    largest = estimate_row(n=len(frame), unit=POINTS, method=_DEVIATION, reason=reason)
-    interaction = estimate_row(n=len(frame), unit="p value", method=_DEVIATION, reason=reason)
-    few = ""
-    if not reason:
-        participants = frame["participant"]
-        few = _too_few(bootstrap, participants, frame["condition"], "dimension by condition")
+    largest = np.full(1, np.nan)
+    deviations = np.full((1, 1, 1), np.nan)
+    test = Number(
+        label="interaction",
+        statistic=lambda: _test_of_deviations(deviations, few),
+        unit="p value",
+        method="largest deviation of a dimension in a condition, in bootstrap standard errors",
+        rows=frame,
+        needs=Needs(in_each_group=1),
+        groups=frame["condition"],
+        key="condition_by_dimension_p",
+        reason=reason,
+    )
+    rows = frame
+    if not test.missing:
         columns = np.column_stack([np.ones(len(frame)), frame[dimensions]])
         values = cross_products(indicators(frame["condition"], conditions), columns)
         deviations = resampled(bootstrap, _deviations, values, participants)
-        interaction = _test_of_deviations(deviations, len(frame), few)
-        for i, dimension in enumerate(dimensions):
-            for j, condition in enumerate(conditions):
-                numbers.append(number(dimension, condition, deviations[:, j, i]))
-    table = tabulate("dimension, condition", numbers, bootstrap)
-    if numbers:
-        where = str(rounded(table["estimate"].abs()).idxmax())
-        largest = table.loc[where].to_dict()
-        largest["method"] += "; the largest of all"
-    tests = {"interaction": interaction, "largest deviation": largest}
-    keys = {
-        "interaction": "condition_by_dimension_p",
-        "largest deviation": "condition_by_dimension_largest",
-    }
+        sizes = rounded(np.abs(deviations[0].T))
+        dimension, condition = np.unravel_index(sizes.argmax(), sizes.shape)
+        where = f"{dimensions[dimension]}, {conditions[condition]}"
+        largest = deviations[:, condition, dimension]
+        rows = frame[frame["condition"] == conditions[condition]]
+    if few:
+        # Of a small condition few resamples have a deviation: that it is small is the reason to give.
+        largest = Estimate(float(largest[0]), reason=few)
+    deviation = Number(
+        label="largest deviation",
+        statistic=largest,
+        unit=POINTS,
+        method="deviation of a dimension in a condition from both their means; the largest of all",
+        rows=rows,
+        participants=participants,
+        key="condition_by_dimension_largest",
+        reason=test.missing,
+    )
+    table = tabulate("test", [test, deviation], bootstrap)
     name_of_largest = value_row(
         "condition_by_dimension_where",
         where,
-        n=int(largest["n"]),
+        n=len(rows),
         unit="dimension, condition",
         method="largest deviation in size",
-        reason=reason,
+        reason=test.missing,
     )
-    return DimensionByCondition(estimate_table(tests, "test", keys), name_of_largest, table)
+    return DimensionByCondition(table, name_of_largest)
 
 
 FEWEST_IN_A_CONDITION = 5
-_DEVIATION = "deviation of a dimension in a condition from both their means"
 
 
 def _deviations(sums: np.ndarray) -> np.ndarray:
@@ -904,8 +792,8 @@ def _too_few(
     return few or bootstrap.too_few_in_a_group(participants, groups, contrast)
 
 
-def _test_of_deviations(deviations: np.ndarray, n: int, few: str) -> dict:
-    """P value of the largest deviation in units of its bootstrap standard error, as a row of estimates."""
+def _test_of_deviations(deviations: np.ndarray, few: str) -> float | Estimate:
+    """P value of the largest deviation in units of its bootstrap standard error, or why there is none."""
     estimates = deviations[0]
     in_resamples = deviations[1:]
     is_defined = np.isfinite(in_resamples).all(axis=(1, 2))
@@ -918,19 +806,12 @@ def _test_of_deviations(deviations: np.ndarray, n: int, few: str) -> dict:
         reason = "no test: a deviation is the same in every resample"
     if not reason and len(defined) < (1 - MOST_UNDEFINED) * len(in_resamples):
         reason = "no test: too many resamples lack a condition"
-    p = np.nan
-    if not reason:
-        observed = np.abs(estimates / errors).max()
-        by_chance = np.abs((defined - estimates) / errors).max(axis=(1, 2))
-        as_large = np.count_nonzero(by_chance >= observed - 1e-12)
-        p = (as_large + 1) / (len(defined) + 1)
-    return estimate_row(
-        p,
-        n=n,
-        unit="p value",
-        method="largest deviation of a dimension in a condition, in bootstrap standard errors",
-        reason=reason,
-    )
+    if reason:
+        return Estimate(np.nan, reason=reason)
+    observed = np.abs(estimates / errors).max()
+    by_chance = np.abs((defined - estimates) / errors).max(axis=(1, 2))
+    as_large = np.count_nonzero(by_chance >= observed - 1e-12)
+    return float((as_large + 1) / (len(defined) + 1))
 
 
 # Equal loadings
@@ -966,26 +847,27 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
     participants = ratings.index[used.index]
     prompted = (condition[has_condition] == study.prompted_condition)[used.index]
 
-    reason = ""
-    if study.prompted_condition is None:
-        reason = f"which condition is prompted is not known: {study.prompted_reason}"
-    elif used.shape[1] < ITEMS_FOR_A_FACTOR:
+    reason = prompt_unknown(study)
+    if not reason and used.shape[1] < ITEMS_FOR_A_FACTOR:
         reason = f"a factor needs {ITEMS_FOR_A_FACTOR} dimensions that were rated and vary{note}"
-    elif min(prompted.sum(), (~prompted).sum()) < FEWEST_TURNS_IN_A_GROUP:
-        reason = (
-            f"turns that rate every dimension: {prompted.sum()} in the prompted condition and "
-            f"{(~prompted).sum()} in the others; this needs {FEWEST_TURNS_IN_A_GROUP} in each"
-        )
-    row = estimate_row(n=len(used), unit=_LOADINGS, method=_ONE_FACTOR, reason=reason)
-    if not reason:
-        row = _largest_difference(used, participants, prompted, bootstrap)
-    keys = {"largest difference": "prompted_largest_loading_difference"}
-    return estimate_table({"largest difference": row}, "loading", keys)
+    largest = Number(
+        label="largest difference",
+        statistic=None,
+        unit="difference of loadings",
+        method="one factor by maximum likelihood, turns that rate every dimension",
+        rows=participants,
+        counted="turn that rates every dimension",
+        needs=Needs(in_each_group=FEWEST_TURNS_IN_A_GROUP),
+        groups=prompted,
+        key="prompted_largest_loading_difference",
+        reason=reason,
+    )
+    if not largest.missing:
+        largest = _largest_difference(largest, used, prompted, bootstrap)
+    return tabulate("loading", [largest], bootstrap)
 
 
 FEWEST_TURNS_IN_A_GROUP = 20
-_LOADINGS = "difference of loadings"
-_ONE_FACTOR = "one factor by maximum likelihood, turns that rate every dimension"
 
 
 def _loading_differences(sums: np.ndarray) -> np.ndarray:
@@ -996,12 +878,10 @@ def _loading_differences(sums: np.ndarray) -> np.ndarray:
 
 
 def _largest_difference(
-    ratings: pd.DataFrame,
-    participants: pd.Index,
-    prompted: np.ndarray,
-    bootstrap: ParticipantBootstrap,
-) -> dict:
-    """The largest difference of a loading with its simultaneous interval, as a row of estimates."""
+    number: Number, ratings: pd.DataFrame, prompted: np.ndarray, bootstrap: ParticipantBootstrap
+) -> Number:
+    """The number with the largest difference of a loading and its simultaneous interval."""
+    participants = number.rows
     everybody = pd.Index(participants.unique())
     moments = np.zeros((len(everybody), 2, 4, ratings.shape[1], ratings.shape[1]))
     for group, in_group in enumerate((prompted, ~prompted)):
@@ -1011,14 +891,11 @@ def _largest_difference(
     estimates = _loading_differences(moments.sum(axis=0))
     if not np.isfinite(estimates).all():
         why = "some of the ratings are the same, or sums of others"
-        reason = f"no factor model can be fitted: {why}"
-        return estimate_row(n=len(ratings), unit=_LOADINGS, method=_ONE_FACTOR, reason=reason)
+        return replace(number, reason=f"no factor model can be fitted: {why}")
 
     largest = int(rounded(np.abs(estimates)).argmax())
-    method = (
-        f"{_ONE_FACTOR}; {ratings.columns[largest]}, prompted condition minus the others, "
-        "the largest in size"
-    )
+    name = ratings.columns[largest]
+    method = f"{number.method}; {name}, prompted condition minus the others, the largest in size"
     fewer_draws = bootstrap.first(1_000)
     in_resamples = fewer_draws.distribution(_loading_differences, moments, pd.Series(everybody))
     fitted = in_resamples[np.isfinite(in_resamples).all(axis=1)]
@@ -1029,22 +906,16 @@ def _largest_difference(
     reason = _too_few(fewer_draws, participants.to_series(), prompted, "loadings")
     if not reason and (too_many_undefined or not (rounded(errors) > 0).all()):
         reason = "no interval: the factor model can't be fitted in too many of the resamples"
-    reach = np.nan
+    estimate = Estimate(estimates[largest], reason=reason)
     if not reason:
         largest_departures = (np.abs(fitted - estimates) / errors).max(axis=1)
-        c = np.quantile(largest_departures, fewer_draws.confidence)
-        reach = c * errors[largest]
-        method += f"; {fewer_draws.confidence:.0%} interval for all dimensions together"
-        method += f", {fewer_draws.draws:,} resamplings of participants"
-    return estimate_row(
-        estimates[largest],
-        estimates[largest] - reach,
-        estimates[largest] + reach,
-        n=len(ratings),
-        unit=_LOADINGS,
-        method=method,
-        reason=reason,
-    )
+        reach = np.quantile(largest_departures, fewer_draws.confidence) * errors[largest]
+        estimate = Estimate(
+            estimates[largest], estimates[largest] - reach, estimates[largest] + reach
+        )
+    interval = f"{fewer_draws.confidence:.0%} interval for all dimensions together"
+    resamplings = f"{fewer_draws.draws:,} resamplings of participants"
+    return replace(number, statistic=estimate, method=method, interval=f"{interval}, {resamplings}")
 
 
 # Fading
@@ -1074,13 +945,16 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
 
     def number(turn: int, of_condition: pd.DataFrame) -> Number:
         rows = of_condition[of_condition["turn"] == turn]
-        needs = [
-            (len(turns), f"{MEAN} of a turn was never given in this data set"),
-            (len(rows), "no such turn was rated"),
-        ]
-        unit = "level, 1 to 5"
-        method = f"mean over turns of {MEAN}"
-        return mean_number(bootstrap, rows["y"], rows, needs, label=turn, unit=unit, method=method)
+        return mean_number(
+            bootstrap,
+            rows["y"],
+            rows,
+            label=turn,
+            unit="level, 1 to 5",
+            method=f"mean over turns of {MEAN}",
+            counted="turn",
+            needs=Needs(answers=answers_to(study, "a rating of a dimension")),
+        )
 
     tables = {}
     for condition in study.conditions or ["all conversations"]:
@@ -1108,8 +982,8 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         The difference of the slopes (points per turn; negative: it fades) over all participants, and over those who had
         conversations of both kinds: estimate, low, high, n (rated turns), unit, method, reason.
     """
-    rated = rated_turns(study)
-    turns = rated[rated["condition"].notna()].reset_index(drop=True)
+    turns = rated_turns(study)
+    turns = turns[turns["condition"].notna()].reset_index(drop=True)
     prompted = turns["condition"] == study.prompted_condition
     met_both = prompted.groupby(turns["participant"]).transform("nunique") == 2
     everybody = pd.Series(True, index=turns.index)
@@ -1118,9 +992,6 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         rows = turns[chosen]
 
         def difference_of_slopes():
-            need(len(rated), f"{MEAN} of a turn was never given in this data set")
-            need_prompt(study, prompted)
-            need(len(rows), "no participant met both")
             is_prompted = prompted[chosen]
             columns = np.column_stack(
                 [
@@ -1139,6 +1010,9 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
             unit="points per turn",
             method=f"least squares of {MEAN}, each conversation minus its own mean",
             rows=rows,
+            counted="turn",
+            needs=Needs(answers=answers_to(study, "a rating of a dimension"), in_each_group=1),
+            reason=prompt_unknown(study),
             key=key,
             undefined="no conversation has two rated turns to compare",
             groups=prompted[chosen],

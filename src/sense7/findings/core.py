@@ -1,4 +1,4 @@
-"""A published number is declared: label, statistic, unit, method, rows, key. The rest stands here, once.
+"""A published number is declared: label, statistic, unit, method, rows, key, needs. The rest stands here, once.
 
 The rest is: resampling, the reason where there is no number, the row of a table. A statistic is an array of 1 + draws
 numbers: the estimate, then its value in every resample of participants. The difference of two statistics of one
@@ -8,7 +8,7 @@ bootstrap is thus paired, and written as a minus sign.
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +18,8 @@ from sense7.errors import UserError
 from sense7.statistics.alpha import joined
 from sense7.statistics.bootstrap import ParticipantBootstrap, ratio
 from sense7.statistics.estimates import ComputedBy, Estimate, estimate_row, estimate_table
+from sense7.statistics.least_squares import correlation, cross_products, within
+from sense7.statistics.order import rounded
 from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -26,7 +28,7 @@ Function = TypeVar("Function", bound=Callable)
 
 
 class NotComputable(Exception):
-    """Why there is no number: raised in a statistic by `need`, it becomes the reason of the number's row."""
+    """Why a statistic has no number, where computing it tells: raised by `need`, the reason of the number's row."""
 
 
 def need(met: object, reason: str) -> None:
@@ -36,26 +38,58 @@ def need(met: object, reason: str) -> None:
 
 
 @dataclass(frozen=True)
+class Needs:
+    """Answers that somebody has to have given, by their words, and the fewest rows, participants and groups.
+
+    ``varying`` are values that have to differ, by their words. ``in_each_group`` is the fewest rows of each group of a
+    number's ``groups``, of which there have to be two.
+    """
+
+    answers: Mapping[str, pd.DataFrame | pd.Series] = field(default_factory=dict)
+    rows: int = 1
+    participants: int = 1
+    in_each_group: int = 0
+    varying: Mapping[str, pd.Series | np.ndarray] = field(default_factory=dict)
+
+
+def is_constant(values) -> bool:
+    """Return whether values do not differ beyond rounding; missing ones do not count.
+
+    Examples
+    --------
+    >>> is_constant([0.1 + 0.2, 0.3, np.nan]), is_constant(["a", "b"])
+    (True, False)
+    """
+    distinct = pd.Series(values).dropna().unique()
+    if len(distinct) > 1 and pd.api.types.is_numeric_dtype(distinct):
+        return bool(rounded(np.ptp(distinct.astype(float))) == 0)
+    return len(distinct) < 2
+
+
+@dataclass(frozen=True)
 class Number:
     """One published number.
 
-    ``statistic`` is an array of 1 + draws numbers, of which the percentile interval is made, or an `Estimate` whose
-    interval is of another kind, said by ``interval``; or a function that returns one of them. ``reason`` says why
-    there is none, where that is known beforehand. ``rows`` are what n counts: a frame with a column participant, or
-    the participant of each; ``participants`` are those whose resamples the interval is of, where others than these
-    count. ``note`` says what a number lacks that is there nevertheless. Resampling inflates what is explained: of a
-    ``shifted`` statistic the resampled values are moved so that their mean is the estimate.
+    ``statistic`` is an array of 1 + draws numbers, for the percentile interval; an `Estimate` whose interval is of
+    another kind, described by ``interval``; a float, which has no interval; or a function that returns one of them.
+    ``needs`` declares what there has to be, and ``reason`` gives another reason why there is no number. ``rows`` are
+    what n counts, ``counted`` in words: a frame with a column participant, or the participant of each;
+    ``participants`` are those whose resamples the interval is of, where others than these count. ``note``: appended to
+    the reason where there is an estimate, e.g. items left out. ``shifted``: recentre the resamples on the estimate
+    (explained variance is biased upward).
 
     Of a contrast, ``groups`` holds the group of each participant's row, and ``contrast`` its name in
     ``FEWEST_IN_A_GROUP``: there is no interval where a group has fewer participants.
     """
 
     label: str
-    statistic: Callable[[], np.ndarray | Estimate] | np.ndarray | Estimate | None
+    statistic: Callable[[], np.ndarray | Estimate | float] | np.ndarray | Estimate | float | None
     unit: str
     method: str
     rows: pd.DataFrame | pd.Series | pd.Index
     key: str = ""
+    counted: str = "conversation"
+    needs: Needs = Needs()
     undefined: str = "it is undefined in these data"
     reason: str = ""
     interval: str | None = None
@@ -65,34 +99,79 @@ class Number:
     groups: pd.Series | np.ndarray | None = None
     contrast: str = ""
 
+    @property
+    def _resampled(self) -> pd.Series | pd.Index:
+        """Participant of each row that is resampled."""
+        participants = self.rows if self.participants is None else self.participants
+        if isinstance(participants, pd.DataFrame):
+            return participants["participant"]
+        return participants
+
+    def _number_of(self, rows: int) -> str:
+        """A number of what is counted, in words: "2 failures of Relational"."""
+        noun, _, qualifier = self.counted.partition(" ")
+        return f"{count_of(rows, noun)} {qualifier}".rstrip()
+
+    @property
+    def missing(self) -> str:
+        """Why there is no number, from what it needs; "" if there is one."""
+        never = [
+            words
+            for words, answers in self.needs.answers.items()
+            if not answers.notna().any(axis=None)
+        ]
+        if never:
+            verb = "was" if len(never) == 1 else "were"
+            return f"{' and '.join(never)} {verb} never given in this data set"
+        if self.reason:
+            return self.reason
+        if not len(self.rows) and self.needs.rows == 1:
+            return f"no {self.counted} has all that it needs"
+        if len(self.rows) < self.needs.rows:
+            return f"{self._number_of(len(self.rows))}; this needs {self.needs.rows}"
+        participants = pd.Series(self._resampled).nunique()
+        if participants < self.needs.participants:
+            return f"{count_of(participants, 'participant')}; this needs {self.needs.participants}"
+        if self.needs.in_each_group:
+            sizes = pd.Series(self.groups).value_counts()
+            smallest = sizes.min() if len(sizes) > 1 else 0
+            if smallest < self.needs.in_each_group:
+                of_group = self._number_of(smallest)
+                return f"{of_group} in a group compared; each needs {self.needs.in_each_group}"
+        for words, values in self.needs.varying.items():
+            if is_constant(values):
+                return f"{words} the same in all of them"
+        return ""
+
     def row(self, bootstrap: ParticipantBootstrap) -> dict:
-        """Its row of a table of estimates. Here alone NotComputable is caught; every other error is an error."""
+        """Its row of a table of estimates."""
         common = {
             "n": len(self.rows),
             "unit": self.unit,
             "method": self.method,
             "key": self.key,
         }
-        if self.reason:
-            return estimate_row(**common, reason=self.reason)
+        missing = self.missing
+        if missing:
+            return estimate_row(**common, reason=missing)
         result = self.statistic
         try:
             if callable(result):
                 result = result()
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
-        participants = self.participants
-        if participants is None:
-            participants = self.rows
-        if isinstance(participants, pd.DataFrame):
-            participants = participants["participant"]
-        if not isinstance(result, Estimate):
-            result = bootstrap.percentile(result, participants, shifted=self.shifted)
+        undefined = self.undefined
+        if isinstance(result, float):
+            return estimate_row(result, **common, reason=self.note)
+        if isinstance(result, Estimate):
+            undefined = result.reason or undefined
+        else:
+            result = bootstrap.percentile(result, self._resampled, shifted=self.shifted)
         if self.contrast and not result.reason:
-            too_few = bootstrap.too_few_in_a_group(participants, self.groups, self.contrast)
+            too_few = bootstrap.too_few_in_a_group(self._resampled, self.groups, self.contrast)
             if too_few:
                 result = Estimate(result.estimate, reason=too_few)
-        row = bootstrap.row(result, **common, undefined=self.undefined, how=self.interval)
+        row = bootstrap.row(result, **common, undefined=undefined, how=self.interval)
         if self.note and np.isfinite(result.estimate):
             row["reason"] = joined(row["reason"], self.note)
         return row
@@ -100,7 +179,8 @@ class Number:
 
 def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return a table of estimates: one row per number, called by its label, under its key if any has one."""
-    return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name)
+    rows = {number.label: number.row(bootstrap) for number in numbers}
+    return estimate_table(rows, name, None if rows else {})
 
 
 def finding(function: Function) -> Function:
@@ -251,24 +331,29 @@ def rank_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.
     return resampled_by_weights(bootstrap, spearman, participants)
 
 
-def mean_number(
-    bootstrap: ParticipantBootstrap,
-    values,
-    rows: pd.DataFrame,
-    needs: Iterable[tuple[object, str]] = (),
-    **declared: str,
-) -> Number:
-    """Return the number that is the mean of one value per row, or the share of rows that are true.
+def within_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.ndarray:
+    r"""Return Pearson's correlation of two columns, each minus its mean over the participant, as `resampled` does.
 
-    ``needs`` are what :func:`need` is given, one after the other.
+    .. math:: r_{xy} = \frac{\sum \tilde x \tilde y}{\sqrt{\sum \tilde x^2 \sum \tilde y^2}}
+
+    So the level at which a person rates has no part in it.
+
+    Examples
+    --------
+    >>> within_correlation(ParticipantBootstrap(["a", "b"], 100, 1), [1, 2, 8, 9], [1, 3, 2, 4], list("aabb"))[0]
+    np.float64(1.0)
     """
+    deviations = within(np.column_stack([x, y]).astype(float), pd.Series(list(participants)))
+    return resampled(bootstrap, correlation, cross_products(deviations), participants)
 
-    def mean():
-        for met, reason in needs:
-            need(met, reason)
-        return mean_of_rows(bootstrap, values, rows["participant"])
 
-    return Number(statistic=mean, rows=rows, **declared)
+def mean_number(bootstrap: ParticipantBootstrap, values, rows: pd.DataFrame, **declared) -> Number:
+    """Return the number that is the mean of one value per row, or the share of rows that are true."""
+    return Number(
+        statistic=lambda: mean_of_rows(bootstrap, values, rows["participant"]),
+        rows=rows,
+        **declared,
+    )
 
 
 def value_row(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.findings.core import Number, finding, frame_of, mean_number, tabulate, value_row
+from sense7.findings.core import Needs, Number, finding, frame_of, mean_number, tabulate, value_row
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -15,6 +15,7 @@ from sense7.findings.individualized import (
     NO_SHEET,
     characteristic_columns,
 )
+from sense7.findings.measures import answers_to
 from sense7.segmentation import words_in
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -390,8 +391,8 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         label="ground truth",
         unit="level, 1 to 5",
         method="mean ground truth over conversations",
+        needs=Needs(answers=answers_to(study, "a rating of a dimension")),
         key="ground_truth_mean",
-        undefined="no conversation has a rated turn",
     )
     return number.row(bootstrap)
 
@@ -748,11 +749,11 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
             bootstrap,
             conversations["conversation"].isin(disturbed),
             conversations,
-            [(was_recorded or disturbance != "retry", NO_RETRIES)],
             label=label,
             unit="share of conversations",
             method=f"conversations with at least one {disturbance} by all",
             key=key,
+            reason="" if was_recorded or disturbance == "error" else NO_RETRIES,
         )
         numbers.append(number)
     return tabulate("disturbance", numbers, bootstrap)

@@ -14,11 +14,13 @@ import pandas as pd
 from scipy import stats
 from scipy.special import gammaln
 
-from sense7.findings.core import Number, finding, need, resampled, tabulate
+from sense7.findings.core import Needs, Number, finding, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import (
     OUTCOMES,
     POOR,  # noqa: TID251 -- a declared alternative
+    answers_to,
+    first_poor_turns,
     is_poor,
     turn_levels,
     turn_rating,
@@ -39,7 +41,7 @@ __all__ = [
     "continuity_losses",
     "lag_1_correlation",
     "lasting_drop",
-    "levels_by_event_time",
+    "levels_after_a_poor_turn",
     "response_surface",
     "reversed_order",
     "unmet_expectations",
@@ -54,15 +56,8 @@ AFTERWARDS = f"turns {min(LASTING)} to {max(LASTING)} after"
 LASTING_DROP = f"Mean level of the three turns before minus that of {AFTERWARDS}"
 """The estimand of :func:`lasting_drop`, for captions."""
 
-LEVEL = "level, 1 to 5"
 DIFFERENCE = "level, difference"
 OVER_ALL_ORDERS = "over all orders of the ratings"
-NEVER_RATED = "no turn was rated in this data set"
-NEVER_POOR = "no turn was rated poor in this data set"
-NOT_THERE = "no rated turn stands there"
-NO_ORDER = (
-    "no conversation with a poor turn has a second rated turn, so there is no order to compare with"
-)
 UNDEFINED = "too few turns around it to tell it apart"
 FEWEST = 2
 
@@ -76,12 +71,11 @@ class FirstPoorTurns:
 
     ``sums`` has an array (turns, 4) for each event time, of which the columns are added up: the level of a turn that
     stands there and 1; and, in permuted order, the level that is expected there and its weight, if the first poor turn
-    stood at this turn. ``reason`` says why there are no turns.
+    stood at this turn.
     """
 
     turns: pd.DataFrame
     sums: dict[int, np.ndarray]
-    reason: str = ""
 
     def at(self, times: Sequence[int]) -> np.ndarray:
         """The sums at several event times together: (turns, 4)."""
@@ -91,44 +85,18 @@ class FirstPoorTurns:
         """The sums before the first poor turn, and some turns after it: (turns, 2, 4)."""
         return np.stack([self.at(BEFORE), self.at(LASTING)], axis=1)
 
-    @property
-    def no_order(self) -> str:
-        """Why there is no order to compare with; "" if there is one."""
-        if self.reason:
-            return self.reason
-        has_second_turn = self.turns["conversation"].duplicated().any()
-        return "" if has_second_turn else NO_ORDER
 
-    @property
-    def no_lasting(self) -> str:
-        """Why no lasting drop can be computed; "" if it can."""
-        if self.reason:
-            return self.reason
-        rated_turns = self.before_and_lasting()[:, :, 1].sum(axis=0)
-        if rated_turns.all():
-            return ""
-        return (
-            f"no rated turns stand both before a first poor one and {min(LASTING)} to "
-            f"{max(LASTING)} turns after one"
-        )
-
-
-def first_poor_turns(study: Study) -> FirstPoorTurns:
+def around_first_poor_turns(study: Study) -> FirstPoorTurns:
     """Turns around the first poor one of each conversation."""
     levels, _ = turn_levels(study)
-    poor = levels[is_poor(levels["level"])]
-    if poor.empty:
-        nothing = dict.fromkeys(TIMES, np.zeros((0, 4)))
-        reason = NEVER_RATED if levels.empty else NEVER_POOR
-        return FirstPoorTurns(levels[:0], nothing, reason)
-    first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
+    first = levels["conversation"].map(first_poor_turns(levels))
     turns = levels.assign(time=levels["turn"] - first)[first.notna()]
     turns = in_order_of_appearance(turns, "conversation", "turn").reset_index(drop=True)
     level = turns["level"].to_numpy()
     expected = _in_permuted_order(turns)
 
     # Each conversation has a range of numbers, so wide that no event time leads into another's.
-    width_of_range = int(turns["turn"].max()) + 2 * len(TIMES)
+    width_of_range = turns["turn"].max() + 2 * len(TIMES)
     conversation = turns.groupby("conversation", sort=False).ngroup().to_numpy()
     number = conversation * width_of_range + turns["turn"].to_numpy()
     sums = {}
@@ -231,29 +199,9 @@ def in_resamples(
     return resampled(bootstrap, statistic, sums[adds], event.turns["participant"][adds])
 
 
-@dataclass(frozen=True)
-class Way:
-    """A way to compute a level around the first poor turn."""
-
-    statistic: Callable
-    unit: str
-    method: str
-
-
-WAYS = {
-    "as rated": Way(as_rated, LEVEL, "mean level"),
-    "in permuted order": Way(permuted, LEVEL, f"mean level expected {OVER_ALL_ORDERS}"),
-    "difference": Way(
-        beyond_order,
-        DIFFERENCE,
-        f"mean level minus that expected {OVER_ALL_ORDERS} within each conversation",
-    ),
-}
-
-
 @finding
-def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    r"""Return the mean level around the first poor turn: as rated, in permuted order, and the difference.
+def levels_after_a_poor_turn(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""Return the mean level of the turns after the first poor one, minus that in permuted order.
 
     *Permuted order* is the expectation over all permutations of a conversation's levels among its rated turns. It needs
     no random numbers: with n rated turns, m of them poor, the first poor turn is the j-th (from 0) in the share
@@ -263,80 +211,63 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
 
     Returns
     -------
-    dict of DataFrame
-        "as rated", "in permuted order" and "difference" (the first minus the second; levels, negative: lower than in
-        permuted order). Each has one row per event time, -3 .. 5: estimate, low, high, n (rated turns at that time),
-        unit, method, reason. Time counts turns; those without a level leave a hole that the permutations keep. The poor
-        turn itself is poor in every order, so at time 0 the two differ only by how poor.
+    DataFrame
+        One row per turn after it, 1 .. 5: estimate (levels, negative: lower than in permuted order), low, high, n
+        (rated turns at that time), unit, method, reason. Time counts turns; those without a level leave a hole that the
+        permutations keep.
     """
-    event = first_poor_turns(study)
+    event = around_first_poor_turns(study)
 
-    def number(name: str, time: int) -> Number:
-        way = WAYS[name]
+    def number(time: int) -> Number:
         sums = event.sums[time]
-        key = ""
-        if name == "difference":
-            side = "before" if time < 0 else "after"
-            key = f"recovery_{side}_{abs(time)}"
-
-        def level():
-            need(not event.reason, event.reason)
-            need(sums[:, 1].any(), NOT_THERE)
-            need(name == "as rated" or not event.no_order, event.no_order)
-            return in_resamples(bootstrap, way.statistic, event, sums)
-
         return Number(
             label=time,
-            statistic=level,
-            unit=way.unit,
-            method=way.method,
+            statistic=lambda: in_resamples(bootstrap, beyond_order, event, sums),
+            unit=DIFFERENCE,
+            method=f"mean level minus that expected {OVER_ALL_ORDERS} within each conversation",
             rows=event.turns[sums[:, 1] > 0],
-            key=key,
+            counted="turn after a poor one",
+            key=f"recovery_after_{time}",
             undefined=UNDEFINED,
         )
 
-    tables = {}
-    for name in WAYS:
-        numbers = [number(name, time) for time in TIMES]
-        tables[name] = tabulate("event time", numbers, bootstrap)
-    return tables
+    numbers = [number(time) for time in TIMES if time > 0]
+    return tabulate("turns after it", numbers, bootstrap)
 
 
 @finding
 def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the mean level of the turns ``BEFORE`` the first poor one minus that of the ``LASTING`` turns after it.
 
-    Rows "as rated", "in permuted order" (see :func:`levels_by_event_time`: the drop that the meaning of "first" makes
-    by itself) and "difference": estimate (levels; positive: lower afterwards), low, high, n (``LASTING`` turns after).
+    Rows "as rated", "in permuted order" (see :func:`levels_after_a_poor_turn`: the drop that the meaning of "first"
+    makes by itself) and "difference": estimate (levels; positive: lower afterwards), low, high, n (``LASTING`` turns
+    after).
     """
-    event = first_poor_turns(study)
+    event = around_first_poor_turns(study)
     sums = event.before_and_lasting()
-    within = f"{OVER_ALL_ORDERS} within each conversation"
 
-    def number(name: str, method: str, key: str) -> Number:
-        def drop():
-            need(not event.no_lasting, event.no_lasting)
-            return in_resamples(bootstrap, drop_of(WAYS[name].statistic), event, sums)
-
+    def number(name: str, level: Callable, method: str, key: str) -> Number:
         return Number(
             label=name,
-            statistic=drop,
+            statistic=lambda: in_resamples(bootstrap, drop_of(level), event, sums),
             unit=DIFFERENCE,
             method=method,
             rows=event.turns[sums[:, 1, 1] > 0],
+            counted="turn after a poor one",
             key=key,
             undefined=UNDEFINED,
         )
 
+    within = f"expected {OVER_ALL_ORDERS} within each conversation"
+    drop = f"mean level of the three turns before the first poor one minus that of {AFTERWARDS} it"
     numbers = [
+        number("as rated", as_rated, drop, "lasting_drop_as_rated"),
         number(
-            "as rated",
-            "mean level of the three turns before the first poor one minus that of "
-            f"{AFTERWARDS} it",
-            "lasting_drop_as_rated",
+            "in permuted order", permuted, f"the same, {within}", "lasting_drop_in_chance_order"
         ),
-        number("in permuted order", f"the same, expected {within}", "lasting_drop_in_chance_order"),
-        number("difference", f"drop as rated minus the drop expected {within}", "lasting_drop"),
+        number(
+            "difference", beyond_order, f"drop as rated minus the drop {within}", "lasting_drop"
+        ),
     ]
     return tabulate("order of the ratings", numbers, bootstrap)
 
@@ -361,21 +292,17 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     -------
     DataFrame
         One row for each of two statistics. *Right after*: mean level one turn after the first poor one minus that in
-        permuted order (negative: lower), as in :func:`levels_by_event_time`; *lasting drop*: the difference of
+        permuted order (negative: lower), as in :func:`levels_after_a_poor_turn`; *lasting drop*: the difference of
         :func:`lasting_drop` (positive: lower afterwards). For each: estimate as it happened minus in reversed order,
         low, high, n (turns after, in the reversed order), unit, method, reason.
     """
-    forward = first_poor_turns(study)
-    backward = first_poor_turns(reversed_turns(study))
+    forward = around_first_poor_turns(study)
+    backward = around_first_poor_turns(reversed_turns(study))
 
     def right_after(event: FirstPoorTurns) -> np.ndarray:
-        need(not event.reason, event.reason)
-        need(event.sums[1][:, 1].any(), NOT_THERE)
-        need(not event.no_order, event.no_order)
         return in_resamples(bootstrap, beyond_order, event, event.sums[1])
 
     def lasting(event: FirstPoorTurns) -> np.ndarray:
-        need(not event.no_lasting, event.no_lasting)
         drop = drop_of(beyond_order)
         return in_resamples(bootstrap, drop, event, event.before_and_lasting())
 
@@ -386,6 +313,7 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
             unit=DIFFERENCE,
             method=f"{name} minus permuted order, turns as they came minus turns in reversed order",
             rows=backward.turns[turns_after > 0],
+            counted="turn after a poor one",
             key=key,
             undefined=UNDEFINED,
         )
@@ -401,7 +329,7 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
 @finding
 def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Return the lag-1 correlation of the turns within conversations, and that in permuted order.
+    r"""Return the lag-1 correlation of the turns within conversations, minus that in permuted order.
 
     .. math:: r = \frac{\sum_c \sum_t z_{ct} z_{c,t+1}}{\sum_c K_c S_c / n_c}, \quad
               r_0 = -\frac{\sum_c K_c S_c / (n_c (n_c - 1))}{\sum_c K_c S_c / n_c}
@@ -414,8 +342,8 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     Returns
     -------
     DataFrame
-        Rows *as rated*, *permuted order* and *as rated minus permuted order* (above zero: neighbors resemble each
-        other): estimate, low, high, n (pairs of neighboring turns), unit, method, reason.
+        One row: :math:`r - r_0` (above zero: neighbors resemble each other): estimate, low, high, n (pairs of
+        neighboring turns), unit, method, reason.
     """
     turns, words = turn_levels(study)
     turns = turns.sort_values("turn", kind="stable")
@@ -436,33 +364,25 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     products_expected = -squares / (conversations["n"] - 1)
     values = np.column_stack([conversations["products"], products_expected, squares])
 
-    as_rated_and_permuted = resampled(
-        bootstrap, lambda sums: sums[..., :2] / sums[..., 2:], values, conversations["participant"]
+    number = Number(
+        label="as rated minus permuted order",
+        statistic=lambda: resampled(
+            bootstrap, minus_permuted_order, values, conversations["participant"]
+        ),
+        unit="correlation",
+        method=f"lag-1 correlation of the {words} within conversations, minus that {OVER_ALL_ORDERS}",
+        rows=turns[has_neighbor],
+        counted="pair of neighboring turns",
+        key="lag_1_minus_permuted_order",
+        undefined="the turns of each conversation are rated alike",
     )
-    as_rated, permuted_order = as_rated_and_permuted.T
+    return tabulate("order of the turns", [number], bootstrap)
 
-    def number(name: str, correlations: np.ndarray, key: str = "") -> Number:
-        def correlation():
-            need(len(conversations), "no conversation has two rated turns after each other")
-            need(rounded(squares.sum()) > 0, "the turns of each conversation are rated alike")
-            return correlations
 
-        return Number(
-            label=name,
-            statistic=correlation,
-            unit="correlation",
-            method=f"lag-1 correlation of the {words} within conversations, {name}",
-            rows=turns[has_neighbor],
-            key=key,
-        )
-
-    difference = as_rated - permuted_order
-    numbers = [
-        number("as rated", as_rated),
-        number("permuted order", permuted_order),
-        number("as rated minus permuted order", difference, "lag_1_minus_permuted_order"),
-    ]
-    return tabulate("order of the turns", numbers, bootstrap)
+def minus_permuted_order(sums: np.ndarray) -> np.ndarray:
+    """Lag-1 correlation minus that in permuted order, from sums of products, of those expected, and of squares."""
+    squares = np.where(rounded(sums[..., 2]) > 0, sums[..., 2], np.nan)
+    return (sums[..., 0] - sums[..., 1]) / squares
 
 
 # Lost continuity. A dimension fails in a turn if its rating there is poor. Turns are compared with the other turns of
@@ -601,16 +521,8 @@ def continuity_numbers(
     def losses_with(moment: str, *, others_held_equal: bool) -> np.ndarray:
         """Loss with a failure of Relational and, adjusted for each other, of the others: (1 + draws, dimensions)."""
         losses = losses_of[moment]
-        never = "the overall rating was never given in this data set"
-        need(rating_of[moment] != "overall" or study.turns["overall"].notna().any(), never)
-        ever_rated = study.turns[CONTINUITY].notna().any()
-        need(ever_rated, f"{CONTINUITY} was never rated in this data set")
-        number_of_failures = count_of(len(losses.failures), "failure")
-        few = f"{number_of_failures} of {CONTINUITY} with what it can be compared with: too few"
-        need(len(losses.failures) >= FEWEST, few)
         dimensions = [CONTINUITY]
         if others_held_equal:
-            need(losses.others, "no other dimension failed often enough")
             dimensions += losses.others
         products = losses.cross_products(dimensions)
         return resampled(bootstrap, _coefficients, products, losses.turns["participant"])
@@ -627,43 +539,53 @@ def continuity_numbers(
     def contrast(moment: str) -> np.ndarray:
         return of_relational(moment) - mean_of_others(moment)
 
-    def number(label: str, statistic: Callable, key: str) -> Number:
-        moment = label.partition(",")[0]
-        failures = losses_of[moment].failures
+    def number(moment: str, words: str, statistic: Callable, key: str) -> Number:
+        losses = losses_of[moment]
+        rows = losses.failures
         regressors = "the failures of all dimensions"
+        reason = "" if losses.others else "no other dimension failed often enough"
         if statistic is plain_loss:
             regressors = f"a failure of {CONTINUITY}"
+            reason = ""
         if statistic is mean_of_others:
-            failures = losses_of[moment].other_failures
+            rows = losses.other_failures
         return Number(
-            label=label,
+            label=f"{moment}, {words}",
             statistic=partial(statistic, moment),
             unit=DIFFERENCE,
             method=f"least squares of the loss in the {moment} on {regressors} in the turn",
-            rows=failures,
+            rows=rows,
+            counted=f"failure of {CONTINUITY}",
+            needs=Needs(
+                answers=answers_to(study, CONTINUITY, ANSWERS_OF[rating_of[moment]]), rows=FEWEST
+            ),
+            reason=reason,
             key=key,
             undefined="the failures of the dimensions cannot be distinguished",
         )
 
-    adjusted = "next turn, Relational adjusted for the others"
+    next_turn = partial(number, "next turn")
     return [
-        number(PLAIN_LOSS, plain_loss, "continuity_loss_after_failure"),
-        number(CONTRAST, contrast, "continuity_contrast_next_turn"),
-        number(adjusted, of_relational, "continuity_failure_next_turn"),
-        number("next turn, mean of the others", mean_of_others, "other_failures_next_turn"),
-        number("same turn, Relational minus the others", contrast, "continuity_contrast_same_turn"),
+        next_turn("after a failure of Relational", plain_loss, "continuity_loss_after_failure"),
+        next_turn("Relational minus the others", contrast, "continuity_contrast_next_turn"),
+        next_turn(
+            "Relational adjusted for the others", of_relational, "continuity_failure_next_turn"
+        ),
+        next_turn("mean of the others", mean_of_others, "other_failures_next_turn"),
+        number(
+            "same turn", "Relational minus the others", contrast, "continuity_contrast_same_turn"
+        ),
     ]
+
+
+ANSWERS_OF = {"overall": "the overall rating", "dimensions": "a rating of a dimension"}
+"""Rating of a turn -> words of the answers that it needs."""
 
 
 def _coefficients(sums: np.ndarray) -> np.ndarray:
     """Coefficients of failures, from their cross products with a constant and the loss."""
     with_constant, _, _ = least_squares(sums)
     return with_constant[..., :-1]
-
-
-PLAIN_LOSS = "next turn, after a failure of Relational"
-CONTRAST = "next turn, Relational minus the others"
-"""Rows of :func:`continuity_losses`: by which the claim is judged, and whether that is specific to continuity."""
 
 
 # Unmet expectations
@@ -700,17 +622,6 @@ def expectation_conversations(
     low = rounded(frame["mean"]) < low_below
     high = frame["desired"] == HIGH
     return frame.assign(low=low, high=high, unmet=low & high)
-
-
-def need_expectations(study: Study, frame: pd.DataFrame) -> None:
-    """What every analysis of expectations needs."""
-    ever_desired = study.conversations["desired_empathy"].notna().any()
-    need(ever_desired, "desired empathy was never given in this data set")
-    ever_rated = study.conversations[OUTCOMES["empathy"]].notna().any(axis=None)
-    need(ever_rated, "post-task empathy was never rated in this data set")
-    repeated = why_no_judgment_of_the_whole(study)
-    need(not repeated, repeated)
-    need(len(frame), "no conversation has a rated turn, a desired empathy and a post-task rating")
 
 
 @finding
@@ -760,27 +671,22 @@ def expectation_numbers(
     study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame
 ) -> list[Number]:
     """Numbers of :func:`unmet_expectations`, each computed when its row is made."""
-    unmet = int(frame["unmet"].sum())
-    met = len(frame) - unmet
+    unmet = count_of(frame["unmet"].sum(), "conversation")
 
     def number(label: str, held_equal: list[str], key: str) -> Number:
-        def loss():
-            need_expectations(study, frame)
-            few = (
-                f"{count_of(unmet, 'conversation')} with an unmet expectation and "
-                f"{count_of(met, 'other')}: too few"
-            )
-            need(min(unmet, met) >= FEWEST, few)
-            return _loss_in_model(frame, ["unmet", *held_equal], bootstrap.confidence)
-
-        regressors = ", ".join(["unmet", *held_equal])
+        regressors = ["unmet", *held_equal]
         return Number(
             label=label,
-            statistic=loss,
+            statistic=lambda: _loss_in_model(frame, regressors, bootstrap.confidence),
             unit=DIFFERENCE,
-            method=f"{MODEL}, on {regressors}; "
-            f"{count_of(unmet, 'conversation')} with an unmet expectation",
+            method=f"{MODEL}, on {', '.join(regressors)}; {unmet} with an unmet expectation",
             rows=frame,
+            needs=Needs(
+                answers=answers_to(study, "desired empathy", "post-task empathy"),
+                in_each_group=FEWEST,
+            ),
+            groups=frame["unmet"],
+            reason=why_no_judgment_of_the_whole(study),
             key=key,
             undefined="what is adjusted for can't be distinguished from the unmet expectation "
             "in these conversations",
@@ -850,8 +756,6 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     columns = np.column_stack([constant, m, w, m**2, m * w, w**2, frame["outcome"]])
 
     def steeper():
-        need_expectations(study, frame)
-        need(np.ptp(w) > 0, "all participants wished for the same level of empathy")
         products = cross_products(columns)
         return resampled(bootstrap, coefficient(4), products, frame["participant"])
 
@@ -861,6 +765,11 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
         unit="level per half scale",
         method="quadratic response surface by least squares",
         rows=frame,
+        needs=Needs(
+            answers=answers_to(study, "desired empathy", "post-task empathy"),
+            varying={"desired empathy is": w},
+        ),
+        reason=why_no_judgment_of_the_whole(study),
         key="response_surface_interaction",
         undefined="the wishes or the ratings take too few values",
     )

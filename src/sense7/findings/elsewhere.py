@@ -27,7 +27,6 @@ import pandas as pd
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reading
-from sense7.findings.context import context_shares
 from sense7.findings.core import (
     Number,
     finding,
@@ -38,7 +37,7 @@ from sense7.findings.core import (
     value_row,
 )
 from sense7.findings.individualized import (
-    participant_icc,
+    COMPARED,
     relations,
     variance_shares,
 )
@@ -110,14 +109,12 @@ def ieval() -> Study:
 
 @finding
 def individual(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return how the page on individual judgments compares persons in iEval, and the share of context.
+    """Return how the page on individual judgments compares persons in iEval, and the shares of condition and context.
 
-    Valence is the context. Both are those of :func:`sense7.findings.individualized.variance_shares`.
+    Bots are the conditions, valence is the context: :func:`sense7.findings.individualized.variance_shares`.
     """
-    shares = variance_shares(study, bootstrap)
-    comparison = shares.comparison.assign(key="ieval_" + shares.comparison["key"])
-    context = shares.shares.loc[["context"]].assign(key="ieval_one_base_share_context")
-    return pd.concat([comparison, context]).rename_axis("share")
+    shares = variance_shares(study, bootstrap).loc[[*COMPARED, "condition", "context"]]
+    return shares.assign(key="ieval_" + shares["key"])
 
 
 @finding
@@ -125,9 +122,7 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     """Return the tables of estimates of iEval and of the corpora that the matrix rests on.
 
     - ``consistency``: alpha of iEval's five statements, and two correlations that its authors report.
-    - ``individual``: what the claims on individual judgments and on context are judged by (:func:`individual`).
-    - ``person``: the person's share of the variance within bots, and ICC(1).
-    - ``shares``: what bots and valence explain within people (:func:`sense7.findings.context.context_shares`).
+    - ``individual``: what the claims on individual judgments and on context are judged by, and the bots' share.
     - ``liking``: Spearman correlations of the empathy ratings with liking the bot, over conversations, and of people's
       means with the Toronto Empathy Questionnaire.
     - ``corpora``: alpha of the questions that three experts answered about 50 conversations each; in Lend an Ear three
@@ -157,23 +152,6 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
             pairs.loc["attentive with sensible"],
         ),
     )
-    icc = participant_icc(study, bootstrap)
-    person = named(
-        "measure",
-        (
-            "person's share, mixed model with bots fixed",
-            "ieval_person_share",
-            icc.loc["mixed model"],
-        ),
-        ("ICC(1), mean of five", "ieval_icc", icc.loc["analysis of variance"]),
-    )
-    of_bot = share_within_people(study, bootstrap, "bot", "condition")
-    of_valence = share_within_people(study, bootstrap, "valence of the scenario", "topic")
-    shares = named(
-        "what explains it",
-        ("bot", "ieval_bot_share", of_bot),
-        ("valence of the scenario", "ieval_valence_share", of_valence),
-    )
     liking = named(
         "correlation",
         (
@@ -190,23 +168,10 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     return {
         "consistency": consistency,
         "individual": individual(study, bootstrap),
-        "person": person,
-        "shares": shares,
         "liking": liking,
         "corpora": alpha_of_corpora(bootstrap),
         "judge": judge_agreement(bootstrap),
     }
-
-
-def share_within_people(
-    study: Study, bootstrap: ParticipantBootstrap, name: str, column: str
-) -> dict:
-    """What a column of the conversations explains of the variance within people."""
-    conversations = study.conversations.assign(topic=study.conversations[column])
-    shares = context_shares(replace(study, conversations=conversations), bootstrap)
-    row = shares.iloc[0].to_dict()
-    row["method"] = f"{name}: {row['method']}"
-    return row
 
 
 def named(name: str, *rows: tuple) -> pd.DataFrame:
@@ -440,7 +405,7 @@ def acknowledgements() -> pd.DataFrame:
 
 
 SECTIONS = {
-    **dict.fromkeys(("consistency", "individual", "person", "shares", "liking"), "elsewhere-ieval"),
+    **dict.fromkeys(("consistency", "individual", "liking"), "elsewhere-ieval"),
     **dict.fromkeys(("effects", "feelings", *SOURCES.values()), "elsewhere-felt-heard"),
     **dict.fromkeys(("corpora", "judge"), "elsewhere-corpora"),
 }
@@ -579,7 +544,7 @@ FINDINGS: tuple[Finding, ...] = (
         "finding_context_sensitive",
         {
             "ieval": (
-                "ieval_one_base_share_context",
+                "ieval_context_share",
                 "share that the scenario's valence explains",
                 Rule(0.0, 0.0, f"{OWN}, with the valence as all of the context"),
             ),
@@ -608,8 +573,8 @@ FINDINGS: tuple[Finding, ...] = (
         "best_condition",
         {
             "ieval": (
-                "ieval_bot_share",
-                "share that the bot explains within people",
+                "ieval_condition_share",
+                "share of the variance that the bot explains",
                 Rule(0.0, None, _ANSWERER),
             ),
             "felt_heard": (

@@ -5,8 +5,8 @@ import pandas as pd
 
 from sense7.findings.core import finding, frame_of
 from sense7.findings.ground_truth import labels
+from sense7.findings.measures import replies
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
@@ -134,7 +134,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
         conversation, turn, participant, user, assistant (texts, uncut), candidates (turns that
         fulfil the rule, before any was taken), reason ("" if there is an example).
     """
-    turns = turns_with_texts(study)
+    turns = replies(study)
     participants_used: set[str] = set()
     texts_used: set[str] = set()
     rows = []
@@ -169,23 +169,6 @@ def rated_examples(study: Study) -> pd.DataFrame:
 
 _OF_TURN = ["conversation", "turn", "participant", "user", "assistant"]
 """What :func:`rated_examples` shows of the turn itself."""
-
-
-def turns_with_texts(study: Study) -> pd.DataFrame:
-    """Return the assistant turns that have a text and a user's text before them."""
-    messages = study.messages[["conversation", "position", "role", "content"]]
-    messages = in_order_of_appearance(messages, "conversation", "position")
-    user = messages["content"].where(messages["role"] == "user")
-    # An empty text must not let through the message before it.
-    last_of_user = user.where(user.notna(), "").where(messages["role"] == "user")
-    messages = messages.assign(user=last_of_user.groupby(messages["conversation"]).ffill())
-    texts = messages.rename(columns={"content": "assistant"})[
-        ["conversation", "position", "user", "assistant"]
-    ]
-    turns = study.turns.merge(texts, on=["conversation", "position"], how="left")
-    has_user_text = turns["user"].astype(object).fillna("").str.strip() != ""
-    has_own_text = turns["assistant"].astype(object).fillna("").str.strip() != ""
-    return turns[has_user_text & has_own_text].reset_index(drop=True)
 
 
 MOST_TURNS = 6

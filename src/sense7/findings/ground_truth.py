@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import Number, finding, mean_number, tabulate
+from sense7.findings.core import Needs, finding, mean_number, tabulate
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.order import rounded
@@ -13,15 +13,10 @@ from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 __all__ = ["changed_labels", "ground_truth", "label_counts", "label_shares", "labels"]
 
 CHOICES = {
-    "all ratings pooled": "pooled",
-    "by dimension, then over dimensions": "by_dimension",
-    "complete turns only": "complete_turns",
-    "median of the turns": "median",
-    "last rated turn": "last_turn",
-    "overall ratings": "overall",
-    "ratings after the conversation": "post_task",
+    "overall ratings": ("overall", "the overall rating"),
+    "ratings after the conversation": ("post_task", "post-task empathy"),
 }
-"""Other conventions of the ground truth -> end of the key of what they change."""
+"""Other conventions of the ground truth -> end of the key of the labels they change, and the answers they need."""
 
 
 def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
@@ -100,9 +95,6 @@ def label_counts(values) -> np.ndarray:
     return np.bincount(label[np.isfinite(label)].astype(int), minlength=len(LEVELS) + 1)[1:]
 
 
-NEVER_RATED = "no conversation of this data set has ground truth"
-
-
 @finding
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations with ground truth that have each label 1..5; n counts conversations."""
@@ -116,7 +108,6 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
             bootstrap,
             label == level,
             rated,
-            [(len(rated), NEVER_RATED)],
             label=level,
             unit="share of conversations",
             method="conversations with the label by conversations with ground truth",
@@ -126,85 +117,56 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     return tabulate("label", numbers, bootstrap)
 
 
-def other_ground_truths(study: Study) -> pd.DataFrame:
-    """Ground truth of each conversation under other conventions than the authors'.
+def pooled_ground_truth(study: Study) -> np.ndarray:
+    """Return the mean of all ratings of dimensions of each conversation: a turn counts by how many were rated in it.
 
-    - *all ratings pooled*: mean of all ratings of dimensions in the conversation, so that a turn counts by how
-      many dimensions were rated in it;
-    - *by dimension, then over dimensions*: mean of each dimension over the turns, then over dimensions;
-    - *complete turns only*: the authors' means, of turns that rate every dimension that the data set rates;
-    - *median of the turns*: median instead of mean of the turns' means;
-    - *last rated turn*: the mean of the last turn with any rated dimension;
-    - *overall ratings*: mean of the turns' overall ratings;
-    - *ratings after the conversation*: mean of the post-task ratings of empathy given.
-
-    One row per conversation, one column per convention (``CHOICES``): 1..5, NaN where it gives no value. Rounded to
-    twelve digits, so that no label depends on the order of a sum; and equal to the authors' value where it is equal but
-    for rounding.
+    Rounded to twelve digits, and equal to the authors' value where it is equal but for rounding; NaN without a rating.
     """
-    conversations = study.conversations.set_index("conversation")
-    turns = study.turns.sort_values("turn", kind="stable")
-    conversation = turns["conversation"]
-    ratings = turns[list(DIMENSION_NAMES)]
-    turn_means = ratings.mean(axis=1)
-    dimensions = study.rated_dimensions
-    is_complete = ratings[dimensions].notna().all(axis=1) & bool(dimensions)
-    post_task = conversations[[f"post_{name}" for name in DIMENSION_NAMES]]
-    number_of_ratings = ratings.notna().sum(axis=1).groupby(conversation).sum()
-    sum_of_ratings = ratings.sum(axis=1).groupby(conversation).sum()
-    scores = {
-        "all ratings pooled": sum_of_ratings / number_of_ratings.where(number_of_ratings > 0),
-        "by dimension, then over dimensions": ratings.groupby(conversation).mean().mean(axis=1),
-        "complete turns only": turn_means.where(is_complete).groupby(conversation).mean(),
-        "median of the turns": turn_means.groupby(conversation).median(),
-        "last rated turn": turn_means.groupby(conversation).last(),
-        "overall ratings": turns["overall"].groupby(conversation).mean(),
-        "ratings after the conversation": post_task.mean(axis=1),
-    }
-    frame = pd.DataFrame(
-        {name: values.reindex(conversations.index) for name, values in scores.items()}
-    ).round(12)
-    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()[:, None]
-    return frame.mask(rounded((frame - truth).abs()) == 0, np.broadcast_to(truth, frame.shape))
+    conversations = study.conversations["conversation"]
+    ratings = study.turns[["conversation", *DIMENSION_NAMES]].melt("conversation")
+    means = ratings.groupby("conversation")["value"].mean()
+    pooled = means.reindex(conversations).round(12).to_numpy()
+    truth = ground_truth(study.turns, conversations).to_numpy()
+    return np.where(rounded(np.abs(pooled - truth)) == 0, truth, pooled)
 
 
 @finding
 def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations that have another label under other conventions of the ground truth.
 
-    One row per convention (``CHOICES``), over the conversations that have a value under both; n counts these.
+    The mean of the turns' overall ratings, or of the ratings of empathy after the conversation; rounded to twelve
+    digits, so that no label depends on the order of a sum. One row per convention, over the conversations that have a
+    value under both; n counts these.
     """
+    conversations = study.conversations.set_index("conversation")
+    overall = study.turns["overall"].groupby(study.turns["conversation"]).mean()
+    post_task = conversations[[f"post_{name}" for name in DIMENSION_NAMES]]
+    values_of = {
+        "overall ratings": (overall, study.turns["overall"], ""),
+        "ratings after the conversation": (
+            post_task.mean(axis=1),
+            post_task,
+            why_no_judgment_of_the_whole(study),
+        ),
+    }
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    frame = other_ground_truths(study)
-    repeated = why_no_judgment_of_the_whole(study)
-
-    def number(name: str, ending: str) -> Number:
-        values = frame[name].to_numpy()
+    numbers = []
+    for name, (means, answers, reason) in values_of.items():
+        ending, words = CHOICES[name]
+        values = means.reindex(conversations.index).round(12).to_numpy()
         has_both = np.isfinite(truth) & np.isfinite(values)
-        rows = study.conversations[has_both]
-
-        needs = []
-        if name == "ratings after the conversation":
-            was_rated = np.isfinite(values).any()
-            needs.append((not repeated, repeated))
-            needs.append((was_rated, "post-task empathy was never rated in this data set"))
-        if name == "overall ratings":
-            was_rated = study.turns["overall"].notna().any()
-            needs.append((was_rated, "the overall rating was never given in this data set"))
-        needs.append((np.isfinite(truth).any(), NEVER_RATED))
-        if name == "complete turns only":
-            needs.append((len(rows), "no turn rates every dimension"))
-        needs.append((len(rows), "no conversation has both"))
-        return mean_number(
+        is_equal = rounded(np.abs(values - truth)) == 0
+        differs = (labels(truth) != labels(values)) & ~is_equal
+        number = mean_number(
             bootstrap,
-            labels(truth[has_both]) != labels(values[has_both]),
-            rows,
-            needs,
+            differs[has_both],
+            study.conversations[has_both],
             label=name,
             unit="share of conversations",
             method=f"conversations whose label differs under: {name}",
+            needs=Needs(answers={words: answers}),
             key=f"ground_truth_changed_{ending}",
+            reason=reason,
         )
-
-    numbers = [number(name, ending) for name, ending in CHOICES.items()]
+        numbers.append(number)
     return tabulate("instead of the authors' convention", numbers, bootstrap)

@@ -87,24 +87,26 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     choices = pd.DataFrame({"participant": [], "dimension": []})
     method = "participants' choice"
     resampled_people = bootstrap
+    reason = NO_SHEET if study.participants is None else NO_CHOICES
     if column is not None:
         answered = study.participants.dropna(subset=[column])
         choices = answered[["participant"]].assign(dimension=answered[column].map(named_dimension))
+        reason = ""
         method = f"participants who name it in the column {column}"
         # Participants who named no dimension are no part of the sample that is resampled.
         resampled_people = replace(bootstrap, participants=choices["participant"])
 
     def number(name: str) -> Number:
-        needs = [(study.participants is not None, NO_SHEET), (column is not None, NO_CHOICES)]
         return mean_number(
             resampled_people,
             choices["dimension"] == name,
             choices,
-            needs,
             label=name,
             unit="share of participants",
             method=method,
+            counted="participant",
             key=f"importance_{name.lower()}",
+            reason=reason,
         )
 
     numbers = [number(name) for name in DIMENSION_NAMES]

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
-from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying
+from sense7.findings.context import CONTEXT, context_design, context_frame, varying
 from sense7.findings.core import (
+    Needs,
     Number,
     finding,
     frame_of,
-    need,
+    is_constant,
     rank_correlation,
     resampled,
     tabulate,
@@ -35,11 +36,9 @@ from sense7.study import Study
 from sense7.terminal import count_of
 
 __all__ = [
-    "explained_together",
     "own_ratings",
     "participant_icc",
     "relations",
-    "same_condition_differences",
     "variance_shares",
 ]
 
@@ -47,8 +46,12 @@ MODEL_DRAWS = 1000
 """A mixed model is fitted again in each resample, so fewer are drawn than where sums suffice."""
 
 RATING = "ground truth of a conversation"
-NEVER_RATED = f"no {RATING} in this data set"
-ONE_EACH = "no participant has two rated conversations, so persons can't be told from conversations"
+
+COMPARED = ("participant", "condition and topic", "participant minus condition and topic")
+"""Rows of :func:`variance_shares` by which the claim is judged."""
+
+PARTS = ("participant", "condition", "participant by condition", "context", "the rest")
+"""Rows of :func:`variance_shares` that sum to one."""
 
 
 def rated_conversations(study: Study) -> pd.DataFrame:
@@ -105,28 +108,20 @@ class VarianceModel:
         )
 
 
-def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
-    """Why there is no model of these conversations, or the model."""
-    per_person = frame["participant"].value_counts()
-    if frame.empty:
-        return NEVER_RATED, None
-    if len(per_person) < 2:
-        return "there is one participant only", None
-    if per_person.max() < 2:
-        return ONE_EACH, None
-    if rounded(np.ptp(frame["y"])) == 0:
-        return "the ratings do not vary", None
-    names = sorted(frame["condition"].unique())
-    design = indicators(frame["condition"], names)
+def no_variance_model(frame: pd.DataFrame) -> str:
+    """Why the variance of these conversations has no parts; "" if it has."""
+    if len(frame) and frame["participant"].value_counts().max() < 2:
+        return "no participant has two rated conversations, so persons can't be told from conversations"
+    return ""
+
+
+def fit_variance_model(frame: pd.DataFrame) -> VarianceModel:
+    """Fit the model of some conversations; variances are NaN where no conversation is left to estimate noise from."""
+    design = indicators(frame["condition"], sorted(frame["condition"].unique()))
     sums = nested_sums(frame["y"], design, frame["participant"], frame["condition"])
-    fit = fit_nested(sums)
-    if not np.isfinite(fit.variances).all():
-        conversations = count_of(len(frame), "conversation")
-        conditions = count_of(len(names), "condition")
-        return f"{conversations} in {conditions}: none is left to estimate noise from", None
     participant = sums.participants.get_indexer(frame["participant"])
     counts = sums_by_participant(design, participant, len(sums.participants))
-    return "", VarianceModel(sums, fit, counts)
+    return VarianceModel(sums, fit_nested(sums), counts)
 
 
 def variance_of_effects(
@@ -155,37 +150,13 @@ def variance_of_effects(
     return variance - added_by_errors + error_of_mean
 
 
-def no_interaction(frame: pd.DataFrame) -> str:
-    """Why participant by condition can't be distinguished from another part."""
-    if frame.groupby("participant")["condition"].nunique().max() < 2:
-        return "no participant met two conditions: it is part of the participant's"
-    return "no participant has two conversations in a condition: it is part of the conversation's"
-
-
-def no_differences(study: Study, model: VarianceModel) -> str:
-    """Why conditions have no share; "" if they have one."""
-    if model.counts.shape[1] > 1:
-        return ""
-    if study.conditions:
-        return "there is one condition only"
-    return "no conversation has a condition"
-
-
-@dataclass(frozen=True, eq=False)
-class VarianceShares:
-    """Shares of the variance of all conversations' ratings, tables of estimates."""
-
-    shares: pd.DataFrame
-    comparison: pd.DataFrame
-
-
 @finding
 def variance_shares(
     study: Study,
     bootstrap: ParticipantBootstrap,
     draws: int = MODEL_DRAWS,
     frame: pd.DataFrame | None = None,
-) -> VarianceShares:
+) -> pd.DataFrame:
     r"""Return shares of participants, conditions and context in the variance of all conversations' ground truth.
 
     Participants, participant by condition and the conversations' residual variance are REML estimates with conditions
@@ -212,100 +183,88 @@ def variance_shares(
 
     Returns
     -------
-    VarianceShares
-        Estimates with intervals; n counts conversations. Where there is no topic, participants are compared with
-        conditions alone, and the other way round; where there is neither, there is no comparison.
+    DataFrame
+        Rows ``PARTS``, the parts of the context (topic, importance, desired empathy), and the other rows of
+        ``COMPARED``: estimates with intervals; n counts conversations. Where there is no topic, participants are
+        compared with conditions alone, and the other way round; where there is neither, there is no comparison.
     """
     if frame is None:
         frame = context_frame(study)
     if not study.conditions:
         frame = frame.assign(condition="")
     frame = frame.dropna(subset=["condition", "participant"])
-    varying = [name for name in CONTEXT if not not_varying(frame, name)]
-    frame = frame.dropna(subset=varying)
+    frame = frame.dropna(subset=varying(frame))
     # The rows that are left out may have been the only ones that varied.
-    varying = [name for name in varying if not not_varying(frame, name)]
+    context = varying(frame)
     fewer_draws = bootstrap.first(draws)
-
-    reason, model = fit_variance_model(frame)
-    values = {}
-    no_condition = ""
-    not_separable = ""
-    if model is not None:
-        no_condition = no_differences(study, model)
-        if not model.sums.free[1]:
-            not_separable = no_interaction(frame)
-        values = _shares_on_one_base(model, frame, varying, fewer_draws)
-    no_context = ""
-    if not varying:
-        no_context = "nothing of the context varies in this data set"
+    has_conditions = not is_constant(frame["condition"])
+    no_condition = "" if has_conditions else "fewer than two conditions have rated conversations"
+    no_context = "" if context else "nothing of the context varies in this data set"
     no_comparison = ""
-    if no_condition and "topic" not in varying:
+    if not has_conditions and "topic" not in context:
         no_comparison = "neither condition nor topic varies in this data set"
+
+    @cache
+    def shares():
+        return _shares_on_one_base(fit_variance_model(frame), frame, context, fewer_draws)
 
     def part(
         label: str,
         key: str,
-        why_not: str = "",
+        reason: str = "",
         *,
         shifted: bool = True,
         unit: str = "share of the variance",
     ) -> Number:
         return Number(
             label=label,
-            statistic=values.get(label),
+            statistic=lambda: shares()[label],
             unit=unit,
             method=f"{RATING}: mixed model with conditions fixed, context within participants",
             rows=frame,
+            needs=Needs(participants=2, varying={"the rating is": frame["y"]}),
             key=key,
-            undefined="the conversations are too few, or too alike, "
-            "to distinguish it from the other parts",
-            reason=reason or why_not,
+            undefined="the conversations are too few, or too alike, to tell it from the other parts",
+            reason=no_variance_model(frame) or reason,
             shifted=shifted,
         )
 
-    base = "one_base_share"
-    interaction = "participant by condition"
-    shares = [
-        part("participant", f"{base}_participant", shifted=False),
-        part("condition", f"{base}_condition", no_condition),
-        part(interaction, f"{base}_participant_by_condition", not_separable, shifted=False),
-        part("context", f"{base}_context", no_context),
-        part("the rest", f"{base}_rest"),
+    numbers = [
+        part("participant", "participant_share", shifted=False),
+        part("condition", "condition_share", no_condition),
+        part("participant by condition", "participant_by_condition_share", shifted=False),
+        part("context", "context_share", no_context),
+        part("the rest", "residual_share"),
     ]
     for name, words in CONTEXT.items():
-        shares.append(part(f"of the context: {words}", f"{base}_{name}", not_varying(frame, name)))
-
-    both = "condition and topic"
-    difference = f"participant minus {both}"
-    comparison = [
-        part("participant", "participant_share", shifted=False),
-        part(both, "condition_and_topic_share", no_comparison),
+        not_given = "" if name in context else f"{words} was not given, or does not vary"
+        numbers.append(part(f"of the context: {words}", f"context_share_{name}", not_given))
+    numbers += [
+        part("condition and topic", "condition_and_topic_share", no_comparison),
         part(
-            difference,
+            "participant minus condition and topic",
             "participant_share_beyond_condition_and_topic",
             no_comparison,
             unit="share of the variance, difference",
         ),
     ]
-    return VarianceShares(
-        shares=tabulate("part", shares, fewer_draws),
-        comparison=tabulate("share", comparison, fewer_draws),
-    )
+    return tabulate("share", numbers, fewer_draws)
 
 
 def _shares_on_one_base(
-    model: VarianceModel, frame: pd.DataFrame, varying: list[str], bootstrap: ParticipantBootstrap
+    model: VarianceModel, frame: pd.DataFrame, context: list[str], bootstrap: ParticipantBootstrap
 ) -> dict[str, np.ndarray]:
     """Shares of the variance in all rows and in every resample, by the row of :func:`variance_shares`."""
     variances = model.resampled(bootstrap)
-    sums, columns = context_sums(frame, varying, model.sums.participants)
+    by_condition = variances.participant_by_condition
+    sums, columns = context_sums(frame, context, model.sums.participants)
     of_context = context_variances(variances.weights @ sums, columns)
     condition_and_topic = variances.condition + of_context["topic"]
     parts = {
         "participant": variances.participant,
         "condition": variances.condition,
-        "participant by condition": variances.participant_by_condition,
+        # A part that the design can't tell from another is no number of its own.
+        "participant by condition": by_condition if model.sums.free[1] else by_condition * np.nan,
         "context": of_context["all"],
         "the rest": variances.conversation - of_context["all"],
         "condition and topic": condition_and_topic,
@@ -313,19 +272,18 @@ def _shares_on_one_base(
     }
     for name, words in CONTEXT.items():
         parts[f"of the context: {words}"] = of_context[name]
-    total = variances.participant + variances.condition + variances.participant_by_condition
-    total = total + variances.conversation
+    total = variances.participant + variances.condition + by_condition + variances.conversation
     return {name: values / total for name, values in parts.items()}
 
 
 def context_sums(
-    frame: pd.DataFrame, varying: list, names: pd.Index
+    frame: pd.DataFrame, context: list, names: pd.Index
 ) -> tuple[np.ndarray, dict[str, list[int]]]:
     """Cross products within participants, rows and one, summed by participant; columns of each context."""
     designs = []
     columns = {}
     first = 0
-    for name in ("condition", *varying):
+    for name in ("condition", *context):
         design = context_design(frame, [name])
         last = first + design.shape[1]
         columns[name] = list(range(first, last))
@@ -395,182 +353,38 @@ def participant_icc(
     fewer_draws = bootstrap.first(draws)
 
     def by_analysis_of_variance():
-        need(len(frame), NEVER_RATED)
-        need(frame["participant"].duplicated().any(), ONE_EACH)
         sums, names = icc_sums(frame["y"], frame["participant"])
         return resampled(bootstrap, icc_of_sums, sums, names)
 
     def by_mixed_model():
-        reason, model = fit_variance_model(frame)
-        need(model, reason)
-        variances = model.resampled(fewer_draws)
+        variances = fit_variance_model(frame).resampled(fewer_draws)
         conversations = variances.participant_by_condition + variances.conversation
         return variances.participant / (variances.participant + conversations)
 
-    undefined = "the ratings do not vary"
-    if frame["participant"].nunique() < 2:
-        undefined = "there is one participant only"
-    anova = Number(
-        label="analysis of variance",
-        statistic=by_analysis_of_variance,
-        unit="intraclass correlation",
-        method=f"ICC(1) of participants by analysis of variance; {RATING}",
-        rows=frame,
-        key="icc_anova",
-        undefined=undefined,
-    )
-    reml = Number(
-        label="mixed model",
-        statistic=by_mixed_model,
-        unit="intraclass correlation",
-        method=f"{RATING}: mixed model with conditions fixed; REML",
-        rows=frame,
-        key="icc_reml",
-    )
-    rows = {anova.label: anova.row(bootstrap), reml.label: reml.row(fewer_draws)}
-    return estimate_table(rows, "by")
-
-
-@finding
-def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Return the mean absolute difference of two ratings in the same condition, by two people and by one.
-
-    .. math:: \frac{\sum_{p < q} \sum_{i \in p, j \in q} a_{ij} |g_i - g_j|}
-              {\sum_{p < q} \sum_{i \in p, j \in q} a_{ij}}
-
-    with g the ground truth of a conversation and a = 1 if two are in the same condition. For one person, the pairs are
-    of the same participant. Every pair of conversations counts the same. In a resample a pair of participants counts as
-    often as both were taken together; a participant is never compared with a copy of themselves. At least ten pairs.
-
-    Returns
-    -------
-    DataFrame
-        Rows for two people, one person, and the first minus the second; estimate in levels; n counts pairs of
-        conversations (for the difference, conversations).
-    """
-    frame = rated_conversations(study)
-    pairs_of = _pairs_in_a_condition(frame, bootstrap)
-
-    def number(label: str, key: str, pairs: _Pairs, few: str, rows: object) -> Number:
-        def mean_distance():
-            need(len(frame), NEVER_RATED)
-            need(pairs.count >= FEWEST_PAIRS, few)
-            return pairs.distance
-
+    def number(label: str, statistic: Callable, method: str, key: str) -> Number:
         return Number(
-            label=f"{label}, same condition",
-            statistic=mean_distance,
-            unit="levels (from 1 to 5)",
-            method="mean absolute difference of the ground truth of a conversation "
-            "over pairs in the same condition",
-            rows=rows,
+            label=label,
+            statistic=statistic,
+            unit="intraclass correlation",
+            method=f"{RATING}: {method}",
+            rows=frame,
+            needs=Needs(participants=2, varying={"the rating is": frame["y"]}),
+            reason=no_variance_model(frame),
             key=key,
-            participants=frame["participant"],
         )
 
-    numbers = []
-    for whose, pairs in pairs_of.items():
-        few = "no such pair of conversations"
-        if pairs.count:
-            few = f"only {count_of(pairs.count, 'such pair')} of conversations"
-        key = f"apart_{whose.replace(' ', '_')}"
-        numbers.append(number(whose, key, pairs, few, pd.RangeIndex(pairs.count)))
-    two_people = pairs_of["two people"]
-    one_person = pairs_of["one person"]
-    excess = _Pairs(
-        count=min(two_people.count, one_person.count),
-        distance=two_people.distance - one_person.distance,
-    )
-    few = "too few pairs of conversations"
-    numbers.append(number("two people minus one person", "apart_excess", excess, few, frame))
-    return tabulate("two conversations", numbers, bootstrap)
-
-
-FEWEST_PAIRS = 10
-
-
-class _Pairs(NamedTuple):
-    """Pairs of conversations: how many, and their mean absolute difference in all rows and in every resample."""
-
-    count: int
-    distance: np.ndarray
-
-
-def _pairs_in_a_condition(
-    frame: pd.DataFrame, bootstrap: ParticipantBootstrap
-) -> dict[str, _Pairs]:
-    """All pairs of conversations in the same condition, of two people and of one person."""
-    if frame.empty:
-        return dict.fromkeys(("two people", "one person"), _Pairs(0, np.empty(0)))
-    condition = frame.groupby("condition").ngroup().to_numpy()
-    participant = bootstrap.codes(frame["participant"])
-    participants = len(bootstrap.names)
-    y = frame["y"].to_numpy() - frame["y"].mean()  # sums of small numbers lose less
-    everyone_once = np.ones((1, participants))
-
-    # Pairs of one person: by person alone, and subtracted from all pairs as often as both were taken.
-    cells, cell = np.unique(np.column_stack([participant, condition]), axis=0, return_inverse=True)
-    person_of_cell = cells[:, 0]
-    cell_sums, cell_pairs = pair_sums(y, cell.ravel(), everyone_once, participant)
-    person_sums = np.bincount(person_of_cell, weights=cell_sums[0], minlength=participants)
-    person_pairs = np.bincount(person_of_cell, weights=cell_pairs[0], minlength=participants)
-
-    def distances(weights: np.ndarray) -> np.ndarray:
-        """Mean difference of pairs of two people, and of one person, in each resample."""
-        all_sums, all_pairs = pair_sums(y, condition, weights, participant)
-        sums = all_sums.sum(axis=1) - weights**2 @ person_sums
-        pairs = all_pairs.sum(axis=1) - weights**2 @ person_pairs
-        with np.errstate(divide="ignore", invalid="ignore"):
-            two_people = np.where(pairs > 0, sums, np.nan) / pairs
-            one_person = (weights @ person_sums) / (weights @ person_pairs)
-        return np.column_stack([two_people, one_person])
-
-    in_all_rows = distances(everyone_once)
-    # So many resamples at once stay in the processor's cache.
-    in_resamples = bootstrap.in_every_draw(distances, len(y), 100)
-    of_two_people, of_one_person = np.concatenate([in_all_rows, in_resamples]).T
-    pairs = pair_sums(y, condition, everyone_once, participant)[1].sum()
-    pairs_of_one_person = round(person_pairs.sum() / 2)
-    return {
-        "two people": _Pairs(round(pairs / 2) - pairs_of_one_person, of_two_people),
-        "one person": _Pairs(pairs_of_one_person, of_one_person),
-    }
-
-
-def pair_sums(
-    y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
-
-    ``weights`` (draws, participants) say how often each participant is taken, which makes so many pairs of a row with
-    any other, and none with itself; ``who`` is the participant of each row. In order of y the sum needs the rows below
-    each row only: no pair is formed, so that the cost is linear in rows.
-    """
-    order = np.lexsort((y, group))
-    y = y[order]
-    group = group[order]
-    weights = weights[:, who[order]]
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    moments = weights * y
-    weights_up_to = np.cumsum(weights, axis=1)
-    moments_up_to = np.cumsum(moments, axis=1)
-    group_weight = np.add.reduceat(weights, starts, axis=1)
-    group_moment = np.add.reduceat(moments, starts, axis=1)
-    # Of all rows below; those of earlier groups are subtracted.
-    of_all_below = moments * weights_up_to - weights * moments_up_to
-    sums = np.add.reduceat(of_all_below, starts, axis=1)
-    earlier_weights = weights_up_to[:, starts] - weights[:, starts]
-    earlier_moments = moments_up_to[:, starts] - moments[:, starts]
-    sums -= earlier_weights * group_moment - earlier_moments * group_weight
-    pairs_with_itself = np.add.reduceat(weights * weights, starts, axis=1)
-    return 2 * sums, group_weight**2 - pairs_with_itself
+    anova = "ICC(1) of participants by analysis of variance"
+    reml = "mixed model with conditions fixed; REML"
+    one_way = number("analysis of variance", by_analysis_of_variance, anova, "icc_anova")
+    model = number("mixed model", by_mixed_model, reml, "icc_reml")
+    rows = {one_way.label: one_way.row(bootstrap), model.label: model.row(fewer_draws)}
+    return estimate_table(rows, "by")
 
 
 # Characteristics: the unit is the participant, who has one mean rating. Tested on conversations, characteristics that
 # mean nothing would look related by the dozen. Any column of the participants' sheet is examined, under any name.
 
 NO_SHEET = "the workbook has no participants' sheet"
-NO_COLUMN = "no column of the participants' sheet can be examined"
 FALSE_DISCOVERY_RATE = 0.05
 MOST_GROUPS = 12
 FEWEST_PER_GROUP = 3
@@ -674,13 +488,17 @@ def participant_means(study: Study) -> pd.Series:
 
 @finding
 def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
-    """Return how every characteristic is related to participants' mean ratings, with control of false discoveries.
+    r"""Return how every characteristic is related to participants' mean ratings, with control of false discoveries.
 
-    Numbers by Spearman's rank correlation, groups by omega squared, whose interval is that of the noncentral F
-    distribution with participants independent, since resampling inflates it; its lower limit is at most the estimate,
-    which may be negative. p is the share of permutations of the participants (as many as draws, with the bootstrap's
-    seed) with at least as strong a relation; q by Benjamini and Hochberg over all that were examined. Participants
-    without an answer are left out of that characteristic.
+    Numbers by Spearman's rank correlation. Groups by omega squared,
+
+    .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
+
+    which is about zero on average where the k groups do not differ, and may be negative (Hays, 1963); its interval is
+    that of the noncentral F distribution with participants independent, since resampling inflates it, and its lower
+    limit is at most the estimate. p is the share of permutations of the participants (as many as draws, with the
+    bootstrap's seed) with at least as strong a relation; q by Benjamini and Hochberg over all that were examined.
+    Participants without an answer are left out of that characteristic.
 
     References
     ----------
@@ -688,332 +506,155 @@ def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
 
     Notes
     -----
-    R: cor.test(method='spearman', exact=FALSE), p.adjust(method='BH'), tests/reference/reference.R; correlations, and
-    q of the approximations, equal to 1e-7.
+    R: cor.test(method='spearman', exact=FALSE), tests/reference/reference.R; correlations equal to 1e-7.
     """
-    return relations_of(study.participants, participant_means(study), bootstrap, bootstrap.draws)
-
-
-@finding
-def relations_of(
-    sheet: pd.DataFrame | None, means: pd.Series, bootstrap: ParticipantBootstrap, permutations: int
-) -> Relations:
-    """Relations of a sheet's columns to one number per participant; without permutations p by t and F."""
-    columns = characteristic_columns(sheet, means.index)
-    examined = columns[columns["kind"] != ""]
-    left_out = columns[columns["kind"] == ""]
-    in_keys = safe_names(examined.index)
+    means = participant_means(study)
+    columns = characteristic_columns(study.participants, means.index)
+    kinds = columns.loc[columns["kind"] != "", "kind"]
     generator = np.random.default_rng(bootstrap.seed)
+    numbers = []
     p_values = {}
-
-    def number(name: str) -> Number:
-        answers = sheet.set_index("participant")[name].reindex(means.index).dropna()
+    for name, in_key in safe_names(kinds.index).items():
+        answers = study.participants.set_index("participant")[name].reindex(means.index).dropna()
         y = means[answers.index]
-        varies = np.ptp(rounded(y)) > 0
-        declared = {
-            "unit": "Spearman's rho",
-            "method": "Spearman's rank correlation with participants' mean ratings",
-            "key": f"characteristic_correlation_{in_keys[name]}",
-        }
-        relation_of = _correlation
-        if examined.loc[name, "kind"] == "group":
-            groups = count_of(answers.astype(str).nunique(), "group")
-            declared = {
-                "unit": "share of the variance of participants' means (omega squared)",
-                "method": f"omega squared of {groups}",
-                "key": f"characteristic_omega_squared_{in_keys[name]}",
-                "interval": f"{bootstrap.confidence:.0%} {NONCENTRAL}",
-            }
-            relation_of = _explained_by_groups
-        estimate = None
-        reason = "the ratings do not vary"
-        if varies:
-            reason = ""
-            estimate, p_values[name] = relation_of(answers, y, bootstrap, permutations, generator)
-        return Number(name, estimate, rows=answers.index, reason=reason, **declared)
+        relation = _relation_of_numbers
+        if kinds[name] == "group":
+            relation = _relation_of_groups
+        declared, p = relation(answers, y, bootstrap, generator)
+        p_values[name] = p
+        declared["key"] += f"_{in_key}"
+        varying = {"the mean rating is": y}
+        number = Number(label=name, rows=answers.index, needs=Needs(varying=varying), **declared)
+        numbers.append(number)
 
-    numbers = [number(name) for name in examined.index]
-    estimates = estimate_table({}, "characteristic", {})
-    if numbers:
-        estimates = tabulate("characteristic", numbers, bootstrap)
-    tests = _tests(p_values, examined.index)
-    return Relations(
-        estimates=estimates,
-        tests=tests,
-        left_out=left_out[["reason"]],
-        summary=_summary(tests, sheet, len(means)),
-    )
-
-
-def _tests(p_values: dict[str, float], names: pd.Index) -> pd.DataFrame:
-    """P and q values of the characteristics that were examined, and which count as related."""
-    tests = pd.DataFrame({"p": p_values}, index=names, dtype=float).assign(q=np.nan)
+    tests = pd.DataFrame({"p": p_values}, index=kinds.index, dtype=float).assign(q=np.nan)
     tested = tests["p"].notna()
     if tested.any():
         tests.loc[tested, "q"] = stats.false_discovery_control(tests.loc[tested, "p"])
     tests["related"] = rounded(tests["q"]) <= FALSE_DISCOVERY_RATE
-    return tests
-
-
-def _summary(tests: pd.DataFrame, sheet: pd.DataFrame | None, participants: int) -> pd.DataFrame:
-    """How many characteristics were examined, and how many of them are related."""
-    reason = ""
-    if sheet is None:
-        reason = NO_SHEET
-    elif tests.empty:
-        reason = NO_COLUMN
-    elif tests["p"].isna().all():
-        reason = "no characteristic can be tested"
-    counts = {"examined": len(tests), "related": int(tests["related"].sum())}
+    reason = _why_not_examined(study, kinds)
+    if not reason and not tested.any():
+        reason = "the mean ratings are the same"
     rows = {}
-    for name, count in counts.items():
+    for name, count in {"examined": len(tests), "related": tests["related"].sum()}.items():
         rows[name] = estimate_row(
             np.nan if reason else count,
-            n=participants,
+            n=len(means),
             unit="number of characteristics",
             method=f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}",
             reason=reason,
             key=f"characteristics_{name}",
         )
-    return estimate_table(rows, "characteristics")
+    return Relations(
+        estimates=tabulate("characteristic", numbers, bootstrap),
+        tests=tests,
+        left_out=columns.loc[columns["kind"] == "", ["reason"]],
+        summary=estimate_table(rows, "characteristics"),
+    )
 
 
-def _correlation(
+def _why_not_examined(study: Study, columns: pd.Series | pd.DataFrame) -> str:
+    """Why no characteristic can be examined; "" if any can."""
+    if study.participants is None:
+        return NO_SHEET
+    if columns.empty:
+        return "no column of the participants' sheet can be examined"
+    return ""
+
+
+def _relation_of_numbers(
     answers: pd.Series,
     means: pd.Series,
     bootstrap: ParticipantBootstrap,
-    permutations: int,
     generator: np.random.Generator,
-) -> tuple[Estimate, float]:
-    """Spearman's correlation of numbers with participants' means, and its p value."""
-    x = answers.to_numpy(dtype=float)
-    y = rounded(means.to_numpy())
-    n = len(x)
-    rho, p = stats.spearmanr(x, y)
-    if permutations:
-        standard_x = stats.zscore(stats.rankdata(x))
-        standard_y = stats.zscore(stats.rankdata(y))
+) -> tuple[dict, float]:
+    """Spearman's correlation of numbers with participants' means as a number is declared, and its p value."""
+    declared = {
+        "statistic": lambda: rank_correlation(bootstrap, answers, means, answers.index),
+        "unit": "Spearman's rho",
+        "method": "Spearman's rank correlation with participants' mean ratings",
+        "key": "characteristic_correlation",
+    }
+    if is_constant(means):
+        return declared, np.nan
+    standard_x = stats.zscore(stats.rankdata(answers))
+    standard_y = stats.zscore(stats.rankdata(rounded(means)))
 
-        def strength(order: np.ndarray) -> np.ndarray:
-            return np.abs(standard_y[order] @ standard_x) / n
+    def strength(order: np.ndarray) -> np.ndarray:
+        return np.abs(standard_y[order] @ standard_x) / len(answers)
 
-        p = share_as_strong(strength, abs(rho), n, permutations, generator)
-    rhos = rank_correlation(bootstrap, x, y, answers.index)
-    return bootstrap.percentile(rhos, answers.index), float(p)
+    return declared, share_as_strong(strength, len(answers), bootstrap.draws, generator)
 
 
-def _explained_by_groups(
+def _relation_of_groups(
     answers: pd.Series,
     means: pd.Series,
     bootstrap: ParticipantBootstrap,
-    permutations: int,
     generator: np.random.Generator,
-) -> tuple[Estimate, float]:
-    r"""Omega squared of groups of participants in their means, adjusted for chance, and its p value.
-
-    .. math:: \omega^2 = \frac{SS_b - (k - 1) MS_w}{SS_b + SS_w + MS_w}
-
-    Unlike eta squared, :math:`SS_b / (SS_b + SS_w)`, it is about zero on average where groups do not differ, and may be
-    negative (Hays, 1963).
-    """
+) -> tuple[dict, float]:
+    """Omega squared of groups of participants in their means as a number is declared, and its p value."""
     groups = pd.get_dummies(answers.astype(str), dtype=float).to_numpy()
-    n, count = groups.shape
+    n, k = groups.shape
     centered = means.to_numpy() - means.mean()
     by_root_of_size = groups / np.sqrt(groups.sum(axis=0))
-    total = (centered**2).sum()
 
     def share_between(order: np.ndarray) -> np.ndarray:
         squares_between = (centered[order] @ by_root_of_size) ** 2
-        return squares_between.sum(axis=-1) / total
+        return squares_between.sum(axis=-1) / (centered**2).sum()
 
-    between = float(share_between(np.arange(n)))
-    inside = 1 - between
-    freedom_between = count - 1
-    freedom_within = n - count
-    mean_square_within = inside / freedom_within
-    f = between / freedom_between / max(mean_square_within, 1e-12)
-    if permutations:
-        p = share_as_strong(share_between, between, n, permutations, generator)
-    else:
-        p = float(stats.f.sf(f, freedom_between, freedom_within))
+    def omega_squared():
+        between = float(share_between(np.arange(n)))
+        mean_square_within = (1 - between) / (n - k)
+        omega = (between - (k - 1) * mean_square_within) / (1 + mean_square_within)
+        if rounded(1 - between) <= 0:
+            return Estimate(omega, reason="no interval: the groups tell the means exactly")
+        f = between / (k - 1) / mean_square_within
+        low, high = noncentral_limits(f, k - 1, n - k, n, bootstrap.confidence)
+        return Estimate(omega, min(low, omega), high)
 
-    omega = (between - freedom_between * mean_square_within) / (1 + mean_square_within)
-    if rounded(inside) <= 0:
-        return Estimate(omega, reason="no interval: the groups tell the means exactly"), p
-    low, high = noncentral_limits(f, freedom_between, freedom_within, n, bootstrap.confidence)
-    return Estimate(omega, min(low, omega), high), p
+    declared = {
+        "statistic": omega_squared,
+        "unit": "share of the variance of participants' means (omega squared)",
+        "method": f"omega squared of {count_of(k, 'group')}",
+        "key": "characteristic_omega_squared",
+        "interval": f"{bootstrap.confidence:.0%} {NONCENTRAL}",
+    }
+    if is_constant(means):
+        return declared, np.nan
+    return declared, share_as_strong(share_between, n, bootstrap.draws, generator)
 
 
 def share_as_strong(
     strength: Callable[[np.ndarray], np.ndarray],
-    observed: float,
     n: int,
     permutations: int,
     generator: np.random.Generator,
 ) -> float:
-    """Share of permutations at least as strong as the observed one, which counts as one of them."""
+    """Share of permutations at least as strong as the observed order, which counts as one of them."""
+    observed = rounded(strength(np.arange(n)))
     as_strong = 0
     for piece in pieces(permutations, n, 2000):
         order = np.argsort(generator.random((piece.stop - piece.start, n)), axis=1)
-        as_strong += int((rounded(strength(order)) >= rounded(observed)).sum())
+        as_strong += int((rounded(strength(order)) >= observed).sum())
     return (as_strong + 1) / (permutations + 1)
 
 
 def noncentral_limits(
     f: float, freedom_between: int, freedom_within: int, n: int, confidence: float
 ) -> tuple[float, float]:
-    """Limits of the explained share, from the noncentralities whose quantiles f is."""
+    """Limits of the explained share, from the noncentralities of the F distribution whose quantiles f is."""
+
+    def share_at(level: float) -> float:
+        def excess(noncentrality: float) -> float:
+            return stats.ncf.cdf(f, freedom_between, freedom_within, noncentrality) - level
+
+        if stats.f.cdf(f, freedom_between, freedom_within) <= level:
+            return 0.0
+        high = 1.0
+        while excess(high) > 0 and high < 1e6:
+            high *= 2
+        noncentrality = high if excess(high) > 0 else optimize.brentq(excess, 0, high, xtol=1e-11)
+        return noncentrality / (noncentrality + n)
+
     tail = (1 - confidence) / 2
-    limits = []
-    for level in (1 - tail, tail):
-        noncentrality = _noncentrality(f, freedom_between, freedom_within, level)
-        limits.append(noncentrality / (noncentrality + n))
-    return limits[0], limits[1]
-
-
-def _noncentrality(f: float, freedom_between: int, freedom_within: int, level: float) -> float:
-    """Noncentrality of the F distribution of which f is a quantile, by bisection; 0 if there is none."""
-
-    def probability_below(noncentrality: float) -> float:
-        return stats.ncf.cdf(f, freedom_between, freedom_within, noncentrality)
-
-    if stats.f.cdf(f, freedom_between, freedom_within) <= level:
-        return 0.0
-    low = 0.0
-    high = 1.0
-    while probability_below(high) > level and high < 1e6:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        if probability_below(middle) > level:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@finding
-def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Return what all characteristics together explain of the variance of participants' means, and what they predict.
-
-    Both rows are shares of one base, the variance of participants' mean ratings, each participant counting the same:
-
-    - *explained, adjusted*: adjusted R squared of the means on all characteristics (numbers as they are, groups as
-      groups), an estimate of what the true coefficients would explain; its interval from the noncentral F
-      distribution, :math:`\lambda / (\lambda + n)`, its lower limit at most the estimate, which may be negative.
-      Participants are its independent units.
-    - *predicted, cross-validated*: :math:`1 - \sum (y_i - \hat y_{(i)})^2 / \sum (y_i - \bar y_{(i)})^2`, each
-      participant predicted from the others; below zero where prediction is worse than the others' mean.
-
-    n counts participants, those who answered every characteristic that at least 80% answered; there have to be at least
-    20 more of them than coefficients.
-    """
-    means = participant_means(study)
-    sheet = study.participants
-    columns = characteristic_columns(sheet, means.index)
-    often_answered = columns["answers"] >= 0.8 * len(means)
-    columns = columns[(columns["kind"] != "") & often_answered]
-
-    answered = means
-    design = np.empty((0, 0))
-    reason = ""
-    if sheet is None:
-        reason = NO_SHEET
-    elif means.empty:
-        reason = "no conversation has a ground truth"
-    elif columns.empty:
-        reason = NO_COLUMN
-    else:
-        design, answered = characteristics_design(sheet, columns, means)
-        reason = _why_not_explained(design, answered)
-
-    keys = {
-        "explained, adjusted": "characteristics_explained",
-        "predicted, cross-validated": "characteristics_explained_cross_validated",
-    }
-    common = {"n": len(answered), "unit": "share of the variance of participants' means"}
-    method = count_of(len(columns), "characteristic")
-    if reason:
-        without_number = estimate_row(**common, method=method, reason=reason)
-        return estimate_table(dict.fromkeys(keys, without_number), "share", keys)
-
-    method = f"{method}, {count_of(design.shape[1] - 1, 'coefficient')}"
-    y = answered.to_numpy()
-    explained = _adjusted_r2(design, y, bootstrap.confidence)
-    rows = {
-        "explained, adjusted": estimate_row(
-            explained.estimate,
-            explained.low,
-            explained.high,
-            **common,
-            method=f"adjusted R squared, {method}; {bootstrap.confidence:.0%} {NONCENTRAL}",
-        ),
-        "predicted, cross-validated": estimate_row(
-            _predicted_r2(design, y),
-            **common,
-            method=f"leave one participant out, {method}",
-        ),
-    }
-    return estimate_table(rows, "share", keys)
-
-
-def _why_not_explained(design: np.ndarray, means: pd.Series) -> str:
-    """Why the characteristics can't explain participants' means; "" if they can."""
-    if len(means) - design.shape[1] < 20:
-        coefficients = count_of(design.shape[1], "coefficient")
-        participants = count_of(len(means), "participant")
-        return f"{participants} answered all, too few for {coefficients}"
-    if rounded(np.ptp(means)) == 0:
-        return "the ratings do not vary"
-    return ""
-
-
-def _adjusted_r2(design: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
-    """Adjusted R squared, with the interval from the noncentral F distribution."""
-    n, coefficients = design.shape
-    basis = np.linalg.qr(design)[0]
-    residuals = y - basis @ (basis.T @ y)
-    residual_squares = (residuals**2).sum()
-    total_squares = ((y - y.mean()) ** 2).sum()
-    residual_variance = residual_squares / (n - coefficients)
-    adjusted = 1 - residual_variance / (total_squares / (n - 1))
-    explained_variance = (total_squares - residual_squares) / (coefficients - 1)
-    f = explained_variance / residual_variance
-    low, high = noncentral_limits(f, coefficients - 1, n - coefficients, n, confidence)
-    return Estimate(adjusted, min(low, adjusted), high)
-
-
-def _predicted_r2(design: np.ndarray, y: np.ndarray) -> float:
-    """R squared of each participant's mean as predicted from all other participants."""
-    n = len(y)
-    basis = np.linalg.qr(design)[0]
-    residuals = y - basis @ (basis.T @ y)
-    leverage = np.minimum((basis**2).sum(axis=1), 1)
-    # A participant who is the only one of a group can't be predicted.
-    predictable = leverage <= 1 - 1e-9
-    errors = residuals[predictable] / (1 - leverage[predictable])
-    from_mean_of_others = (y - y.mean())[predictable] * n / (n - 1)
-    return 1 - (errors**2).sum() / (from_mean_of_others**2).sum()
-
-
-def characteristics_design(
-    sheet: pd.DataFrame, columns: pd.DataFrame, means: pd.Series
-) -> tuple[np.ndarray, pd.Series]:
-    """Ones, numbers by their standard deviation, groups but one; columns that add nothing are left out."""
-    answers = sheet.set_index("participant")[list(columns.index)].reindex(means.index).dropna()
-    parts = [np.ones((len(answers), 1))]
-    for name, kind in columns["kind"].items():
-        values = answers[name]
-        if kind == "group":
-            indicators = pd.get_dummies(values.astype(str), drop_first=True, dtype=float)
-            parts.append(indicators.to_numpy())
-        elif len(values) and np.ptp(values) > 0:
-            standardized = (values - values.mean()) / values.std()
-            parts.append(standardized.to_numpy(float)[:, None])
-    design = np.concatenate(parts, axis=1)
-    independent = []
-    for column in range(design.shape[1]):
-        with_column = [*independent, column]
-        if np.linalg.matrix_rank(design[:, with_column]) > len(independent):
-            independent = with_column
-    return design[:, independent], means[answers.index]
+    return share_at(1 - tail), share_at(tail)

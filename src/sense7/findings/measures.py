@@ -1,20 +1,24 @@
-"""What several findings use of a study: ratings of turns and conversations, and which turns are poor."""
+"""What several findings use of a study: ratings, poor turns, first turns, replies, and answers by their words."""
 
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import need
 from sense7.findings.ground_truth import ground_truth, labels
+from sense7.statistics.order import in_order_of_appearance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 __all__ = [
     "OUTCOMES",
     "POOR",
+    "answers_to",
     "conversation_ratings",
+    "first_poor_turns",
+    "is_first_turn",
     "is_poor",
     "nested_turn_ratings",
     "post_task_ratings",
+    "replies",
     "turn_ratings",
 ]
 
@@ -83,12 +87,80 @@ def is_poor(values) -> np.ndarray:
     return pd.Series(poor, index=values.index) if isinstance(values, pd.Series) else poor
 
 
-def need_prompt(study: Study, prompted: np.ndarray) -> None:
-    """Refuse to compare rows with the empathy prompt and rows without it unless there are both."""
-    is_identified = study.prompted_condition is not None
-    need(is_identified, "it is not known which condition has the empathy prompt")
-    is_compared = prompted.any() and not prompted.all()
-    need(is_compared, "there is no condition to compare the empathy prompt with")
+def is_first_turn(turns: pd.DataFrame) -> pd.Series:
+    """Return whether each turn is the first of its conversation.
+
+    Examples
+    --------
+    >>> is_first_turn(pd.DataFrame({"turn": [1, 2]})).tolist()
+    [True, False]
+    """
+    return turns["turn"] == 1
+
+
+def first_poor_turns(levels: pd.DataFrame) -> pd.Series:
+    """Return the number of the first poor turn of each conversation that has one, from `turn_levels`.
+
+    Examples
+    --------
+    >>> first_poor_turns(pd.DataFrame({"conversation": ["a"] * 3, "turn": [1, 2, 3], "level": [4.0, 2.0, 1.0]}))["a"]
+    np.int64(2)
+    """
+    poor = levels[is_poor(levels["level"])]
+    return poor.groupby("conversation")["turn"].min()
+
+
+def replies(study: Study) -> pd.DataFrame:
+    """Return the turns whose text and whose user's message before them are not empty: columns user and assistant."""
+    messages = study.messages[["conversation", "position", "role", "content"]]
+    messages = in_order_of_appearance(messages, "conversation", "position")
+    user = messages["content"].where(messages["role"] == "user")
+    # An empty text must not let through the message before it.
+    last_of_user = user.where(user.notna(), "").where(messages["role"] == "user")
+    messages = messages.assign(user=last_of_user.groupby(messages["conversation"]).ffill())
+    texts = messages.rename(columns={"content": "assistant"})
+    texts = texts[["conversation", "position", "user", "assistant"]]
+    turns = study.turns.merge(texts, on=["conversation", "position"], how="left")
+    is_written = turns[["user", "assistant"]].astype(object).fillna("").map(str.strip) != ""
+    return turns[is_written.all(axis=1)].reset_index(drop=True)
+
+
+def prompt_unknown(study: Study) -> str:
+    """Return why it is not known which condition has the empathy prompt; "" if it is known."""
+    if study.prompted_condition is not None:
+        return ""
+    return f"which condition is prompted is not known: {study.prompted_reason}"
+
+
+ANSWERS = {
+    "the overall rating": ("turns", ["overall"]),
+    "a rating of a dimension": ("turns", list(DIMENSION_NAMES)),
+    "post-task empathy": ("conversations", OUTCOMES["empathy"]),
+    "post-task experience": ("conversations", OUTCOMES["experience"]),
+    "desired empathy": ("conversations", ["desired_empathy"]),
+    "importance": ("conversations", ["importance"]),
+    "topic": ("conversations", ["topic"]),
+    "condition": ("conversations", ["condition"]),
+    "a comment": ("messages", ["comment"]),
+    **{name: ("turns", [name]) for name in DIMENSION_NAMES},
+}
+"""Words for answers -> frame of a study and its columns."""
+
+
+def answers_to(study: Study, *words: str) -> dict[str, pd.DataFrame]:
+    """Return answers by their words (``ANSWERS``), as `sense7.findings.core.Needs` takes them.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> list(answers_to(s7.load("synthetic"), "Relational", "post-task empathy"))
+    ['Relational', 'post-task empathy']
+    """
+    answers = {}
+    for name in words:
+        frame, columns = ANSWERS[name]
+        answers[name] = getattr(study, frame)[columns]
+    return answers
 
 
 def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:

@@ -4,21 +4,26 @@
 of them are computed side by side, and a published value is compared with all of them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 
 from sense7.findings.core import (
+    Needs,
     Number,
     finding,
     frame_of,
+    is_constant,
     rank_correlation,
     resampled,
     tabulate,
     value_row,
+    within_correlation,
 )
-from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
+from sense7.findings.measures import OUTCOMES, answers_to, is_poor, turn_rating
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.statistics.effect_size import group_moments, pooled_difference, standardized
@@ -28,7 +33,6 @@ from sense7.statistics.least_squares import (
     cross_products,
     least_squares,
     within,
-    within_correlation,
 )
 from sense7.statistics.mixed import fit_nested, nested_sums
 from sense7.statistics.order import rounded
@@ -67,6 +71,9 @@ class Definition:
     keys: dict[str, str]
     outcome: str = ""
 
+
+ANSWERS_OF = {"overall": "the overall rating", "dimensions": "a rating of a dimension"}
+"""Rating of a turn -> words of the answers that it needs."""
 
 ALL_TURNS = "overall rating of all turns"
 OTHER_TURNS = "overall rating of turns not poor"
@@ -126,10 +133,10 @@ EXPERIENCE = {
 """Ratings of the experience -> keys of their rank correlations."""
 
 
-def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFrame:
+def poor_turn_conversations(study: Study, outcome: str = "") -> pd.DataFrame:
     """Return participant, number of poor and of rated turns, and outcome of each conversation that has the last two.
 
-    ``outcome`` is ``empathy`` or ``experience``, rated after the conversation, or one of ``TURN_OUTCOMES``.
+    ``outcome`` is one of ``TURN_OUTCOMES``, or "" for empathy as rated after the conversation.
 
     R: the counts of conversations with and without a poor turn, tests/reference/reference.R.
     """
@@ -141,7 +148,7 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
     elif outcome == OTHER_TURNS:
         outcomes = overall.where(~is_poor(overall)).groupby(turns_of_conversation).mean()
     else:
-        outcomes = conversations[OUTCOMES[outcome]].mean(axis=1)
+        outcomes = conversations[OUTCOMES["empathy"]].mean(axis=1)
     frame = pd.DataFrame(
         {
             "participant": conversations["participant"],
@@ -153,51 +160,25 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
     return frame[(frame["rated"] > 0) & frame["outcome"].notna()]
 
 
-def _conversations_by_outcome(study: Study, outcome: str) -> dict[str, pd.DataFrame]:
-    """Outcome -> its conversations: the one that is given, and those that definitions have of their own."""
-    outcomes = {outcome}
-    if outcome == "empathy":
-        outcomes.update(definition.outcome or outcome for definition in DEFINITIONS.values())
-    return {name: poor_turn_conversations(study, name) for name in outcomes}
-
-
-def _compared(conversations: pd.DataFrame, poor_turns: str) -> pd.DataFrame:
+def compared_conversations(study: Study, definition: Definition) -> pd.DataFrame:
     """Conversations of a definition (any poor turn, or exactly one), ``poor`` being whether they have such turns."""
-    poor_turn_counts = conversations["poor"]
-    compared = conversations.assign(poor=poor_turn_counts > 0)
-    if poor_turns == "exactly one":
-        return compared[poor_turn_counts <= 1]
+    conversations = poor_turn_conversations(study, definition.outcome)
+    compared = conversations.assign(poor=conversations["poor"] > 0)
+    if definition.poor_turns == "exactly one":
+        return compared[conversations["poor"] <= 1]
     return compared
 
 
-def _why_not_compared(study: Study, conversations: pd.DataFrame, outcome: str) -> str:
-    """Why there is nothing to compare; "" if there is."""
-    if not study.turns["overall"].notna().any():
-        return "the overall rating was never given in this data set, so no turn can be called poor"
-    if outcome in TURN_OUTCOMES:
-        if not (conversations["rated"] > 1).any():
-            return (
-                "no conversation has two turns with an overall rating: "
-                "a poor turn would be compared with itself"
-            )
-    else:
-        reason = _why_no_outcome(study, outcome)
-        if reason:
-            return reason
-    counts = conversations["poor"].value_counts().reindex([False, True], fill_value=0)
-    if counts.min() < FEWEST:
-        with_poor = f"{count_of(counts[True], 'conversation')} with such a turn"
-        return f"{with_poor} and {counts[False]} without a poor one: too few"
-    return ""
-
-
-def _why_no_outcome(study: Study, outcome: str) -> str:
-    """Why no rating after the conversation can be the outcome of its turns; "" if one can."""
-    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
-        return f"post-task {outcome} was never rated in this data set"
-    if outcome == "empathy":
-        return why_no_judgment_of_the_whole(study)
-    return ""
+def needs_of_outcome(study: Study, outcome: str = "") -> dict:
+    """What a comparison of conversations without and with a poor turn needs, for a `Number`."""
+    answers = answers_to(study, "the overall rating")
+    reason = ""
+    if not outcome:
+        answers |= answers_to(study, "post-task empathy")
+        reason = why_no_judgment_of_the_whole(study)
+    elif study.turns.dropna(subset=["overall"])["conversation"].is_unique:
+        reason = "no conversation has two turns with an overall rating: a poor turn would be compared with itself"
+    return {"needs": Needs(answers=answers, in_each_group=FEWEST), "reason": reason}
 
 
 def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -206,9 +187,7 @@ def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
 
 
 @finding
-def poor_turn_measures(
-    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
-) -> dict[str, pd.DataFrame]:
+def poor_turn_measures(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     r"""Return the effect of a poor turn by every definition: as Cohen's d and in points.
 
     - *Between conversations*: :func:`~sense7.statistics.effect_size.cohens_d` of conversations without and with poor
@@ -220,11 +199,7 @@ def poor_turn_measures(
     - *Overall rating*: between conversations, with the mean of the item EmpathyOverall as the outcome: over all turns,
       the poor ones included, so that the difference is large by construction; or over the turns that are not poor.
 
-    Parameters
-    ----------
-    outcome : {"empathy", "experience"}
-        Mean of the post-task ratings given: the seven of empathy, or the four of the experience, for which there are
-        no definitions by the overall rating.
+    The outcome of the others is the mean of the seven post-task ratings of empathy given.
 
     Returns
     -------
@@ -237,94 +212,66 @@ def poor_turn_measures(
     R: effectsize::cohens_d(pooled_sd=TRUE), lme4::lmer(overall ~ poor + (1 | participant)),
     tests/reference/reference.R; equal to 1e-7, the mixed model to 2e-4.
     """
-    conversations_by_outcome = _conversations_by_outcome(study, outcome)
-    effects = {}
+    numbers = {measure: [] for measure in MEASURES}
     for name, definition in DEFINITIONS.items():
-        if definition.outcome and outcome != "empathy":
-            continue
-        outcome_of_definition = definition.outcome or outcome
-        conversations = conversations_by_outcome[outcome_of_definition]
-        compared = _compared(conversations, definition.poor_turns)
-        effects[name] = _effect(study, bootstrap, compared, name, outcome_of_definition)
-
-    def number(name: str, measure: str) -> Number:
-        effect = effects[name]
-
-        def estimate():
-            return effect.by_measure[:, list(MEASURES).index(measure)]
-
-        return Number(
-            label=name,
-            statistic=estimate,
-            unit=MEASURES[measure],
-            method=effect.method,
-            rows=effect.participants,
-            key=DEFINITIONS[name].keys.get(measure, "") if outcome == "empathy" else "",
-            undefined="the outcome does not vary",
-            reason=effect.reason,
-            groups=effect.poor,
-            contrast="" if effect.poor is None else UNIT,
-        )
-
-    tables = {}
-    for measure in MEASURES:
-        numbers = [number(name, measure) for name in effects]
-        tables[measure] = tabulate("definition", numbers, bootstrap)
-    return tables
+        conversations = compared_conversations(study, definition)
+        declared = {
+            "label": name,
+            "method": f"{name}; n counts conversations",
+            "rows": conversations,
+            "groups": conversations["poor"],
+            "undefined": "the outcome does not vary",
+            **needs_of_outcome(study, definition.outcome),
+        }
+        if definition.comparison == "between":
+            declared["contrast"] = UNIT
+        if definition.comparison == "within":
+            means = _means_of_both_kinds(conversations)
+            declared["method"] = f"{name}; n counts participants"
+            declared["rows"] = means.index
+            declared["counted"] = "participant"
+            declared["groups"] = np.repeat([False, True], len(means))
+        effect = cache(partial(EFFECTS[definition.comparison], bootstrap, conversations))
+        for column, (measure, unit) in enumerate(MEASURES.items()):
+            key = definition.keys.get(measure, "")
+            number = Number(
+                statistic=partial(_column, effect, column), unit=unit, key=key, **declared
+            )
+            numbers[measure].append(number)
+    return {
+        measure: tabulate("definition", of_measure, bootstrap)
+        for measure, of_measure in numbers.items()
+    }
 
 
-@dataclass(frozen=True, eq=False)
-class _Effect:
-    """The effect by one definition, or why there is none; ``participants`` has one entry per unit of n.
-
-    ``by_measure`` (1 + draws, measures) has a column for each of ``MEASURES``, then the standard deviation, in all rows
-    and in every resample.
-    """
-
-    participants: pd.Series | pd.Index
-    method: str
-    by_measure: np.ndarray | None = None
-    reason: str = ""
-    # Whether each conversation has a poor turn; only where conversations are compared between participants.
-    poor: pd.Series | None = None
+def _between(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
+    """Effect between conversations, by measure, in all rows and in every resample."""
+    moments = group_moments(conversations["outcome"], conversations["poor"])
+    return resampled(bootstrap, pooled_difference, moments, conversations["participant"])
 
 
-def _effect(
-    study: Study,
-    bootstrap: ParticipantBootstrap,
-    conversations: pd.DataFrame,
-    name: str,
-    outcome: str,
-) -> _Effect:
-    """The effect in the conversations of a definition."""
-    participants = conversations["participant"]
-    reason = _why_not_compared(study, conversations, outcome)
-    if reason:
-        return _Effect(participants, name, reason=reason)
-    comparison = DEFINITIONS[name].comparison
-    poor = conversations["poor"]
-    method = f"{name}; n counts conversations"
-    if comparison == "between":
-        moments = group_moments(conversations["outcome"], poor)
-        values = resampled(bootstrap, pooled_difference, moments, participants)
-        return _Effect(participants, method, values, poor=poor)
-    if comparison == "mixed":
-        design = np.column_stack([~poor, poor]).astype(float)
-        sums = nested_sums(conversations["outcome"], design, participants)
-        fits = fit_nested(sums, bootstrap.times_taken(sums.participants))
-        without_minus_with = fits.coefficients[:, 0] - fits.coefficients[:, 1]
-        variance = fits.variances.sum(axis=1)
-        with np.errstate(invalid="ignore"):
-            values = standardized(without_minus_with, variance, rounded(variance) > 0)
-        return _Effect(participants, method, values)
+def _within(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
+    """Effect within participants who have both kinds of conversations, by measure."""
     means = _means_of_both_kinds(conversations)
-    if len(means) < FEWEST:
-        few = count_of(len(means), "participant")
-        return _Effect(means.index, name, reason=f"only {few} with conversations of both kinds")
     y = means.to_numpy()
     terms = np.stack([np.ones_like(y), y, y**2], axis=-1)
-    values = resampled(bootstrap, _paired_difference, terms, means.index)
-    return _Effect(means.index, f"{name}; n counts participants", values)
+    return resampled(bootstrap, _paired_difference, terms, means.index)
+
+
+def _mixed(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
+    """Effect in the mixed model, by measure; fitted in every resample."""
+    poor = conversations["poor"]
+    design = np.column_stack([~poor, poor]).astype(float)
+    sums = nested_sums(conversations["outcome"], design, conversations["participant"])
+    fits = fit_nested(sums, bootstrap.times_taken(sums.participants))
+    without_minus_with = fits.coefficients[:, 0] - fits.coefficients[:, 1]
+    variance = fits.variances.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return standardized(without_minus_with, variance, rounded(variance) > 0)
+
+
+EFFECTS = {"between": _between, "within": _within, "mixed": _mixed}
+"""Comparison of a definition -> its effect, with a column for each of ``MEASURES``."""
 
 
 def _means_of_both_kinds(conversations: pd.DataFrame) -> pd.DataFrame:
@@ -332,6 +279,7 @@ def _means_of_both_kinds(conversations: pd.DataFrame) -> pd.DataFrame:
     means = conversations.pivot_table(
         index="participant", columns="poor", values="outcome", aggfunc="mean"
     )
+    means = means.reindex(columns=[False, True])
     return means.reindex(conversations["participant"].unique()).dropna()
 
 
@@ -351,11 +299,9 @@ def poor_turn_grid(
     Within participants, conversations are those of participants who have both kinds. There is a note where something
     is missing.
     """
-    conversations_by_outcome = _conversations_by_outcome(study, "empathy")
     rows = {}
     for name, definition in DEFINITIONS.items():
-        conversations = conversations_by_outcome[definition.outcome or "empathy"]
-        compared = _compared(conversations, definition.poor_turns)
+        compared = compared_conversations(study, definition)
         if definition.comparison == "within":
             kinds_met = compared.groupby("participant")["poor"].transform("nunique")
             compared = compared[kinds_met == 2]
@@ -367,25 +313,18 @@ def poor_turn_grid(
             interval = f"{d['low']:z.3f} to {d['high']:z.3f}"
             holds_published = "yes" if _holds(d, published) else "no"
         rows[name] = {
-            UNIT: _shown(d["estimate"], ".3f"),
+            UNIT: f"{d['estimate']:z.3f}",
             "interval": interval,
-            "points": _shown(points["estimate"], ".2f"),
+            "points": f"{points['estimate']:z.2f}",
             "with": int(compared["poor"].sum()),
             "without": int((~compared["poor"]).sum()),
             "holds it": holds_published,
             "note": d["reason"],
         }
-    grid = frame_of(rows, "definition")
+    grid = frame_of(rows, "definition").replace("nan", "not available")
     if not grid["note"].any():
         grid = grid.drop(columns="note")
     return grid
-
-
-def _shown(estimate: float, places: str) -> str:
-    """An estimate as text."""
-    if not np.isfinite(estimate):
-        return "not available"
-    return format(estimate, f"z{places}")
 
 
 def _holds(effects, published: float):
@@ -483,18 +422,10 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
         conversations: those with a rated turn that is not poor, and a post-task rating.
     """
     conversations = poor_turn_conversations(study)
-    overall = study.turns["overall"].astype(float)
-    not_poor = overall.where(~is_poor(study.turns["overall"]))
-    mean_of_others = not_poor.groupby(study.turns["conversation"]).mean()
-    mean_of_others = mean_of_others.reindex(conversations.index)
-    has_poor = conversations["poor"] > 0
-    frame = conversations.assign(poor=has_poor, others=mean_of_others)
-    frame = frame[mean_of_others.notna()]
-
-    frame["intercept"] = 1.0
+    mean_of_others = poor_turn_conversations(study, OTHER_TURNS)["outcome"]
+    frame = conversations.join(mean_of_others.rename("others"), how="inner")
+    frame = frame.assign(poor=frame["poor"] > 0, intercept=1.0)
     of_turns = "the number of turns and the mean of the other turns"
-
-    reason = _why_not_compared(study, frame, "empathy")
 
     def step(
         label: str,
@@ -522,9 +453,9 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
             key=f"poor_turn_ladder_{key}",
             undefined="conversations with a poor turn differ from the others "
             "in what is adjusted for",
-            reason=reason,
             groups=frame["poor"],
             contrast="difference of means",
+            **needs_of_outcome(study),
         )
 
     numbers = [
@@ -609,67 +540,53 @@ def cross_validated_r2(
     """
     frame = turn_summaries(study, rating)
     participants = pd.Index(frame["participant"].unique())
-    number_of_folds = min(FOLDS, len(participants))
-    reason = _why_not_predicted(study, frame, rating)
-    method = "least squares, folds of participants"
-    shares = np.full((1, len(PREDICTED)), np.nan)
-    if not reason:
-        method = f"least squares, {count_of(number_of_folds, 'fold')} of participants"
+    folds = min(FOLDS, len(participants))
+
+    @cache
+    def shares():
         generator = np.random.default_rng(bootstrap.seed)
-        fold_of_participant = generator.permutation(np.arange(len(participants)) % number_of_folds)
+        fold_of_participant = generator.permutation(np.arange(len(participants)) % folds)
         fold = fold_of_participant[participants.get_indexer(frame["participant"])]
         z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
-        products = np.zeros((len(z), number_of_folds, z.shape[1], z.shape[1]))
+        products = np.zeros((len(z), folds, z.shape[1], z.shape[1]))
         products[np.arange(len(z)), fold] = cross_products(z)
-        shares = resampled(bootstrap, _predicted_shares, products, frame["participant"])
+        return resampled(bootstrap, _predicted_shares, products, frame["participant"])
 
-    def number(model: int, label: str, key: str) -> Number:
-        return Number(
-            label=label,
-            statistic=shares[:, model],
-            unit="share of the variance",
-            method=method,
-            rows=frame,
-            key=key,
-            undefined="" if reason else _why_not_distinguished(frame),
-            reason=reason,
-        )
-
+    answers = answers_to(study, ANSWERS_OF[rating], "post-task empathy")
+    needs = Needs(
+        answers=answers,
+        rows=2 * len(PREDICTORS),
+        participants=FEWEST_PARTICIPANTS,
+        varying={"post-task empathy is": frame["outcome"]},
+    )
     numbers = []
-    for model, (label, key) in enumerate(PREDICTED.items()):
-        numbers.append(number(model, label, key))
+    for column, (label, key) in enumerate(PREDICTED.items()):
+        number = Number(
+            label=label,
+            statistic=partial(_column, shares, column),
+            unit="share of the variance",
+            method=f"least squares, {count_of(folds, 'fold')} of participants",
+            rows=frame,
+            needs=needs,
+            key=key,
+            undefined=_why_not_distinguished(frame),
+            reason=why_no_judgment_of_the_whole(study),
+        )
+        numbers.append(number)
     return tabulate("model", numbers, bootstrap)
 
 
-def _why_not_predicted(study: Study, frame: pd.DataFrame, rating: str) -> str:
-    """Why no model can predict new participants; "" if one can."""
-    if not turn_rating(study.turns, rating).notna().any():
-        words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
-        return f"{words[rating]} of a turn was never given in this data set"
-    no_outcome = _why_no_outcome(study, "empathy")
-    if no_outcome:
-        return no_outcome
-    participants = frame["participant"].nunique()
-    if participants < FEWEST_PARTICIPANTS or len(frame) < 2 * len(PREDICTORS):
-        conversations = count_of(len(frame), "conversation")
-        return f"only {conversations} of {count_of(participants, 'participant')} with both"
-    if np.ptp(rounded(frame["outcome"])) == 0:
-        return "post-task empathy does not vary"
-    return ""
+def _column(table: Callable[[], np.ndarray], column: int) -> np.ndarray:
+    """One column of a table that is computed when the first of its columns is asked for."""
+    return table()[:, column]
 
 
 def _why_not_distinguished(frame: pd.DataFrame) -> str:
     """Why a model has no coefficients, if it has none."""
-    constant = [name for name in PREDICTORS if np.ptp(rounded(frame[name])) == 0]
+    constant = [name for name in PREDICTORS if is_constant(frame[name])]
     if constant:
-        names = " and the ".join(constant)
-        verb = "is" if len(constant) == 1 else "are"
-        return f"the {names} of the turns' ratings {verb} the same in every conversation"
-    correlations = np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)
-    smallest_eigenvalue = np.linalg.eigvalsh(correlations)[0]
-    if smallest_eigenvalue < 1e-8:
-        return "mean, trough, peak and end of the turns can't be distinguished in this data set"
-    return "some fold leaves nothing to learn from"
+        return f"the same in every conversation: {', '.join(constant)} of the turns' ratings"
+    return "mean, trough, peak and end of the turns can't be distinguished in some fold"
 
 
 def _predicted_shares(sums: np.ndarray) -> np.ndarray:
@@ -711,61 +628,47 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         n counts conversations with both. The last row is Pearson's correlation of a participant's conversations minus
         that participant's mean: a habit of rating high has no part in it.
     """
-    rows = {}
-    for label in EXPERIENCE:
-        names = OUTCOMES["experience"]
-        if label != "all four together":
-            names = [label.replace(" ", "_")]
-        rows[label] = _empathy_with(study, bootstrap, names, within_participants=False)
+    conversations = study.conversations
     inside = "all four together, within participants"
-    rows[inside] = _empathy_with(study, bootstrap, OUTCOMES["experience"], within_participants=True)
-    keys = {**EXPERIENCE, inside: "empathy_satisfaction_within"}
-    return estimate_table(rows, "experience", keys)
-
-
-def _empathy_with(
-    study: Study, bootstrap: ParticipantBootstrap, names: list[str], *, within_participants: bool
-) -> dict:
-    """The correlation of mean post-task empathy with the mean of some ratings of the experience, as a row."""
-    empathy = study.conversations[OUTCOMES["empathy"]].mean(axis=1)
-    experience = study.conversations[names].mean(axis=1)
-    rated = pd.DataFrame(
-        {
-            "participant": study.conversations["participant"],
-            "empathy": empathy,
-            "experience": experience,
-        }
-    )
-    rated = rated[empathy.notna() & experience.notna()]
-
-    outcome = "the experience"
-    method = "Spearman correlation of mean post-task empathy with the mean of the experience"
-    if len(names) == 1:
-        outcome = names[0].replace("_", " ")
-        method = f"Spearman correlation of mean post-task empathy with {outcome}"
-    if within_participants:
-        method = "Pearson correlation within participants"
-
-    reason = ""
-    if not empathy.notna().any():
-        reason = "post-task empathy was never rated in this data set"
-    elif not experience.notna().any():
-        reason = f"{outcome} was never rated in this data set"
-    elif rated.empty:
-        reason = "no conversation has both"
-    if reason:
-        return estimate_row(n=len(rated), unit="correlation", method=method, reason=reason)
-
-    participants = rated["participant"]
-    if within_participants:
-        values = rated[["empathy", "experience"]].to_numpy()
-        return within_correlation(values, participants, participants, bootstrap, method)
-    number = Number(
-        label=method,
-        statistic=rank_correlation(bootstrap, rated["empathy"], rated["experience"], participants),
-        unit="correlation",
-        method=method,
-        rows=participants,
-        undefined="one of the two does not vary",
-    )
-    return number.row(bootstrap)
+    numbers = []
+    for label, key in {**EXPERIENCE, inside: "empathy_satisfaction_within"}.items():
+        names = OUTCOMES["experience"]
+        answer = "post-task experience"
+        if not label.startswith("all four together"):
+            names = [label.replace(" ", "_")]
+            answer = label
+        rated = pd.DataFrame(
+            {
+                "participant": conversations["participant"],
+                "empathy": conversations[OUTCOMES["empathy"]].mean(axis=1),
+                "experience": conversations[names].mean(axis=1),
+            }
+        ).dropna()
+        correlation = rank_correlation
+        method = "Spearman correlation of mean post-task empathy with the mean of the experience"
+        if len(names) == 1:
+            method = f"Spearman correlation of mean post-task empathy with {label}"
+        if label == inside:
+            rated = rated[rated["participant"].duplicated(keep=False)]
+            correlation = within_correlation
+            method = "Pearson correlation within participants"
+        answers = answers_to(study, "post-task empathy")
+        answers[answer] = conversations[names]
+        number = Number(
+            label=label,
+            statistic=partial(
+                correlation,
+                bootstrap,
+                rated["empathy"],
+                rated["experience"],
+                rated["participant"],
+            ),
+            unit="correlation",
+            method=method,
+            rows=rated["participant"],
+            needs=Needs(answers=answers),
+            key=key,
+            undefined="one of the two does not vary",
+        )
+        numbers.append(number)
+    return tabulate("experience", numbers, bootstrap)

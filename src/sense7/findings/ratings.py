@@ -6,8 +6,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import Number, finding, mean_number, mean_of_rows, need, share, tabulate
+from sense7.findings.core import Needs, Number, finding, mean_number, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
+from sense7.findings.measures import answers_to, is_first_turn
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import under_keys
 from sense7.study import ABSENT, NOT_RATED, RATED, UNSAID, Study
@@ -37,16 +38,7 @@ _PUBLISHED = {
 
 _NO_LEVEL = (NOT_RATED, ABSENT, *UNSAID)
 NEVER_ASKED = "never asked in this data set"
-NEVER_RATED = "asked, and never rated in this data set"
 UNDEFINED = "no answer can be read"
-
-
-def _was_rated(study: Study, name: str) -> list[tuple[bool, str]]:
-    """What a number of a rating needs: that it was asked, and that somebody gave it."""
-    return [
-        (name in study.asked, NEVER_ASKED),
-        (study.turns[name].notna().any(), NEVER_RATED),
-    ]
 
 
 @finding
@@ -96,29 +88,22 @@ def _share_rated(
     key: str,
 ) -> Number:
     """The share of turns in which a rating has a level, of those whose answer can be read."""
-    is_asked = name in study.asked
-    readable = _readable(turns, name, is_asked)
-
-    def rated_share():
-        need(is_asked, NEVER_ASKED)
-        is_rated = readable[f"{name}_state"] == RATED
-        return mean_of_rows(bootstrap, is_rated, readable["participant"])
-
-    return Number(
+    readable = _readable(turns, name)
+    return mean_number(
+        bootstrap,
+        readable[f"{name}_state"] == RATED,
+        readable,
         label=name,
-        statistic=rated_share,
         unit="share of turns",
         method=f"rated turns by {among}",
-        rows=readable,
+        counted="turn",
         key=key,
-        undefined=UNDEFINED,
+        reason="" if name in study.asked else NEVER_ASKED,
     )
 
 
-def _readable(turns: pd.DataFrame, name: str, is_there: bool) -> pd.DataFrame:
-    """Turns whose answer to a rating can be read; none if there is no such rating."""
-    if not is_there:
-        return turns[:0]
+def _readable(turns: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Turns whose answer to a rating can be read."""
     return turns[~turns[f"{name}_state"].isin(UNSAID)]
 
 
@@ -132,40 +117,33 @@ def applicability_of_first_turn(study: Study, bootstrap: ParticipantBootstrap) -
         Rows first turn, later turns, later minus first: estimate, low, high, n (turns shown for
         rating), unit, method, reason.
     """
-    is_asked = CLAIMED_DIMENSION in study.asked
-    turns = study.turns_put_to_rating
-    readable = _readable(turns, CLAIMED_DIMENSION, is_asked)
+    readable = _readable(study.turns_put_to_rating, CLAIMED_DIMENSION)
     is_rated = readable[f"{CLAIMED_DIMENSION}_state"] == RATED
-    is_first = readable["turn"] == 1
+    is_first = is_first_turn(readable)
 
     def share_among(chosen: pd.Series) -> np.ndarray:
-        need(is_asked, NEVER_ASKED)
         return share(bootstrap, is_rated & chosen, chosen, readable["participant"])
 
     def later_minus_first():
         return share_among(~is_first) - share_among(is_first)
 
-    def number(
-        label: str, statistic: Callable[[], np.ndarray], rows: pd.DataFrame, absent: str
-    ) -> Number:
+    def number(label: str, statistic: Callable[[], np.ndarray], rows: pd.DataFrame) -> Number:
         return Number(
             label=label,
             statistic=statistic,
             unit="share of turns",
             method="rated turns by turns shown for rating",
             rows=rows,
+            counted="turn",
             key=f"relational_applicability_{label.replace(' ', '_')}",
-            undefined=f"{absent} shown for rating",
+            reason="" if CLAIMED_DIMENSION in study.asked else NEVER_ASKED,
+            undefined="no first turn, or no later one, was shown for rating",
         )
 
-    first = partial(share_among, is_first)
-    later = partial(share_among, ~is_first)
     numbers = [
-        number("first turn", first, readable[is_first], "no first turn was"),
-        number("later turns", later, readable[~is_first], "no later turn was"),
-        number(
-            "later minus first", later_minus_first, readable, "no first turn, or no later one, was"
-        ),
+        number("first turn", partial(share_among, is_first), readable[is_first]),
+        number("later turns", partial(share_among, ~is_first), readable[~is_first]),
+        number("later minus first", later_minus_first, readable),
     ]
     return tabulate("turns", numbers, bootstrap)
 
@@ -191,9 +169,7 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
 @finding
 def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor on Relational Continuity among all turns shown for rating: one row."""
-    turns = study.turns_put_to_rating
-    ever_rated = study.turns[CLAIMED_DIMENSION].notna().any()
-    readable = _readable(turns, CLAIMED_DIMENSION, ever_rated)
+    readable = _readable(study.turns_put_to_rating, CLAIMED_DIMENSION)
     key = "relational_very_poor_of_all"
     number = _share_very_poor(
         study, bootstrap, readable, "turns shown for rating", CLAIMED_DIMENSION, key
@@ -214,12 +190,12 @@ def _share_very_poor(
         bootstrap,
         labels(turns[name]) == 1,
         turns,
-        _was_rated(study, name),
         label=name,
         unit=f"share of {among}",
         method=f"turns at level 1 by {among}",
+        counted="turn",
+        needs=Needs(answers={name: study.turns[name]}),
         key=key,
-        undefined=UNDEFINED,
     )
 
 
@@ -245,31 +221,30 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     """
     turns = study.turns_put_to_rating
     rivals = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
+    answers = answers_to(study, CLAIMED_DIMENSION)
+    answers["another dimension"] = study.turns[rivals]
 
-    def require_rivals():
-        ever_rated = CLAIMED_DIMENSION in study.rated_dimensions
-        need(ever_rated, f"{CLAIMED_DIMENSION} was never rated in this data set")
-        need(rivals, "no other dimension was rated in this data set")
+    def share_of(is_counted: Callable, is_among: Callable, name: str) -> np.ndarray:
+        return share(bootstrap, is_counted(name), is_among(name), turns["participant"])
 
-    def rated_share(name: str) -> np.ndarray:
-        states = turns[f"{name}_state"]
-        return share(bootstrap, states == RATED, ~states.isin(UNSAID), turns["participant"])
+    def is_rated(name: str) -> pd.Series:
+        return turns[f"{name}_state"] == RATED
 
-    def very_poor_of_rated(name: str) -> np.ndarray:
-        is_rated = turns[f"{name}_state"] == RATED
-        return share(bootstrap, labels(turns[name]) == 1, is_rated, turns["participant"])
+    def is_readable(name: str) -> pd.Series:
+        return ~turns[f"{name}_state"].isin(UNSAID)
 
-    def very_poor_of_all(name: str) -> np.ndarray:
-        is_readable = ~turns[f"{name}_state"].isin(UNSAID)
-        return share(bootstrap, labels(turns[name]) == 1, is_readable, turns["participant"])
+    def is_very_poor(name: str) -> np.ndarray:
+        return labels(turns[name]) == 1
+
+    rated_share = partial(share_of, is_rated, is_readable)
+    very_poor_of_rated = partial(share_of, is_very_poor, is_rated)
+    very_poor_of_all = partial(share_of, is_very_poor, is_readable)
 
     def below_nearest():
-        require_rivals()
         lowest = np.fmin.reduce([rated_share(name) for name in rivals])
         return lowest - rated_share(CLAIMED_DIMENSION)
 
     def above_nearest(very_poor_share: Callable[[str], np.ndarray]) -> np.ndarray:
-        require_rivals()
         highest = np.fmax.reduce([very_poor_share(name) for name in rivals])
         return very_poor_share(CLAIMED_DIMENSION) - highest
 
@@ -280,6 +255,8 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
             unit=unit,
             method="difference to the nearest other dimension, found again in each resample",
             rows=turns,
+            counted="turn",
+            needs=Needs(answers=answers),
             key=key,
             undefined=UNDEFINED,
         )
@@ -316,31 +293,30 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     DataFrame
         One row per rating, as :func:`applicability`; estimates in 1..5.
     """
-    numbers = [_mean_level(study, bootstrap, name) for name in RATING_NAMES]
-    return tabulate("rating", numbers, bootstrap)
-
-
-def _mean_level(study: Study, bootstrap: ParticipantBootstrap, name: str) -> Number:
-    """The mean level of a rating; its method tells what was rescaled."""
-    rated = study.turns[study.turns[name].notna()]
-    method = "mean over rated turns"
     ends = study.rescaled.set_index("name")[["lowest", "highest"]]
-    if name in ends.index:
-        scale = Interval(*ends.loc[name])
-        mean = scale.original(study.turns[name].mean(), len(LEVELS))
-        method += f"; the answers, from {scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
-
-    return mean_number(
-        bootstrap,
-        rated[name],
-        rated,
-        _was_rated(study, name),
-        label=name,
-        unit="level, 1 to 5",
-        method=method,
-        key=f"mean_{name}",
-        undefined=UNDEFINED,
-    )
+    numbers = []
+    for name in RATING_NAMES:
+        rated = study.turns[study.turns[name].notna()]
+        method = "mean over rated turns"
+        if name in ends.index:
+            scale = Interval(*ends.loc[name])
+            mean = scale.original(study.turns[name].mean(), len(LEVELS))
+            method += (
+                f"; the answers, from {scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
+            )
+        number = mean_number(
+            bootstrap,
+            rated[name],
+            rated,
+            label=name,
+            unit="level, 1 to 5",
+            method=method,
+            counted="turn",
+            needs=Needs(answers={name: study.turns[name]}),
+            key=f"mean_{name}",
+        )
+        numbers.append(number)
+    return tabulate("rating", numbers, bootstrap)
 
 
 @finding

@@ -29,7 +29,7 @@ from functools import cache, cached_property
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import Number, finding, mean_of_rows, need, resampled, tabulate
+from sense7.findings.core import Needs, Number, finding, mean_number, resampled, tabulate
 from sense7.statistics.alpha import (
     FEWEST_UNITS,
     SCALE,
@@ -46,7 +46,6 @@ from sense7.statistics.alpha import (
     nested_moments,
     too_few,
     usable,
-    varies,
     within_covariances,
 )
 from sense7.statistics.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
@@ -103,7 +102,6 @@ class Items:
         self, bootstrap: ParticipantBootstrap, of_covariances: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         """A function of the covariances, in all units and in every resample."""
-        need(not self.reason, self.reason)
 
         def of_sums(sums: np.ndarray) -> np.ndarray:
             return of_covariances(covariances_from_sums(sums))
@@ -114,12 +112,13 @@ class Items:
         """The number of one item, from a statistic with a column for each item used."""
 
         def statistic():
-            need(self.ratings[name].notna().any(), "never rated in this data set")
-            values = of_items()
-            need(name in self.used, "does not vary in the units used")
-            return values[:, list(self.used).index(name)]
+            return of_items()[:, list(self.used).index(name)]
 
-        return Number(name, statistic, **declared)
+        reason = self.reason
+        if not reason and name not in self.used:
+            reason = "does not vary in the units used"
+        needs = Needs(answers={name: self.ratings[name]})
+        return Number(name, statistic, counted="unit", needs=needs, reason=reason, **declared)
 
 
 @finding
@@ -169,24 +168,13 @@ def alpha_table(
 
 
 @finding
-def alpha_if_dropped(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str, repeated: str = ""
-) -> pd.DataFrame:
-    """Return alpha of the other items, pairwise, for each item.
-
-    ``recorded_as`` is "turn" or "post"; ``repeated`` is as for :func:`alpha_table`.
-    """
+def alpha_if_dropped(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return alpha of the other items, pairwise, for each item."""
     rows = {}
     for name in ratings:
-        remaining = ratings.drop(columns=name)
-        key = f"alpha_{recorded_as}_without_only_{name}"
-        if ratings[name].notna().any():
-            rows[name] = alpha_row(remaining, bootstrap, refused=repeated, key=key)
-        else:
-            method = "alpha of the others"
-            rows[name] = estimate_row(
-                n=0, unit="alpha", method=method, reason="never rated itself", key=key
-            )
+        never = "" if ratings[name].notna().any() else "never rated itself"
+        key = f"alpha_turn_without_only_{name}"
+        rows[name] = alpha_row(ratings.drop(columns=name), bootstrap, refused=never, key=key)
     return estimate_table(rows, "left out")
 
 
@@ -221,16 +209,6 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
         all_vary = (rounded(variances) > 0).all(axis=-1)
         return np.where(all_vary[..., None, None], covariances, np.nan)
 
-    def undefined(level: str) -> str:
-        sums = moments.sum(axis=0)
-        if (sums[1] == 0).any():
-            return "no conversation has two turns that rate the same two dimensions"
-        if np.isnan(varying_covariances(sums, "within")).any():
-            return "a dimension does not vary within conversations"
-        if level == "between" and np.isnan(varying_covariances(sums, level)).any():
-            return "a dimension does not vary between conversations beyond its turns"
-        return "some of the ratings are the same, or sums of others"
-
     def number(level: str, unit: str, words: str, of_covariances, scale: Scale | None) -> Number:
         def of_sums(sums: np.ndarray) -> np.ndarray:
             return of_covariances(varying_covariances(sums, level))
@@ -245,7 +223,7 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
             method=f"{words} of the covariances {level} conversations, {items.words}",
             rows=items.used.index.get_level_values(0),
             key=f"{level}_{unit.replace(' ', '_')}",
-            undefined="" if items.reason else undefined(level),
+            undefined=f"a dimension does not vary {level} conversations, or no two are rated together there",
             reason=items.reason,
             interval=bootstrap.describe(scale),
             note=items.lacking,
@@ -283,13 +261,16 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     is_below_top = highest[is_line] < len(LEVELS)
 
     def number(label: str, key: str, unit: str, is_counted: pd.Series) -> Number:
-        def statistic():
-            need(len(complete), f"no turn has {RATINGS_OF_A_LINE} ratings")
-            need(len(is_counted), "no turn has one level throughout")
-            return mean_of_rows(bootstrap, is_counted, is_counted.index)
-
-        method = f"turns with at least {RATINGS_OF_A_LINE} ratings of dimensions, all of one level"
-        return Number(label, statistic, unit, method, is_counted.index, key)
+        return mean_number(
+            bootstrap,
+            is_counted,
+            pd.DataFrame({"participant": is_counted.index}),
+            label=label,
+            unit=unit,
+            method=f"turns with at least {RATINGS_OF_A_LINE} ratings of dimensions, all of one level",
+            counted=f"turn with {RATINGS_OF_A_LINE} ratings",
+            key=key,
+        )
 
     numbers = [
         number("one level for all dimensions", "straight_lined", "share of turns", is_line),
@@ -315,10 +296,8 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
 
 
 @finding
-def correlations(
-    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
-) -> pd.DataFrame:
-    """Return Pearson's correlation of each pair of items over the units that rate both; keys if ``recorded_as``.
+def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return Pearson's correlation of each pair of items over the units that rate both.
 
     Examples
     --------
@@ -331,17 +310,22 @@ def correlations(
         rows = ratings[[a, b]].dropna()
 
         def statistic():
-            never = [name for name in (a, b) if not ratings[name].notna().any()]
-            need(not never, f"never rated: {', '.join(never)}")
-            need(len(rows) >= FEWEST_UNITS, "fewer than three units rate both")
-            constant = [name for name in (a, b) if not varies(rows[name])]
-            need(not constant, f"does not vary: {', '.join(constant)}")
             moments, people = moments_by_participant(rows.to_numpy(dtype=float), rows.index)
             return resampled(bootstrap, pearson_from_sums, moments, people)
 
-        key = f"correlation_{recorded_as}_{a}_{b}" if recorded_as else ""
-        method = "Pearson correlation of the units that rate both"
-        return Number(f"{a} with {b}", statistic, "Pearson correlation", method, rows.index, key)
+        return Number(
+            label=f"{a} with {b}",
+            statistic=statistic,
+            unit="Pearson correlation",
+            method="Pearson correlation of the units that rate both",
+            rows=rows.index,
+            counted="unit",
+            needs=Needs(
+                answers={a: ratings[a], b: ratings[b]},
+                rows=FEWEST_UNITS,
+                varying={f"{a} is": rows[a], f"{b} is": rows[b]},
+            ),
+        )
 
     return tabulate(
         "pair", [number(*pair) for pair in itertools.combinations(ratings, 2)], bootstrap
@@ -410,47 +394,10 @@ def average_correlation_table(
         rows=items.used.index,
         key="average_correlation_turn",
         undefined="some of the ratings are the same, or too few units rate them together",
+        reason=items.reason,
         note=items.lacking,
     )
     return tabulate("level", [number], bootstrap)
-
-
-@finding
-def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return the eigenvalues of the correlations, listwise, from the largest; they sum to the number of items.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"a": [1, 2.0] * 10, "b": [1, 2.0] * 10, "c": [1, 1, 2, 2.0] * 5})
-    >>> eigenvalues(ratings, ParticipantBootstrap(ratings.index, 100, 1))["estimate"].round(6).tolist()
-    [2.0, 1.0, 0.0]
-    """
-    items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
-    ranks = [1]
-    if not items.reason:
-        ranks = range(1, items.used.shape[1] + 1)
-
-    @cache
-    def of_ranks():
-        return items.statistic(bootstrap, eigenvalues_of)
-
-    def number(rank: int) -> Number:
-        return Number(
-            label=rank,
-            statistic=lambda: of_ranks()[:, rank - 1],
-            unit="eigenvalue",
-            method=f"eigenvalues of the correlations, {items.words}",
-            rows=items.used.index,
-            key=f"eigenvalue_turn_{rank}",
-            undefined="does not vary",
-        )
-
-    return tabulate("rank", [number(rank) for rank in ranks], bootstrap)
-
-
-def eigenvalues_of(covariances: np.ndarray) -> np.ndarray:
-    """Eigenvalues of the correlations, from the largest, from the covariances."""
-    return descending_eigenvalues(correlations_from_covariances(covariances))
 
 
 def parallel_analysis(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -563,6 +510,7 @@ def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
         rows=items.used.index,
         key="omega_turn_listwise",
         undefined=NO_FACTOR,
+        reason=items.reason,
         note=items.lacking,
     )
     loadings = []

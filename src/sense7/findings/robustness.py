@@ -10,6 +10,7 @@ choices. It is no p value: all specifications rest on the same data.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,14 @@ from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
 from sense7.findings.core import (
+    Needs,
     Number,
     finding,
     mean_of_rows,
-    need,
     rank_correlation,
     resampled,
     share,
+    within_correlation,
 )
 from sense7.findings.disrupted import (
     LOW_BELOW,
@@ -34,17 +36,22 @@ from sense7.findings.disrupted import (
 )
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
-from sense7.findings.measures import OUTCOMES, POOR, is_poor  # noqa: TID251 -- alternatives
+from sense7.findings.measures import (
+    OUTCOMES,
+    POOR,  # noqa: TID251 -- alternatives
+    answers_to,
+    is_first_turn,
+    is_poor,
+)
+from sense7.findings.ratings import NEVER_ASKED
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.statistics.alpha import alpha_row
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.effect_size import cohens_d, group_moments
-from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table, reversed_sign
-from sense7.statistics.least_squares import within_correlation
+from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.statistics.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
-from sense7.terminal import count_of
 
 __all__ = [
     "HEADLINES",
@@ -105,17 +112,20 @@ class Headline:
     title: str
     unit: str
     reference: float | None
-    claim: str
     choices: dict[str, tuple[str, ...]] = field(repr=False)
     left_out: str = ""
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the paper gives a figure, under the claim of the headline's name."""
+        return self.reference is None
+
 
 HEADLINES = {
-    "alpha": Headline(
+    "alpha_turn": Headline(
         "Cronbach's alpha per turn",
         "alpha",
         None,
-        "alpha_turn",
         {
             "missing": MISSING,
             "coding": tuple(CODINGS),
@@ -123,11 +133,10 @@ HEADLINES = {
             "exclusions": EXCLUSIONS,
         },
     ),
-    "condition_difference": Headline(
+    "prompted_minus_best_other": Headline(
         "prompted condition minus the best of the others",
         "points (levels from 1 to 5)",
         0.0,
-        "",
         {"rating": RATINGS, "missing": MISSING, "one row per": UNITS, "exclusions": EXCLUSIONS},
         NEVER_INCOMPLETE,
     ),
@@ -135,7 +144,6 @@ HEADLINES = {
         "conversations without minus with a poor turn",
         "Cohen's d",
         None,
-        "poor_turn_d",
         {
             "poor turn": POOR_TURNS,
             "missing": MISSING,
@@ -147,14 +155,12 @@ HEADLINES = {
         "applicability of Relational",
         "share of turns",
         None,
-        "relational_applicability",
         {"share of": DENOMINATORS, "averaging": AVERAGING, "exclusions": EXCLUSIONS},
     ),
-    "participants_share": Headline(
+    "participant_share_beyond_condition_and_topic": Headline(
         "participants' share of the variance minus that of condition and topic",
         "share of the variance, difference",
         0.0,
-        "",
         {"rating": RATINGS, "missing": MISSING, "participants": PEOPLE, "exclusions": EXCLUSIONS},
         NEVER_INCOMPLETE,
     ),
@@ -162,22 +168,19 @@ HEADLINES = {
         "context's share of the variance",
         "share of the variance",
         0.0,
-        "",
         {"rating": RATINGS, "missing": MISSING, "context": tuple(CONTEXTS), "participants": PEOPLE},
         NEVER_INCOMPLETE,
     ),
-    "continuity_loss": Headline(
+    "continuity_loss_after_failure": Headline(
         "loss in the turn after a failure of Relational",
         "level, difference",
         0.0,
-        "",
         {"rating": RATINGS, "failure": FAILURES, "exclusions": EXCLUSIONS[::2]},
     ),
     "expectation_loss": Headline(
         "extra loss when high desired empathy met low ratings",
         "level, difference",
         0.0,
-        "",
         {
             "turns rated by": RATINGS,
             "low is below": tuple(CUTS),
@@ -189,7 +192,6 @@ HEADLINES = {
         "kappa of Affective with the overall rating",
         "weighted kappa",
         None,
-        "kappa_affective",
         {
             "weights": ("linear", "quadratic"),
             "turns": TURNS,
@@ -201,7 +203,6 @@ HEADLINES = {
         "correlation of empathy with the experience",
         "correlation",
         0.0,
-        "",
         {
             "correlation": CORRELATIONS,
             "experience": tuple(EXPERIENCES),
@@ -213,11 +214,11 @@ HEADLINES = {
         "the judge's correlation with the users' ratings",
         "Spearman's rho",
         None,
-        "judge_spearman",
         {"runs": RUNS, "ground truth": TRUTHS, "replies without a score": REPLIES},
     ),
 }
-"""The headlines: key -> headline. That of the judge is computed where judges are known:
+"""The headlines: key of the number on its own page -> headline. One without a reference is published with a figure,
+under the claim of the same name. That of the judge is computed where judges are known:
 :func:`sense7.judge.scores.performance.judge_multiverse`."""
 
 
@@ -228,8 +229,8 @@ def specifications(headline: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> {name: len(specifications(name)) for name in ("alpha", "participants_share", "continuity_loss")}
-    {'alpha': 36, 'participants_share': 18, 'continuity_loss': 8}
+    >>> {name: len(specifications(name)) for name in ("alpha_turn", "poor_turn_d", "expectation_loss")}
+    {'alpha_turn': 36, 'poor_turn_d': 54, 'expectation_loss': 36}
     """
     choices = HEADLINES[headline].choices
     rows = pd.DataFrame(list(itertools.product(*choices.values())), columns=list(choices))
@@ -244,14 +245,15 @@ def multiverse(
 ) -> pd.DataFrame:
     r"""Return the estimate of every specification of a headline, on the same resamples of participants.
 
-    - *alpha*: Cronbach's alpha of the turns' ratings as coded.
-    - *condition_difference*: see :func:`sense7.findings.conditions.prompted_minus_best_other`.
+    - *alpha_turn*: Cronbach's alpha of the turns' ratings as coded.
+    - *prompted_minus_best_other*: see :mod:`sense7.findings.conditions`.
     - *poor_turn_d*: Cohen's d of mean post-task empathy as coded, of conversations without and with a poor turn.
     - *relational_applicability*: share of turns in which Relational has a level; averaged over conversations, or over
       all turns at once.
-    - *participants_share*, *context_share*: see :func:`sense7.findings.individualized.variance_shares`; 200 resamples,
-      as many as on the page for the first specification.
-    - *continuity_loss*, *expectation_loss*: see :mod:`sense7.findings.disrupted`.
+    - *participant_share_beyond_condition_and_topic*, *context_share*: see
+      :func:`sense7.findings.individualized.variance_shares`; 200 resamples, as many as on the page for the first
+      specification.
+    - *continuity_loss_after_failure*, *expectation_loss*: see :mod:`sense7.findings.disrupted`.
     - *kappa_affective*, *empathy_satisfaction*: as on their pages.
 
     Parameters
@@ -297,7 +299,7 @@ def agreement(table: pd.DataFrame, headline: str, published: float | None = None
     with_interval = table[table["estimate"].notna() & table["low"].notna()]
     low = rounded(with_interval["low"])
     high = rounded(with_interval["high"])
-    if not HEADLINES[headline].claim:
+    if not HEADLINES[headline].is_published:
         return low > HEADLINES[headline].reference
     value = np.nan if published is None else published
     return (low <= value) & (value <= high)
@@ -340,7 +342,7 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
             key=f"multiverse_{headline}_{statistic}",
         )
     agrees = agreement(table, headline, published)
-    if of_headline.claim:
+    if of_headline.is_published:
         label = "intervals that hold the published value"
         relation = "holds the published value"
         key = f"multiverse_{headline}_holds_published"
@@ -387,7 +389,7 @@ def rated_turns(study: Study) -> RatedTurns:
 
     def by_exclusion(turns: pd.DataFrame) -> dict[str, pd.DataFrame]:
         has_enough = turns["conversation"].map(number_rated).fillna(0) >= FEW_TURNS
-        is_later = turns["turn"] > 1
+        is_later = ~is_first_turn(turns)
         kept = (turns, turns[has_enough], turns[is_later])
         return dict(zip(EXCLUSIONS, kept, strict=True))
 
@@ -441,11 +443,11 @@ def _draws_of_model(headline: str, choice: dict) -> int:
     return 200
 
 
-def participants_share(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+def participant_share(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
     """Participants' share minus that of condition and topic."""
-    draws = _draws_of_model("participants_share", choice)
+    draws = _draws_of_model("participant_share_beyond_condition_and_topic", choice)
     shares = variance_shares(rated.study, bootstrap, draws, rated_conversations(rated, choice))
-    return shares.comparison.iloc[-1].to_dict()
+    return shares.loc["participant minus condition and topic"].to_dict()
 
 
 def context_share(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -455,7 +457,7 @@ def context_share(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstr
         if name not in CONTEXTS[choice["context"]]:
             frame[name] = None
     draws = _draws_of_model("context_share", choice)
-    return variance_shares(rated.study, bootstrap, draws, frame).shares.loc["context"].to_dict()
+    return variance_shares(rated.study, bootstrap, draws, frame).loc["context"].to_dict()
 
 
 def condition_difference(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap) -> dict:
@@ -512,7 +514,6 @@ def poor_turn_d(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap
     """Cohen's d of conversations without and with a poor turn."""
     study = rated.study
     columns = _answered(study, OUTCOMES["empathy"])
-    repeated = why_no_judgment_of_the_whole(study)
     post = study.conversations[["participant", "conversation", *columns]]
     turns = rated.put_to_rating[choice["exclusions"]]
     dimensions = turns[rated.dimensions].to_numpy(dtype=float)
@@ -532,29 +533,22 @@ def poor_turn_d(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap
     outcome = row_means(coded(post[columns], choice["coding"]), choice["missing"])
     frame = post.assign(outcome=outcome, poor=post["conversation"].map(has_poor_turn))
     frame = frame[frame["poor"].notna() & np.isfinite(frame["outcome"])]
-    if not columns:
-        frame = frame.iloc[:0]
 
     def d():
-        need(columns, "post-task empathy was never rated in this data set")
-        need(not repeated, repeated)
-        reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
-        need(can_tell.any(), reason)
         moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
-        without, with_poor = moments[:, :, 0].sum(axis=0).astype(int)
-        few = (
-            f"{count_of(with_poor, 'conversation')} with such a turn and {without} without: too few"
-        )
-        need(min(without, with_poor) >= 2, few)
         return resampled(bootstrap, cohens_d, moments, frame["participant"])
 
+    answers = answers_to(study, "post-task empathy")
+    answers[f"a rating to tell a poor turn ({choice['poor turn']})"] = turns[can_tell]
     number = Number(
         label="poor turn",
         statistic=d,
         unit="Cohen's d",
         method="without minus with a poor turn, between conversations",
         rows=frame,
+        needs=Needs(answers=answers, in_each_group=2),
         undefined="the outcome does not vary",
+        reason=why_no_judgment_of_the_whole(study),
         groups=frame["poor"],
         contrast="Cohen's d",
     )
@@ -573,8 +567,6 @@ def relational_applicability(
         turns = turns[turns["overall"].notna()]
 
     def applied():
-        need("Relational" in asked, "Relational was never asked in this data set")
-        need(len(turns), f"there are no {choice['share of']}")
         groups = turns["Relational"].notna().groupby(turns["conversation"], sort=False)
         applied_turns = groups.sum().to_numpy(dtype=float)
         all_turns = groups.size().to_numpy(dtype=float)
@@ -588,7 +580,9 @@ def relational_applicability(
         statistic=applied,
         unit="share of turns",
         method="turns with a level of Relational by turns",
-        rows=turns if "Relational" in asked else turns.iloc[:0],
+        rows=turns,
+        counted="turn",
+        reason="" if "Relational" in asked else NEVER_ASKED,
     )
     return number.row(bootstrap)
 
@@ -609,7 +603,7 @@ def kappa_affective(rated: RatedTurns, choice: dict, bootstrap: ParticipantBoots
     conversations = study.conversations.loc[counts, "conversation"]
     turns = turns[turns["conversation"].isin(conversations)]
     number = kappa_of(
-        rated.put_to_rating[EXCLUSIONS[0]],
+        study,
         turns,
         "Affective",
         bootstrap,
@@ -627,22 +621,18 @@ def empathy_satisfaction(rated: RatedTurns, choice: dict, bootstrap: Participant
     experience = _mean_of_asked(study, EXPERIENCES[choice["experience"]], skip_missing)
     counts = first_conversations(study, choice["conversations"])
     has_both = np.isfinite(empathy) & np.isfinite(experience) & counts
-    correlation = choice["correlation"].partition(",")[0]
-    method = f"{correlation} correlation of post-task empathy with the experience"
-    if not has_both.any():
-        reason = "under this specification no conversation has both ratings"
-        return estimate_row(n=0, unit="correlation", method=method, reason=reason)
-    empathy = empathy[has_both]
-    experience = experience[has_both]
-    who = study.conversations.loc[has_both, "participant"]
+    who = study.conversations["participant"]
+    moment, _, level = choice["correlation"].partition(", ")
+    correlation = rank_correlation
     if choice["correlation"] == CORRELATIONS[1]:
-        pairs = np.column_stack([empathy, experience])
-        return within_correlation(pairs, who, who, bootstrap, f"{method}, within participants")
+        has_both &= who.where(has_both).duplicated(keep=False).to_numpy()
+        correlation = within_correlation
+    who = who[has_both]
     number = Number(
-        label=method,
-        statistic=rank_correlation(bootstrap, empathy, experience, who),
+        label="empathy and experience",
+        statistic=partial(correlation, bootstrap, empathy[has_both], experience[has_both], who),
         unit="correlation",
-        method=method,
+        method=f"{moment} correlation of post-task empathy with the experience, {level}",
         rows=who,
         undefined="one of the two does not vary",
     )
@@ -661,14 +651,14 @@ def _mean_of_asked(study: Study, names: Sequence[str], skip_missing: bool) -> np
 
 
 COMPUTE = {
-    "participants_share": participants_share,
+    "participant_share_beyond_condition_and_topic": participant_share,
     "context_share": context_share,
-    "continuity_loss": continuity_loss,
+    "continuity_loss_after_failure": continuity_loss,
     "expectation_loss": expectation_loss,
-    "alpha": alpha,
+    "alpha_turn": alpha,
     "relational_applicability": relational_applicability,
     "kappa_affective": kappa_affective,
-    "condition_difference": condition_difference,
+    "prompted_minus_best_other": condition_difference,
     "poor_turn_d": poor_turn_d,
     "empathy_satisfaction": empathy_satisfaction,
 }
@@ -682,31 +672,13 @@ IN_STUDIES = tuple(COMPUTE)
 def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the estimates whose intervals show what the design can detect, without keys: the other pages record them.
 
-    The best minus the worst condition by mean ground truth (of those with two conversations; ties go by name), and the
-    first specification of the poor turn.
+    The largest difference of two conditions' mean ground truths, and the first specification of the poor turn.
     """
-    conversations = study.conversations
-    truth = pd.Series(ground_truth(study.turns, conversations["conversation"]).to_numpy())
-    groups = truth.groupby(conversations["condition"].to_numpy()).agg(["mean", "count"])
-    means = rounded(groups.loc[groups["count"] > 1, "mean"].sort_index())
     differences = condition_differences(study, bootstrap)
-    of_conditions = estimate_row(
-        n=0,
-        unit="points",
-        method="difference of means over conversations",
-        reason="there are no two conditions to compare",
-    )
-    if len(means) > 1:
-        best = means.idxmax()
-        worst = means.drop(best).idxmin()
-        if f"{best} minus {worst}" in differences.index:
-            of_conditions = differences.loc[f"{best} minus {worst}"].to_dict()
-        elif f"{worst} minus {best}" in differences.index:
-            turned_round = reversed_sign(differences)
-            of_conditions = turned_round.loc[f"{worst} minus {best}"].to_dict()
+    largest = differences.loc[rounded(differences["estimate"].abs().fillna(0)).idxmax()].to_dict()
     specification = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
     rows = {
-        "best minus worst condition": of_conditions,
+        "best and worst condition": largest,
         "poor turn, Cohen's d": specification[list(COLUMNS)].to_dict(),
     }
     return estimate_table(rows, "statistic")
@@ -748,7 +720,7 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
         "standard error from the width of the participant-bootstrap interval"
     )
     keys = {
-        "best minus worst condition": "smallest_detectable_condition_difference",
+        "best and worst condition": "smallest_detectable_condition_difference",
         "poor turn, Cohen's d": "smallest_detectable_poor_turn_d",
     }
     rows = {}

@@ -350,7 +350,6 @@ def _ratio_of_spread(wide: np.ndarray, narrow: np.ndarray) -> np.ndarray:
 def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
     """Return what the page says in words and counts, as arguments of ``Recorder.value``."""
     n = len(people.scores)
-    main = tables["differences"].iloc[0]
     at_wider_quartiles = tables["spread"].iloc[-1]
     by_people = int((people.answers["response"] == "human").sum())
     labeled_ai = int((people.answers["label"] == "ai").sum())
@@ -369,7 +368,6 @@ def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
         row("people", n, n, "number of people", rated),
         row("answers_by_people", by_people, n, "number of conversations", "answered by a person"),
         row("answers_labeled_ai", labeled_ai, n, "number of conversations", "labeled as by an AI"),
-        verdict_row("verdict", main),
         verdict_row("verdict_wider_quartiles", at_wider_quartiles),
     ]
 

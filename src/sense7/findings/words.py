@@ -4,15 +4,16 @@ Where turns have no overall rating, the rounded mean of their dimensions takes i
 """
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
 from sense7.files import digest_of
-from sense7.findings.core import Number, finding, frame_of, mean_number, need, resampled, tabulate
+from sense7.findings.core import Needs, Number, finding, frame_of, mean_number, resampled, tabulate
 from sense7.findings.ground_truth import labels
-from sense7.findings.measures import is_poor, turn_levels
+from sense7.findings.measures import answers_to, is_poor, turn_levels
 from sense7.segmentation import folded_words_in
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import COLUMNS, Estimate, estimate_row, estimate_table
@@ -43,8 +44,6 @@ FEWEST_PEOPLE = 3
 
 _MARKED = ("poor", "good")
 """Turns whose comments are compared."""
-
-NO_COMMENTS = "no turn has a comment in this data set"
 
 STOP_WORDS = frozenset(
     re.findall(
@@ -106,18 +105,15 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     rated = frame[frame["level"].notna()]
 
     def number(label: str, turns: pd.DataFrame, key: str) -> Number:
-        needs = [
-            (frame["comment"].notna().any(), NO_COMMENTS),
-            (len(turns), "no turn was rated so"),
-        ]
         return mean_number(
             bootstrap,
             turns["comment"].notna(),
             turns,
-            needs,
             label=label,
             unit="share of turns",
             method="rated turns with a comment by rated turns",
+            counted="turn",
+            needs=Needs(answers=answers_to(study, "a comment")),
             key=key,
         )
 
@@ -458,22 +454,19 @@ def coder_agreement(
     in_both = comments.index.isin(first.index) & comments.index.isin(second.index)
     coded = comments[in_both]
 
-    def kappa(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        need(len(comments), NO_COMMENTS)
-        need(len(coded), "no comment was coded by both")
-        # With two categories, weighted kappa is Cohen's.
-        return resampled(bootstrap, weighted_kappa, pair_tables(x, y), coded["participant"])
-
     def number(code: str) -> Number:
         x = first.loc[coded.index, code].to_numpy()
         y = second.loc[coded.index, code].to_numpy()
+        tables = pair_tables(x, y)
         uses = f"used {count_of(int(x.sum()), 'time')} by the first coder and {int(y.sum())} by the second"
         return Number(
             label=code,
-            statistic=lambda: kappa(x, y),
+            # With two categories, weighted kappa is Cohen's.
+            statistic=partial(resampled, bootstrap, weighted_kappa, tables, coded["participant"]),
             unit="kappa",
             method=f"Cohen's kappa; {uses}",
             rows=coded["participant"],
+            counted="comment",
             undefined="neither coder, or both of them always, used this code",
         )
 

@@ -6,8 +6,7 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
-from sense7.statistics.bootstrap import ParticipantBootstrap, sums_by_participant
-from sense7.statistics.estimates import Estimate
+from sense7.statistics.bootstrap import sums_by_participant
 
 NEGLIGIBLE = 1e-8
 """A sum of squares up to this is zero, up to rounding."""
@@ -192,35 +191,7 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
     return np.moveaxis(shares, 0, -1)
 
 
-def within_correlation(
-    values: np.ndarray,
-    groups: pd.Series,
-    participants: pd.Series,
-    bootstrap: ParticipantBootstrap,
-    method: str,
-) -> dict:
-    r"""Return the correlation of two columns within groups, as a row of estimates.
-
-    .. math:: r_{xy} = \frac{\sum \tilde x \tilde y}{\sqrt{\sum \tilde x^2 \sum \tilde y^2}}
-
-    with each value minus the mean of its group. So what differs between groups, such as the level at which a person
-    rates, has no part in it.
-    """
-    codes = pd.factorize(pd.Series(groups).to_numpy())[0]
-    in_pairs = np.zeros(0, dtype=bool)
-    if len(codes):
-        in_pairs = np.bincount(codes)[codes] > 1
-    common = {"n": int(in_pairs.sum()), "unit": "correlation", "method": method}
-    if not in_pairs.any():
-        reason = "nothing has two ratings to compare"
-        return bootstrap.row(Estimate(np.nan), **common, undefined=reason)
-    deviations = within(np.asarray(values, dtype=float)[in_pairs], pd.Series(codes[in_pairs]))
-    products = cross_products(deviations)
-    correlation = bootstrap.estimate(_correlation, products, pd.Series(participants)[in_pairs])
-    return bootstrap.row(correlation, **common, undefined="one of the two does not vary")
-
-
-def _correlation(cross: np.ndarray) -> np.ndarray:
+def correlation(cross: np.ndarray) -> np.ndarray:
     """Correlation of two columns from their cross products."""
     squares = np.diagonal(cross, axis1=-2, axis2=-1)
     vary = (squares > 1e-9).all(axis=-1)

@@ -174,31 +174,63 @@ class FindingDirective(SphinxDirective):
 
 
 _END_OF_SENTENCE = re.compile(r"(?<=[.?!])(?=\s)")
+_END_OF_CLAUSE = re.compile(r"(?=[,;:] )|(?<![,;:])(?= and )")
 _REASON = re.compile(rf"{NOT_AVAILABLE} \(([^()]*)\)")
 
 
 def _say_why_instead(answer: nodes.paragraph) -> None:
-    """Put the reason, once, in the place of sentences with a number that these data cannot give."""
+    """Leave out the clauses with a number that these data cannot give, and say why at the end, once.
+
+    A sentence stays if another of its numbers is there; numbers stand in nodes of their own, and clauses end in text.
+    """
     if NOT_AVAILABLE not in answer.astext():
         return
-    sentences: list[list[nodes.Node]] = [[]]
-    for node in answer.children:
-        if not isinstance(node, nodes.Text):
-            sentences[-1].append(node)
-            continue
-        first, *others = _END_OF_SENTENCE.split(node.astext())  # they end in plain text alone
-        sentences[-1].append(nodes.Text(first))
-        sentences += [[nodes.Text(other)] for other in others]
     kept: list[nodes.Node] = []
     reasons: list[str] = []
-    for sentence in sentences:
-        text = "".join(node.astext() for node in sentence)
-        if NOT_AVAILABLE in text:
-            reasons += _REASON.findall(text)
-        else:
+    for sentence in _parts(answer.children, _END_OF_SENTENCE):
+        clauses = _parts(sentence, _END_OF_CLAUSE)
+        there = [clause for clause in clauses if NOT_AVAILABLE not in _text(clause)]
+        for node in sentence:
+            if not isinstance(node, nodes.Text):
+                reasons += _REASON.findall(node.astext())
+        if len(there) == len(clauses):
             kept += sentence
+        elif any(_has_number(clause) for clause in there):
+            start = re.match(r"\s*", _text(sentence)).group()
+            head, *others = [node for clause in there for node in clause]
+            if isinstance(head, nodes.Text):
+                words = re.sub(r"^[,;:]?(and )?", "", head.astext().lstrip()).lstrip()
+                head = nodes.Text(f"{start}{words[:1].upper()}{words[1:]}")
+            kept += [head, *others]
+            if not _text(there[-1]).rstrip().endswith((".", "?")):
+                kept.append(nodes.Text("."))
     why = "; ".join(dict.fromkeys(reasons)) or "see below"
     answer[:] = [*kept, nodes.Text(f" Not available here: {why}.")]
+
+
+def _text(parts: list[nodes.Node]) -> str:
+    return "".join(node.astext() for node in parts)
+
+
+def _has_number(clause: list[nodes.Node]) -> bool:
+    """Whether a clause has a value or an answer: text in a node of its own."""
+    return any(not isinstance(node, nodes.Text) for node in clause)
+
+
+def _parts(children: list[nodes.Node], end: re.Pattern) -> list[list[nodes.Node]]:
+    """Nodes in parts, which end in plain text alone, and not inside brackets."""
+    parts: list[list[nodes.Node]] = [[]]
+    depth = 0
+    for node in children:
+        if not isinstance(node, nodes.Text):
+            parts[-1].append(node)
+            continue
+        for number, piece in enumerate(end.split(node.astext())):
+            if number and not depth:
+                parts.append([])
+            parts[-1].append(nodes.Text(piece))
+            depth += piece.count("(") - piece.count(")")
+    return parts
 
 
 def _part(name: str, content: nodes.paragraph) -> nodes.container:

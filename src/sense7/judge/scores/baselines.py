@@ -21,7 +21,7 @@ from sense7.findings.core import (
     need,
     tabulate,
 )
-from sense7.findings.ground_truth import NEVER_RATED, ground_truth, label_counts
+from sense7.findings.ground_truth import ground_truth, label_counts
 from sense7.judge.chats import same_chats
 from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.reply import HIGHEST, LOWEST
@@ -209,7 +209,7 @@ class _Data:
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
-        need(self.rated.any(), NEVER_RATED)
+        need(self.rated.any(), "no conversation has ground truth")
         need(np.ptp(self.truth[self.rated]) > 0, "ground truth is the same in every conversation")
 
     def need_others(self) -> None:

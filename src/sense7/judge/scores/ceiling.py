@@ -218,7 +218,7 @@ def content_share_bound(study: Study, bootstrap: ParticipantBootstrap) -> pd.Dat
         the participants' part, a reason in place of both. If each participant met one condition only, interactions are
         part of the participant's, and are taken off with it.
     """
-    of_participants = variance_shares(study, bootstrap).shares.loc["participant"]
+    of_participants = variance_shares(study, bootstrap).loc["participant"]
     bound = 1 - of_participants[["estimate", "high", "low"]].to_numpy(dtype=float)
     common = {"n": of_participants["n"], "reason": of_participants["reason"]}
     rows = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.findings.core import finding, value_row
-from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
+from sense7.findings.ground_truth import ground_truth, labels, pooled_ground_truth
 from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import Run
 from sense7.judge.scores import metrics
@@ -321,7 +321,8 @@ def judge_multiverse(
     choices = specifications("judge_spearman")
     conversations = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
-    truths = {**other_ground_truths(study), TRUTHS[0]: truth, TRUTHS[1]: labels(truth)}
+    values = (truth, labels(truth), pooled_ground_truth(study))
+    truths = dict(zip(TRUTHS, values, strict=True))
     runs = judges.get(judge, {})
     method = f"{simulated_prefix(runs)}Spearman's rho, "
     rows = {}

@@ -1,0 +1,181 @@
+"""A number is declared with its needs, and the core computes it, or says why there is none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from helpers import naming
+from sense7.errors import UserError
+from sense7.findings.core import (
+    Needs,
+    Number,
+    finding,
+    keyed_rows,
+    mean_number,
+    need,
+    rank_correlation,
+    share,
+    tabulate,
+    within_correlation,
+)
+from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.estimates import Estimate
+
+ROWS = pd.DataFrame(
+    {
+        "participant": [f"P{row // 2}" for row in range(20)],
+        "x": np.arange(20) % 7,
+        "y": np.arange(20),
+    }
+)
+BOOTSTRAP = ParticipantBootstrap(ROWS["participant"], draws=300, seed=2)
+NEVER = pd.Series([np.nan, np.nan])
+
+
+def number(statistic, **more):
+    return Number("mean", statistic, unit="points", method="mean", rows=ROWS, **more)
+
+
+def mean(name):
+    return share(BOOTSTRAP, ROWS[name], np.ones(len(ROWS)), ROWS["participant"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"needs": Needs(answers={"importance": NEVER, "x": ROWS["x"]})}, ["importance"]),
+        ({"needs": Needs(answers={"a": NEVER}), "reason": "another"}, ["a"]),
+        ({"reason": "the model failed"}, ["the model failed"]),
+        ({"rows": ROWS[:0]}, ["conversation"]),
+        ({"needs": Needs(rows=21), "counted": "turn"}, ["20 turns", 21]),
+        ({"needs": Needs(participants=11)}, ["10 participants", 11]),
+        ({"needs": Needs(in_each_group=3), "groups": ROWS["y"] > 17}, ["2 conversations", 3]),
+        ({"needs": Needs(in_each_group=1), "groups": ROWS["y"] > 90}, ["0 conversations"]),
+        ({"needs": Needs(varying={"the rating is": [3.0, 3.0]})}, ["the rating"]),
+        ({"statistic": lambda: need([], "nobody was asked")}, ["nobody was asked"]),
+        ({"statistic": Estimate(np.nan, reason="no fit")}, ["no fit"]),
+        ({"statistic": Estimate(np.nan), "undefined": "constant"}, ["constant"]),
+    ],
+)
+def test_a_missing_need_is_the_reason(changes, names):
+    def never_called():
+        raise AssertionError
+
+    row = replace(number(never_called), **changes).row(BOOTSTRAP)
+    assert np.isnan(row["estimate"])
+    naming.check(row["reason"], *names)
+
+
+@pytest.mark.parametrize("error", [KeyError, ZeroDivisionError, UserError])
+def test_a_real_error_is_never_swallowed(error):
+    def wrong():
+        raise error("a mistake")
+
+    with pytest.raises(error, match="a mistake"):
+        tabulate("what", [number(wrong)], BOOTSTRAP)
+
+
+def test_a_reason_belongs_to_its_row_alone():
+    declared = {"label": "y", "unit": "points", "method": "mean"}
+    numbers = [
+        number(None, key="a", reason="r"),
+        mean_number(BOOTSTRAP, ROWS["y"], ROWS, **declared),
+    ]
+    table = tabulate("what", numbers, BOOTSTRAP)
+    assert table["reason"].tolist() == ["r", ""]
+    assert table["key"].tolist() == ["a", ""]
+    row = table.loc["y"]
+    assert row["low"] < row["estimate"] == ROWS["y"].mean() < row["high"]
+    assert table["n"].tolist() == [20, 20]
+
+
+def test_a_difference_is_the_minus_of_two_statistics():
+    difference = mean("y") - mean("x")
+    direct = mean_number(BOOTSTRAP, ROWS["y"] - ROWS["x"], ROWS, label="", unit="", method="")
+    np.testing.assert_allclose(difference, direct.statistic(), atol=1e-12)
+    row = number(lambda: difference).row(BOOTSTRAP)
+    limits = np.quantile(difference[1:], [0.025, 0.975])
+    assert [row["low"], row["high"]] == pytest.approx(limits.tolist())
+
+
+def test_an_interval_of_another_kind_is_said_and_a_note_stays():
+    row = number(Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items").row(
+        BOOTSTRAP
+    )
+    said = (row["method"], row["reason"], row["low"])
+    assert said == ("mean; t interval", "six of seven items", 1.0)
+    p = number(0.25).row(BOOTSTRAP)
+    assert (p["estimate"], p["method"], p["reason"]) == (0.25, "mean", "")
+    assert np.isnan(p["low"])
+
+
+TURNS = pd.DataFrame(
+    {
+        "participant": list("aabbccdd"),
+        "x": [1, 2, 3, 4, 5, 4, 3, 1],
+        "y": [2, 1, 4, 3, 4, 5, 1, 1],
+    }
+)
+STATISTICS = {
+    "rank correlation": (
+        lambda b, t: rank_correlation(b, t["x"], t["y"], t["participant"]),
+        lambda t: stats.spearmanr(t["x"], t["y"]).statistic,
+    ),
+    "within correlation": (
+        lambda b, t: within_correlation(b, t["x"], t["y"], t["participant"]),
+        lambda t: (
+            (t[["x", "y"]] - t.groupby("participant")[["x", "y"]].transform("mean"))
+            .corr()
+            .iloc[0, 1]
+        ),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:An input array is constant")
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_statistic_in_a_resample_is_that_of_the_rows_copied_out(name):
+    compute, expected = STATISTICS[name]
+    bootstrap = ParticipantBootstrap(TURNS["participant"], draws=20, seed=1)
+    values = compute(bootstrap, TURNS)
+    assert values[0] == pytest.approx(expected(TURNS))
+    codes = bootstrap.codes(TURNS["participant"])
+    for value, weights in zip(values[1:], bootstrap.weights(), strict=True):
+        copied = TURNS.loc[TURNS.index.repeat(weights[codes].astype(int))]
+        assert value == pytest.approx(expected(copied), nan_ok=True)
+
+
+# Each number names the function that returns it
+
+
+@finding
+def points_of(rows, ratings="turns"):
+    numbers = [Number("mean", mean("y"), "points", "mean", rows, key="points")]
+    return tabulate("what", numbers, BOOTSTRAP)
+
+
+@finding
+def under_two_keys(rows):
+    table = points_of(rows)
+    return {
+        "as it is": table,
+        "another": table.assign(key="points_again"),
+        "none": table.assign(key=""),
+    }
+
+
+def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call():
+    (row,) = keyed_rows(points_of(ROWS, ratings="conversations"))
+    assert row["computed_by"].function.endswith("points_of")
+    assert row["computed_by"].options == {"ratings": "conversations"}
+    assert row["computed_by"].key == "points"
+
+
+def test_a_row_under_a_new_key_is_a_number_of_the_function_that_gave_it_the_key():
+    rows = {}
+    for row in keyed_rows(under_two_keys(ROWS)):
+        rows[row["key"]] = row["computed_by"].function.rpartition(".")[2]
+    assert rows == {"points": "points_of", "points_again": "under_two_keys"}
