@@ -160,12 +160,14 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
     >>> by_name["differences"]["estimate"].round(2).iloc[0]
     np.float64(0.57)
     """
-    scores = people.scores
+    scores = people.scores.assign(label=people.answers["label"] == "ai")
     weights = bootstrap.times_taken(scores.index)
-    rho = spearman_in_draws(scores, PAIRS, weights)
+    rho = spearman_in_draws(scores, [*PAIRS, (PERSON, "label"), ("experts", "label")], weights)
     observers = experts_agreement(rho)
     models = np.mean([rho[pair] for pair in combinations(JUDGES, 2)], axis=0)
     experts_with_person = rho[PERSON, "experts"]
+    given_label = experts_with_person - rho[PERSON, "label"] * rho["experts", "label"]
+    given_label /= np.sqrt((1 - rho[PERSON, "label"] ** 2) * (1 - rho["experts", "label"] ** 2))
     best_model_with_person = np.max([rho[PERSON, judge] for judge in JUDGES], axis=0)
     two_experts_with_person = np.mean([rho[PERSON, others] for _, others in WITH_OTHERS], axis=0)
     ratings_of_person = people.items[PERSON]
@@ -274,12 +276,20 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
             "mean paired difference over conversations",
         ),
     ]
-    noise = correlation(
-        "Experts' mean with the person, corrected for both",
-        "experts_with_person_corrected",
-        corrected,
-        "Spearman correlation by the root of the product of the two alphas",
-    )
+    noise = [
+        correlation(
+            "Experts' mean with the person, corrected for both",
+            "experts_with_person_corrected",
+            corrected,
+            "Spearman correlation by the root of the product of the two alphas",
+        ),
+        correlation(
+            "Experts' mean with the person, given the label",
+            "experts_with_person_given_label",
+            given_label,
+            "partial Spearman correlation, answers labeled as by an AI or by a person",
+        ),
+    ]
     spread = []
     for name, key, wider in (
         ("standard deviations", "sd", wider_by_sd),
@@ -321,7 +331,7 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         "differences": tabulate("difference", differences, bootstrap),
         "levels": tabulate("mean rating", levels, bootstrap),
         "noise": pd.concat(
-            [estimate_table(alphas, "reliability"), tabulate("reliability", [noise], bootstrap)]
+            [estimate_table(alphas, "reliability"), tabulate("reliability", noise, bootstrap)]
         ),
         "spread": tabulate("spread", spread, bootstrap),
     }
