@@ -112,7 +112,6 @@ LAST_UNKNOWN = {"TaskId": ["C1", "C2", "C3", "C9"]}
         ({"messages": {"Role": WRONG_ROLE}}, "rating-elsewhere", "Messages", (3, 7, 11, 15)),
         ({"messages": {"Content": "a &amp; b&#39;s"}}, "escaped-text", "Messages.Content", tuple(range(2, 18))),
         ({"messages": {"Comment": [None, "x" * LONGEST] + [None] * 14}}, "cut-text", "Messages.Comment", (3,)),
-        ({"participants": ONE_UNKNOWN}, "participant-without-conversation", "Participants.PID", (4,)),
         ({"participants": ONE_UNKNOWN}, "participant-without-characteristics", "Tasks.PID", (5,)),
         ({"participants": {"PID": ["P1", None, "P3"], "Age": 30.0}}, "missing-id", "Participants.PID", (3,)),
         ({"further": [Sheet("Notes", ["a"], [["b"]])]}, "unknown-sheet", "Notes", ()),

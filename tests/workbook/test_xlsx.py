@@ -352,22 +352,6 @@ def test_a_text_that_a_number_would_not_give_back_stays_a_text(text, tmp_path):
     assert read_tables(tmp_path / "a")["T"].rows == [[text, "z"]]
 
 
-@pytest.mark.parametrize(
-    ("cell", "text"),
-    [
-        ('="P1"', "P1"),
-        ('="007"', "007"),
-        ('="a ""b"""', 'a "b"'),
-        ('=""', None),
-        ('="a"&"b"', '="a"&"b"'),
-    ],
-)
-def test_a_formula_that_is_a_text_is_that_text(cell, text, tmp_path):
-    quoted = cell.replace('"', '""')
-    write_text(tmp_path / "a", "T.csv", f'x;y\n"{quoted}";z\n')
-    assert read_tables(tmp_path / "a")["T"].rows == [[text, "z"]]
-
-
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(

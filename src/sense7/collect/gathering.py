@@ -258,7 +258,7 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
     require_free(out, replace=replace)
     require_free(reading_path(out), replace=replace)
     gathered = read_downloads(folder)
-    write_sheets(_sheets(gathered.downloads), out, replace=replace)
+    write_sheets(workbook_sheets(gathered.downloads), out, replace=replace)
     write_reading(out, STANDARD)
     return gathered
 
@@ -283,11 +283,7 @@ def read_downloads(folder: str | Path) -> Gathered:
     notes = []
     other_names = [path.name for path in entries if path not in files]
     if other_names:
-        names = ", ".join(other_names[:5])
-        if len(other_names) > 5:
-            names += " ..."
-        notes.append(f"{folder}: passed over, no .json file: {names}")
-
+        notes.append(f"{folder}: passed over, no .json file: {', '.join(other_names)}")
     left_out = []
     downloads = []
     for path in files:
@@ -306,7 +302,7 @@ def read_downloads(folder: str | Path) -> Gathered:
                 f"{downloads[0].path.name}. Put each study's downloads into a folder of its own."
             )
     _refuse(problems)
-    downloads, problems = _one_for_each_person(downloads, notes)
+    downloads, problems = fullest_of_each_person(downloads, notes)
     first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
     for download in downloads:
         for name, conversation in download.conversations.items():
@@ -328,7 +324,7 @@ def _refuse(problems: Sequence[str]) -> None:
         raise UserError("\n".join([*map(plain, problems), "Nothing was written."]))
 
 
-def _one_for_each_person(
+def fullest_of_each_person(
     downloads: Sequence[Download], notes: list[str]
 ) -> tuple[list[Download], list[str]]:
     """The fullest download of each person, by code, and what other answers the others have."""
@@ -356,7 +352,8 @@ def _one_for_each_person(
     return fullest_downloads, problems
 
 
-def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
+def workbook_sheets(downloads: Sequence[Download]) -> list[Sheet]:
+    """Lay out Tasks and Messages, answers about people, and from whose file each conversation comes."""
     conversations, origins = [], []
     for download in downloads:
         study = download.study

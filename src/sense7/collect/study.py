@@ -77,7 +77,6 @@ def _require_known(key: object, names: Collection[str], where: str, problem: str
 def _text(value: object, where: str) -> str:
     fix = "Write some, in quotes if YAML takes it for a number or for yes or no."
     require(isinstance(value, str) and value.strip(), where, f"holds no text. {fix}")
-    require(len(value) <= 20_000, where, f"{len(value):,} characters. Write at most 20,000.")
     require(storable(value) == value, where, "holds a control character. Remove it.")
     return value.strip()
 

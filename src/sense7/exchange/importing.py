@@ -37,18 +37,12 @@ def summary(chats: Iterable[Chat], left_out: Counter) -> list[str]:
     Examples
     --------
     >>> summary([Chat("a", (Message("user", "Hi"), Message("assistant", "Hello")))], Counter(image=1))
-    ['1 conversation, 2 messages, 1 of them by the assistant', 'left out: image (1)']
+    ['1 conversation, 2 messages', 'left out: image (1)']
     """
-    sides = Counter()
-    for chat in chats:
-        sides.update(message.role for message in chat.messages)
     counts = [f"{name} ({number:,})" for name, number in sorted(left_out.items())] or ["nothing"]
     conversations = count_of(len(chats), "conversation")
-    messages = count_of(sides.total(), "message")
-    return [
-        f"{conversations}, {messages}, {sides[ASSISTANT]:,} of them by the assistant",
-        f"left out: {', '.join(counts)}",
-    ]
+    messages = count_of(sum(len(chat.messages) for chat in chats), "message")
+    return [f"{conversations}, {messages}", f"left out: {', '.join(counts)}"]
 
 
 def read_transcript(text: str, where: str) -> Chat:

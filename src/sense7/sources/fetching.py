@@ -14,7 +14,6 @@ were changed.
 import contextlib
 import os
 import re
-import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -63,29 +62,25 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     name : str
         A name in :data:`SOURCES`.
     mirror : str or path, optional
-        Another place: an https address, or a file that is copied. What it holds is labelled unverified; if it is the
-        same as the copy that is here, that copy and its record are kept. For a data set in parts, the address of a
-        folder or a folder, in which the parts lie under the names of their files; verified by their hashes they are as
-        good as any.
+        Another place: an https address, or a file that is copied. What it holds is labelled unverified. For a data set
+        in parts, the address of a folder or a folder, in which the parts lie under the names of their files; verified
+        by their hashes they are as good as any.
     again : bool
         Fetch even if it is here; if what comes differs, the hash that was here is said on standard error.
 
     Returns
     -------
     Path
-        The workbook in the cache. If it was here and is unchanged, nothing is downloaded, with two
-        exceptions: a mirror's copy doesn't stand in for the source's own file, so asking
-        without ``mirror`` fetches that; and a mirror of a single file is read and compared with it.
+        The workbook in the cache. If it was here and is unchanged, nothing is downloaded, but a mirror's copy doesn't
+        stand in for the source's own file: asking without ``mirror`` fetches that.
 
     Raises
     ------
     UserError
         If the name is unknown, the place can't be reached or isn't allowed, what came isn't the
         data set, or it can't be written; also if the file here was changed since it was
-        fetched, or ``mirror`` differs from it without ``again``. What was here before is then still here.
+        fetched. What was here before is then still here.
     """
-    if name == "synthetic":
-        raise UserError("synthetic: comes with the project; there is nothing to fetch.")
     if name not in SOURCES:
         raise UserError(f"{name}: not a data set that can be fetched. Known: {', '.join(SOURCES)}.")
     source = SOURCES[name]
@@ -96,8 +91,8 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     except UserError:
         if not again:
             raise
-    is_from_source = mirror is None and old is not None and not old.mirror
-    if old is not None and not again and (source.parts or is_from_source):
+    is_wanted = old is None or again or (mirror is None and old.mirror and not source.parts)
+    if not is_wanted:
         return _with_reading_file(source, _cached(source, old))
     address = source.address if mirror is None else str(mirror)
     is_local = "://" not in address
@@ -129,15 +124,9 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                 parts=source.pins,
                 conversion=source.conversion,
             )
-            if mirror is not None and old is not None:
-                if old.sha256 == sha256:  # and its record says at least as much
-                    return _with_reading_file(source, _cached(source, old))
-                if not again:
-                    raise UserError(
-                        f"{name}: {public} (sha256 {sha256}) differs from the copy that is here (sha256 "
-                        f"{old.sha256}, fetched {old.fetched}), which was kept. To replace it: "
-                        f"sense7 fetch {name} --mirror {shlex.quote(public)} --again"
-                    )
+            if mirror is not None and old is not None and old.sha256 == sha256:
+                # The record that is here says at least as much.
+                return _with_reading_file(source, _cached(source, old))
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
@@ -320,17 +309,13 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
             )
         return _cached(SOURCES[data], record), record
     path = user_path(data)
-    try:
-        path.lstat()
-    except PermissionError:
-        pass  # opening it says so
-    except (OSError, ValueError):
+    if not os.path.lexists(path):
         names = ["synthetic", *SOURCES]
         hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(
             f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}. "
             f"{hint}"
-        ) from None
+        )
     if path.is_dir():
         path = path.resolve()  # "." and ".." have no name
     provenance = Provenance.of(path)

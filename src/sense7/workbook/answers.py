@@ -36,9 +36,11 @@ def split_number(text: str, decimal: str = ".") -> tuple[float | None, str]:
     ((4.0, 'good'), (None, 'very good'))
     """
     answer = normalise_word(text)
-    for form in _FORMS if len(answer) <= LONGEST_ANSWER else ():
+    if len(answer) > LONGEST_ANSWER:
+        return None, answer
+    for form in _FORMS:
         match = form.fullmatch(answer)
-        number = as_number(match["number"], decimal) if match else None
+        number = match and as_number(match["number"], decimal)
         if number is not None:
             return number, match["word"].strip()
     return None, answer
@@ -114,7 +116,7 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
     states = np.array([read[key][1] for key in keys], dtype=np.int8)
     is_answered = states != STATES.index(ABSENT)
     rows_of = defaultdict(list)
-    for row, key in enumerate(keys if unreadable else (), 2):
+    for row, key in enumerate(keys, 2):
         if key in unreadable:
             rows_of[unreadable[key]].append(row)
     counts = Counter({text: len(rows) for text, rows in rows_of.items()})

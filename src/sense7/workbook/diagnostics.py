@@ -125,7 +125,8 @@ class Diagnostics:
         diagnostic = self._found.setdefault(
             key, Diagnostic(severity, entry, problem, fix, **location)
         )
-        diagnostic.rows.extend(map(int, () if rows is None else rows))
+        if rows is not None:
+            diagnostic.rows.extend(map(int, rows))
         text = as_text(value)
         if text and text not in diagnostic.values:
             diagnostic.values.append(text)

@@ -31,8 +31,9 @@ def write_draft(path: Path) -> str:
     passes = read_passes(sheets_of(path, reading), reading)
     if is_there:
         return draft_of(passes)
-    text = official_text() if _has_official_columns(passes) else draft_of(passes)
-    return str(write_reading(path, text))
+    if _has_official_columns(passes):
+        return str(write_reading(path, official_text()))
+    return str(write_reading(path, draft_of(passes)))
 
 
 def draft_of(passes: Passes) -> str:

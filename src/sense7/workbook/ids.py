@@ -105,14 +105,15 @@ def as_number(cell, decimal: str = ".") -> float | None:
     >>> as_number(" .5 "), as_number("4,5", decimal=","), as_number("1,000")
     (0.5, 4.5, None)
     """
-    if is_number(cell):
-        return float(cell) if math.isfinite(cell) else None
-    if not isinstance(cell, str) or len(cell) > 100:
-        return None
-    sign = re.escape(decimal)
-    if not re.fullmatch(
-        rf"\s*[+-]?(\d+({sign}\d*)?|{sign}\d+)(e[+-]?\d+)?\s*", cell, re.ASCII | re.IGNORECASE
-    ):
-        return None
-    number = float(cell.replace(decimal, "."))
-    return number if math.isfinite(number) else None
+    if not is_number(cell):
+        if not isinstance(cell, str) or len(cell) > 100:
+            return None
+        sign = re.escape(decimal)
+        form = rf"\s*[+-]?(\d+({sign}\d*)?|{sign}\d+)(e[+-]?\d+)?\s*"
+        if not re.fullmatch(form, cell, re.ASCII | re.IGNORECASE):
+            return None
+        cell = cell.replace(decimal, ".")
+    number = float(cell)
+    if math.isfinite(number):
+        return number
+    return None

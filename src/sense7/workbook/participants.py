@@ -74,9 +74,7 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
         else:
             columns[name] = column[indices]
     if conversations is not None:
-        active, listed = set(conversations["participant"]), set(columns["participant"])
-        is_idle = [name not in active for name in columns["participant"]]
-        table.add("participant-without-conversation", "PID", columns["row"][is_idle])
+        listed = set(columns["participant"])
         is_unknown = [name not in listed for name in conversations["participant"]]
         rows = conversations["row"][is_unknown]
         tasks.add("participant-without-characteristics", "PID", rows, chosen=table.sheet.name)

@@ -274,10 +274,20 @@ def parse_reading(text: str, where: object = "the reading file") -> Reading:
         raise refusal(where, "reading-file", problem=error) from None
 
 
-_KEYS = {
-    *("reading", "unforeseen", "unreadable", "decimal", "sheets", "columns", "roles"),
-    *("missingValues", "prompted", "defaults", "exceptions", "characteristics"),
-}
+_KEYS = [
+    "reading",
+    "unforeseen",
+    "unreadable",
+    "decimal",
+    "sheets",
+    "columns",
+    "roles",
+    "missingValues",
+    "prompted",
+    "defaults",
+    "exceptions",
+    "characteristics",
+]
 
 
 def _answers(content: Mapping) -> dict[str, Answers]:
@@ -306,7 +316,9 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
     scale, words, missing = answers.scale, answers.words, answers.missing
     declared = _missing(entry.get("missingValues", []))
     if "scale" in entry:
-        ends = list(map(as_number, entry["scale"])) if isinstance(entry["scale"], list) else []
+        ends = []
+        if isinstance(entry["scale"], list):
+            ends = list(map(as_number, entry["scale"]))
         if len(ends) != 2 or None in ends or ends[0] == ends[1]:
             raise ValueError(f"scale: {entry['scale']}: write what means least and most: [1, 7]")
         scale = Interval(*ends)

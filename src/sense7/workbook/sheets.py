@@ -205,7 +205,7 @@ class Passes:
         reading.require_names("sheets", [name.strip() for name in self.sheets])
         reading.require_names("columns", headers)
         people = self.tables.get("Participants")
-        reading.require_names("characteristics", people.further if people else ())
+        reading.require_names("characteristics", getattr(people, "further", ()))
         if isinstance(reading.prompted, str) and reading.prompted and self.conversations:
             conditions = {name for name in self.conversations["condition"] if name}
             reading.require_names("prompted", sorted(conditions))

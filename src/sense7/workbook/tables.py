@@ -23,12 +23,6 @@ from sense7.workbook.xlsx import MOST_CELLS, MOST_COLUMNS, Sheet, without_end
 # By itself the module takes a text of 131,072 characters for an open quote.
 csv.field_size_limit(2**31 - 1)
 
-_SEPARATOR = re.compile(r'"?sep=(.)"?\1*+\s*', re.IGNORECASE)
-"""A first line by which Excel is told the separator."""
-
-_FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*+)"')
-"""A text as programs write it lest a spreadsheet makes a number of it."""
-
 _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 
@@ -84,9 +78,6 @@ def as_typed(text: str, decimal: str = ".") -> str | float | None:
     """
     if is_guarded(text):
         return text[1:]
-    formula_of_text = _FORMULA_OF_TEXT.fullmatch(text)
-    if formula_of_text:
-        return formula_of_text[1].replace('""', '"') or None
     if text and _NUMBER.fullmatch(text) and (decimal == "." or "." not in text):
         number = float(text)
         if text in (as_text(number), repr(number)):
@@ -105,12 +96,7 @@ def read_table(path: Path, decimal: str = ".") -> Sheet:
     # Line by line: a StringIO takes four bytes for each character of the file.
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
     names = next(lines, "")
-    separator_line = _SEPARATOR.fullmatch(names)
-    if separator_line:
-        delimiter = separator_line[1]
-        names = next(lines, "")
-    else:
-        delimiter = max(",;\t|", key=names.count)  # the first of equal ones
+    delimiter = max(",;\t|", key=names.count)  # the first of equal ones
     table = csv.reader(itertools.chain([names], lines), delimiter=delimiter, strict=True)
     rows = []
     shared_cells = {}
@@ -132,7 +118,6 @@ def read_table(path: Path, decimal: str = ".") -> Sheet:
             row = [shared_cells.setdefault(cell, cell) for cell in typed]
             rows.append(row + [None] * (len(header) - len(filled)))
     except csv.Error as error:
-        line = table.line_num + bool(separator_line)
-        reason = f"no CSV, at or before line {line} ({one_line(error)})"
+        reason = f"no CSV, at or before line {table.line_num} ({one_line(error)})"
         raise refusal(path, "no-csv", row=len(rows) + 2, reason=reason) from None
     return Sheet(path.stem, header, without_end(rows, [None] * len(header)))

@@ -78,7 +78,7 @@ class Sheet:
 
     A cell is None (blank), str, float, bool, or a date, time, moment or duration. Blank rows and columns at the end are
     left out. Of the others, neither written nor compared: column (from 0) and row (from 1) of each error, and of each
-    formula that was never calculated or has no stored value; hidden rows.
+    formula without a stored value; hidden rows.
     """
 
     name: str
@@ -100,12 +100,8 @@ class Sheet:
 def unpacked(path: Path) -> dict[str, bytes]:
     """The parts of an .xlsx file by their names without case; refused if it is none, or larger than one can be."""
     with reading(path) as stream:
-        start = stream.read(200)
-    if start.startswith(b"version https://git-lfs"):
-        raise refusal(path, "no-workbook", reason="it is a Git LFS pointer to the file itself")
-    if start.startswith(b"\xd0\xcf\x11\xe0"):  # Office before .xlsx, and all that it protects
-        raise refusal(path, "no-workbook", reason="it has a password, or the format before .xlsx")
-    if not zipfile.is_zipfile(path):
+        is_package = zipfile.is_zipfile(stream)
+    if not is_package:
         raise refusal(path, "no-workbook", reason="it is no .xlsx file, or cut short")
     parts = {}
     name = "the list of parts"
@@ -168,7 +164,7 @@ def sheets_in(path: Path, parts: Mapping[str, bytes], book: str) -> list[bytes]:
     return sheets
 
 
-def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
+def marks_of(where: str, xml: bytes) -> dict[str, list]:
     """Places (column from 0, row from 1) of errors and formulas without a value, and hidden rows of a sheet.
 
     A sheet that reaches too far is refused, and so is a cell that does not begin with its place, as <c r="A1"> does.
@@ -187,8 +183,7 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
             continue
         column, row = column_number(letters.decode()), int(digits)
         width, height = max(width, column + 1), max(height, row)
-        found = _VALUE.search(content)
-        value = found[1] if found else b""
+        value = b"".join(_VALUE.findall(content))
         if b't="e"' in attributes:
             marks["errors"].append((column, row))
             if value not in _ERRORS:
@@ -197,8 +192,7 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
                 )
                 raise refusal(where, "damaged", reason=reason)
             continue
-        is_unknown = not value or (not is_calculated and not value.strip(b"0."))
-        if is_unknown and b't="str"' not in attributes and _FORMULA.search(content):
+        if not value and b't="str"' not in attributes and _FORMULA.search(content):
             marks["formulas"].append((column, row))
     if height > MOST_ROWS or width > MOST_COLUMNS or width * height > MOST_CELLS:
         reason = f"it reaches to row {height:,} and column {width:,}"
@@ -218,7 +212,6 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     books = [name for name in parts if name.endswith("workbook.xml")]
     if not books:
         raise refusal(path, "no-workbook", reason="it is a zip archive, and none of a workbook")
-    is_calculated = not re.search(rb"fullCalcOnLoad=\"(?:1|true)\"", parts[books[0]])
     xml_of_sheets = sheets_in(path, parts, books[0])
     where = str(path)
     sheets = {}
@@ -230,7 +223,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             if metadata.typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
             where = f"{path}: sheet {name}"
-            marks = marks_of(where, xml, is_calculated)
+            marks = marks_of(where, xml)
             page = book.get_sheet_by_name(name)
             height, width = (last + 1 for last in page.end or (-1, -1))
             cells += height * width
@@ -240,9 +233,6 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 raise refusal(where, "damaged", reason="another sheet has this name")
             header, *rows = page.to_python(skip_empty_area=False) or [[]]
             rows = [[None if cell == "" else cell for cell in row] for row in rows]
-            for column, row in marks["formulas"]:  # 0, where nothing is stored
-                if 1 < row < height + 1 and column < width and type(rows[row - 2][column]) is float:
-                    rows[row - 2][column] = None
             rows = without_end(rows, [None] * width)
             sheets[name] = Sheet(
                 name,
@@ -327,8 +317,9 @@ def write_sheets(
             page.freeze_panes(1, 0)
             for row, cells in enumerate([sheet.header, *sheet.rows]):
                 for column, cell in enumerate(cells):
-                    is_beyond = row >= MOST_ROWS or column >= MOST_COLUMNS
-                    problem = "beyond the last cell of a sheet" if is_beyond else _unwritable(cell)
+                    problem = _unwritable(cell)
+                    if row >= MOST_ROWS or column >= MOST_COLUMNS:
+                        problem = "beyond the last cell of a sheet"
                     if problem:
                         where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
                         raise UserError(f"{where}: {problem}. Nothing was written.")
