@@ -340,11 +340,6 @@ def test_a_code_that_would_say_that_there_is_none_is_refused(tmp_path, make_down
         read(tmp_path, make_download(code))
 
 
-def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat, refused):
-    other = make_download("ben", chats=[make_chat("C1", turns=3)])
-    refused(folder(anna=make_download(), ben=other), "ben.json: ", "conversation 'C1'", "anna.json")
-
-
 def test_missing_ratings_stay_blank(folder, make_download, tmp_path):
     content = make_download()
     first = content["conversations"][0]

@@ -51,7 +51,7 @@ def test_empty_it_is_refused_with_what_is_to_be_filled(path):
 
 def test_filled_in_it_is_read_without_a_diagnostic(path):
     fill(path)
-    study = read_workbook(path, strict=True)
+    study = read_workbook(path)
     assert len(study.conversations) == 2
     assert study.turns["overall"].tolist() == [5.0, 5.0]
     assert study.turns["Relational_state"].tolist() == ["not rated", "not rated"]

@@ -268,8 +268,8 @@ def read_downloads(folder: str | Path) -> Gathered:
 
     A file that can't be used (cut off, no download, of another version) is left out, and named in a note. The same file
     twice counts once; of two downloads of one person, the later counts if it only adds answers. If no file can be used,
-    files are of several studies, one person answered differently in two files, or a conversation has other words in two
-    files, a UserError names all such files, and none is used.
+    files are of several studies, or one person answered differently in two files, a UserError names all such files, and
+    none is used.
     """
     folder = Path(folder)
     try:
@@ -303,15 +303,6 @@ def read_downloads(folder: str | Path) -> Gathered:
             )
     _refuse(problems)
     downloads, problems = fullest_of_each_person(downloads, notes)
-    first: dict[str, tuple[dict, Path]] = {}  # by id, with the file that had it first
-    for download in downloads:
-        for name, conversation in download.conversations.items():
-            first_conversation, path = first.setdefault(name, (conversation, download.path))
-            if conversation != first_conversation:
-                problems.append(
-                    f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
-                    "study carried different conversations of one id. Gather the downloads of each page alone."
-                )
     if not any(download.turns_rated for download in downloads):
         problems.append(f"{folder}: nobody rated a turn yet.")
     _refuse(problems)

@@ -11,11 +11,11 @@ from pathlib import Path
 from sense7.collect.texts import UNWRITABLE, storable
 from sense7.errors import UserError
 from sense7.exchange import Chat, read_chats
-from sense7.files import digest_of, parse_yaml, reading
+from sense7.files import digest_of, parse_yaml
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
 from sense7.workbook.ids import as_name, is_number
-from sense7.workbook.tables import decoded
+from sense7.workbook.reading import text_of
 from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
 
 LANGUAGES = {
@@ -281,9 +281,7 @@ class StudyFile:
 
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
-    path = Path(path)
-    with reading(path) as stream:
-        text = decoded(stream.read(), path, "Save the file again in UTF-8.")
+    text = text_of(Path(path))
     try:
         parsed = parse_yaml(text)
     except ValueError as error:

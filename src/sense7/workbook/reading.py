@@ -164,12 +164,12 @@ def reading_beside(path: str | Path) -> Reading:
     file = reading_path(path)
     if not file.exists():
         return parse_reading("reading: 1", f"{path}: no {file.name} beside it")
-    return parse_reading(_text_of(file), file)
+    return parse_reading(text_of(file), file)
 
 
 def read_declarations(path: Path, *, texts: Iterable[str], mappings: Iterable[str]) -> Mapping:
     """Read another file of declarations: its keys hold texts or mappings; a UserError names any other key or value."""
-    content = _text_of(path)
+    content = text_of(path)
     try:
         declared = _mapping(parse_yaml(content, scalars_are_texts=True), [*texts, *mappings])
         for key, value in declared.items():
@@ -183,8 +183,8 @@ def read_declarations(path: Path, *, texts: Iterable[str], mappings: Iterable[st
     return declared
 
 
-def _text_of(file: Path) -> str:
-    """The text of a file of declarations."""
+def text_of(file: Path) -> str:
+    """The text of a file of declarations in UTF-8."""
     with reading(file) as stream:
         return decoded(stream.read(), file, "Save it in UTF-8.")
 

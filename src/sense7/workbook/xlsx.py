@@ -311,18 +311,21 @@ def write_sheets(
         "strings_to_formulas": False,  # a text stays one, also after = and http:
         "strings_to_urls": False,
     }
+    for sheet in sheets:
+        for row, cells in enumerate([sheet.header, *sheet.rows]):
+            for column, cell in enumerate(cells):
+                problem = _unwritable(cell)
+                if row >= MOST_ROWS or column >= MOST_COLUMNS:
+                    problem = "beyond the last cell of a sheet"
+                if problem:
+                    where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
+                    raise UserError(f"{where}: {problem}. Nothing was written.")
     with new_workbook(path, replace=replace, own=own, **options) as book:
         for sheet in sheets:
             page = book.add_worksheet(sheet.name, ExactWorksheet)
             page.freeze_panes(1, 0)
             for row, cells in enumerate([sheet.header, *sheet.rows]):
                 for column, cell in enumerate(cells):
-                    problem = _unwritable(cell)
-                    if row >= MOST_ROWS or column >= MOST_COLUMNS:
-                        problem = "beyond the last cell of a sheet"
-                    if problem:
-                        where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
-                        raise UserError(f"{where}: {problem}. Nothing was written.")
                     if not is_number(cell):
                         page.write(row, column, cell)  # nothing if it is None
                     elif not math.isnan(cell):
