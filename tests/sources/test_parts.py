@@ -77,10 +77,8 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
         json.loads((places / "cache" / "theirs.provenance.json").read_text("utf-8"))
         == provenance.to_dict()
     )
-    assert provenance.parts == {
-        path.rpartition("/")[2]: hashlib.sha256(content).hexdigest()
-        for path, content in FILES.items()
-    }
+    hashes = {path: hashlib.sha256(content).hexdigest() for path, content in FILES.items()}
+    assert provenance.parts == hashes
     assert provenance.address == server.address("/commit/")
     assert not provenance.mirror
     sheets = read_sheets(path)
@@ -92,7 +90,7 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
         "CC-BY-4.0",
         "One chat.",
     )
-    assert said["sha256 of data/chats.txt"] == provenance.parts["chats.txt"]
+    assert said["sha256 of data/chats.txt"] == hashes["data/chats.txt"]
     assert left_behind() == []
 
 
@@ -195,7 +193,7 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     "change",
     [
         {"parts": {}},
-        {"parts": {"chats.txt": "0" * 64}},
+        {"parts": {"data/chats.txt": "0" * 64}},
         {"sha256_now": None},
         {"sha256": "0" * 64},
         {},

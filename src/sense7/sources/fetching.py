@@ -121,7 +121,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                 sha256,
                 size,
                 mirror=mirror is not None,
-                parts=source.pins,
+                parts=source.parts,
                 conversion=source.conversion,
             )
             if mirror is not None and old is not None and old.sha256 == sha256:
@@ -249,7 +249,7 @@ def _fetched(source: Source) -> Provenance | None:
     """
     fix = f"Run: sense7 fetch {source.name} --again"
     record = read_record(cache_folder() / source.name, fix)
-    if record is None or (record.parts, record.conversion) != (source.pins, source.conversion):
+    if record is None or (record.parts, record.conversion) != (source.parts, source.conversion):
         return None
     path = _cached(source, record)
     if not path.exists():

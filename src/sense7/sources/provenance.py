@@ -123,7 +123,7 @@ class Provenance:
             return SOURCES["official"]
         if self.kind == "third-party":
             for source in SOURCES.values():
-                if source.parts and source.pins == self.parts:
+                if source.parts and source.parts == self.parts:
                     return source
         return None
 

@@ -33,11 +33,6 @@ class Source:
         return f"{self.name}.xlsx"
 
     @property
-    def pins(self) -> dict[str, str]:
-        """Name of each part's file, without folders -> its SHA-256."""
-        return {path.rpartition("/")[2]: sha256 for path, sha256 in self.parts.items()}
-
-    @property
     def acknowledgement(self) -> str:
         """Whom to credit, and the licence, in one line."""
         return f"{self.credit} Licence of the data: {self.licence}."
