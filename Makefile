@@ -61,9 +61,11 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 	fi; \
 	echo "No Chromium ($(BROWSERS)): tests of the pages in a browser will be skipped."
 
-# $(call PART,name,command): the command, and how long it took. After a red part the others run all the same.
-PART = begun=$$(date +%s); { $(2); } || red="$$red, $(1)"; echo "$(1): $$(($$(date +%s) - begun)) s"
-TESTS = $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+# $(call PART,name,command): the command, how long it took, and how long at the last release (2 cores, quiet). After a
+# red part the others run all the same.
+WAS = awk -F, -v part="$(1)" '$$1 == part {print "; " $$2 " s at the last release"}' evidence/test_times.csv
+PART = begun=$$(date +%s); { $(2); } || red="$$red, $(1)"; echo "$(1): $$(($$(date +%s) - begun)) s$$($(WAS))"
+TESTS = $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one
