@@ -65,7 +65,7 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 # red part the others run all the same.
 WAS = awk -F, -v part="$(1)" '$$1 == part {print "; " $$2 " s at the last release"}' evidence/test_times.csv
 PART = begun=$$(date +%s); { $(2); } || red="$$red, $(1)"; echo "$(1): $$(($$(date +%s) - begun)) s$$($(WAS))"
-TESTS = $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations=10
+TESTS = $(BIN)/python -m pytest -q -n auto --dist loadfile --durations=10 --no-loadscope-reorder
 
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one

@@ -476,7 +476,11 @@ def test_all_parts_run_and_every_red_one_is_named_at_the_end(make_with, fails, r
     programs = dict.fromkeys(["ruff", "codespell", "lint-imports", "sense7", "python"], script)
     done = make_with(programs, "test-long", SENSE7_CHROMIUM="sh")
     lines = done.stdout.splitlines()
-    timed = [line.partition(":")[0] for line in lines if re.fullmatch(r"[\w -]+: \d+ s(; \d+ s at the last release)?", line)]
+    timed = [
+        line.partition(":")[0]
+        for line in lines
+        if re.fullmatch(r"[\w -]+: \d+ s(; \d+ s at the last release)?", line)
+    ]
     assert timed == PARTS
     assert done.returncode == (2 if red else 0)
     assert [line for line in lines if line.startswith("Red: ")] == [f"Red: {red}"] * bool(red)
