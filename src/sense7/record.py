@@ -318,8 +318,8 @@ def format_value(value: Mapping, part: str = "") -> str:
     ----------
     value : mapping
         As recorded.
-    part : {"", "estimate", "n"}
-        What to show: the estimate with its interval, or one part alone.
+    part : {"", "estimate", "n", "count"}
+        What to show: the estimate with its interval, or one part alone; ``count`` shows a share as a count of n.
 
     Examples
     --------
@@ -327,6 +327,8 @@ def format_value(value: Mapping, part: str = "") -> str:
     '0.961 [0.955, 0.967]'
     >>> format_value({"estimate": None, "n": 12, "reason": "too few conversations"}, "n")
     '12'
+    >>> format_value({"estimate": 4 / 9, "n": 18, "unit": "share of specifications"}, "count")
+    '8 of 18'
     >>> format_value({"estimate": 0.015, "low": 0.004, "high": 0.026, "unit": "share of turns, difference"})
     '1.5 [0.4, 2.6] percentage points'
     """
@@ -334,6 +336,8 @@ def format_value(value: Mapping, part: str = "") -> str:
         return f"{value['n']:,}"
     if value["estimate"] is None:
         return f"not available here ({value['reason']})"
+    if part == "count":
+        return f"{round(value['estimate'] * value['n']):,} of {value['n']:,}"
     unit = value["unit"]
     in_points = is_difference_of_shares(unit)
     numbers = [

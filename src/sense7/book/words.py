@@ -91,7 +91,7 @@ def key_and_part(edition: Edition, text: str) -> tuple[str, str]:
     if text in edition.values:
         return text, ""
     key, _, part = text.rpartition(".")
-    if key not in edition.values or part not in ("", "estimate", "n", "expected"):
+    if key not in edition.values or part not in ("", "estimate", "n", "count", "expected"):
         raise KeyError(text)
     return key, part
 

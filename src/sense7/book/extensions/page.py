@@ -2,9 +2,9 @@
 
 A Sphinx extension. A notebook's page ends with the command that runs it again and with every value that it recorded, so
 that no value is computed without being shown. The code of each section is one fold at its end; that of a cell tagged
-``by-hand`` stands where it is. All below the heading "Check this number yourself" is one closed fold,
-and so is all below "More analyses". A sentence in the place of results that cannot be computed
-is shown where the first of them stands.
+``by-hand`` stands where it is. All below the heading "Check this number yourself" is one closed fold; so is all below
+"Change the analysis" and below "More analyses". A sentence in the place of results that cannot be computed is shown
+where the first of them stands.
 
 A page on which real ratings of other studies speak begins with them; the section "Rehearsal: simulated data, no
 findings" follows. In an edition of real data that section's content comes first, without its heading.
@@ -86,6 +86,7 @@ def add_rerun(app, tree) -> None:
 MORE = "more-analyses"
 FOLDED = {
     "check-this-number-yourself": "Show the formula and the computation, step by step",
+    "change-the-analysis": "Show the result of every combination of other choices",
     MORE: "Show further analyses, all values, and how to rerun this page",
 }
 """Ids of the sections that are folded, and what opens them."""
