@@ -287,7 +287,8 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
     """What a reader has to know first, in a block below the title; ``data`` is what the notebook reads."""
     facts = book.edition.facts
     released = bool(notebook.released_alone)
-    parts = [_markdown_of_html(banner(facts, released=released))]
+    mixes_data = "\n## Rehearsal" in notebook.source
+    parts = [_markdown_of_html(banner(facts, released=released, mixes=mixes_data))]
     if "data" in notebook.defaults and data not in DATA_SETS and not Path(data).is_absolute():
         parts.append(f"**To run it**, lay the workbook {as_markdown(data)} beside it.")
     if "data" in notebook.defaults:

@@ -359,14 +359,15 @@ def banner(
     dataset_page: str = f"{DATA_PAGE}.html",
     *,
     released: bool = False,
-    front: bool = False,
+    mixes: bool = False,
 ) -> str:
     """What a page says of its data, as HTML; all that comes from outside is escaped.
 
     ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
-    their line: the edition's would call real ratings simulated, in the synthetic edition.
+    their line: the edition's would call real ratings simulated, in the synthetic edition. A page that ``mixes`` such
+    ratings with the edition's own says so there.
     """
-    return _PROVENANCE.banner(facts, released, dataset_page, front)
+    return _PROVENANCE.banner(facts, released, dataset_page, mixes)
 
 
 def label(facts: Mapping, *, released: bool = False) -> str:

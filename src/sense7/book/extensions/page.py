@@ -321,16 +321,15 @@ def finish_page(app, page, template, context, doctree) -> None:
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
     # Without what pathto ends the address of the page itself with.
     dataset_page = context["pathto"](DATA_PAGE).removesuffix("#")
-    context["theme_announcement"] = banner(
-        facts, dataset_page, released=released, front=page == app.config.root_doc
-    )
+    body = context.get("body", "")
+    mixes_data = page == app.config.root_doc or f'id="{REHEARSAL}"' in body
+    context["theme_announcement"] = banner(facts, dataset_page, released=released, mixes=mixes_data)
     context["theme_extra_footer"] = describe(facts, page)
     context["data_label"] = label(facts, released=released)
     context["data_kind"] = "real"
     if facts["kind"] == "synthetic" and not released:
         context["data_kind"] = "simulated"
     context["metatags"] = _LEFT_OUT.sub("", context.get("metatags", ""))
-    body = context.get("body", "")
     for script, mark in SCRIPTS.items():
         if mark in body:
             app.add_js_file(script, loading_method="defer")
