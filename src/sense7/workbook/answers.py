@@ -83,16 +83,17 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
 def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels (NaN if there is none) and states, for every column of a table with a scale."""
     read = {}
-    asked = 0
+    answered_columns = 0
     for column in table.columns:
         if column.scale is None:
             continue
         levels, states = _read_column(table, column)
         read[column.name] = levels, states
-        asked += bool((states != STATES.index(ABSENT)).any())
+        answered_columns += bool((states != STATES.index(ABSENT)).any())
     left_out = len(table.undeclared)
-    if table.official == "Messages" and table.reading.leaves_out and 0 < asked <= 2 * left_out:
-        table.add("turn-ratings", left_out=left_out, asked=asked)
+    is_official = table.official == "Messages" and table.reading.leaves_out
+    if is_official and 0 < answered_columns <= 2 * left_out:
+        table.add("turn-ratings", left_out=left_out, asked=answered_columns)
     return read
 
 

@@ -138,7 +138,7 @@ class Diagnostics:
 
     def of(self, *severities: str) -> list[Diagnostic]:
         """Diagnostics of some severities."""
-        return [found for found in self._found.values() if found.severity in severities]
+        return [item for item in self._found.values() if item.severity in severities]
 
 
 class WorkbookError(UserError):

@@ -136,8 +136,8 @@ def sheets_in(path: Path, parts: Mapping[str, bytes], book: str) -> list[bytes]:
         names = []
         for sheet in ElementTree.fromstring(parts[book]).iterfind("{*}sheets/{*}sheet"):  # noqa: S314
             ids = [value for key, value in sheet.items() if key.endswith("}id")]
-            place = posixpath.join(folder, targets[ids[0]])
-            names.append(posixpath.normpath(place).removeprefix("/").casefold())
+            target = posixpath.join(folder, targets[ids[0]])
+            names.append(posixpath.normpath(target).removeprefix("/").casefold())
     except (ElementTree.ParseError, LookupError, TypeError) as error:
         raise refusal(path, "damaged", reason=f"{book}: {one_line(error)}") from None
     if len(set(names)) < len(names):
