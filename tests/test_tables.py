@@ -75,62 +75,6 @@ def test_a_table_whose_caption_does_not_say_what_its_intervals_are_gives_the_met
     assert tables.estimates(none, "Means").caption == "Means"
 
 
-# Matrix of verdicts
-
-
-def cells(names=("first", "second")):
-    value = {"estimate": 0.5, "low": 0.4, "high": 0.6, "unit": "share of turns"}
-    common = {"row": names[0], "text": names[1], "n": 1234, "link": "a.html#cell-2"}
-    none = {"row": names[0], "text": "", "n": None, "link": "", "value": None}
-    return pd.DataFrame(
-        [
-            common | {"column": "published", "verdict": "", "value": 0.75, "n": None},
-            common | {"column": "A", "verdict": "seen here too", "value": value},
-            none | {"column": "B", "verdict": "was not asked"},
-        ]
-    )
-
-
-def test_a_cell_of_a_matrix_is_a_word_a_mark_and_a_link_to_its_number():
-    page = BeautifulSoup(tables.Matrix(cells(), "Verdicts", "finding")._repr_html_(), "html.parser")
-    assert page.caption.text == "Verdicts"
-    assert [head.text for head in page.select("thead th[scope=col]")] == [
-        "finding",
-        "published",
-        "A",
-        "B",
-    ]
-    assert page.select_one("tbody th[scope=row]").text == "first"
-    published, seen, not_asked = page.select("td")
-    assert published.a.text == "0.75"
-    assert published.strong is None
-    assert (seen.strong.text, seen.a.text, seen.a["href"]) == (
-        "seen here too",
-        "50.0% [40.0%, 60.0%]",
-        "a.html#cell-2",
-    )
-    assert seen.select("small")[1].text == "second; n = 1,234"
-    assert (not_asked.strong.text, not_asked.a, not_asked.select("small")) == (
-        "was not asked",
-        None,
-        [],
-    )
-    marks = [cell.select_one("[aria-hidden]").text for cell in (seen, not_asked)]
-    assert len(set(marks)) == 2, "a verdict does not rest on color alone"
-    assert [cell["data-column"] for cell in page.select("td")] == ["published", "A", "B"]
-    assert {tag["role"] for tag in page.select("[role]")} == {
-        *("table", "rowgroup", "row", "columnheader", "rowheader", "cell")
-    }
-
-
-def test_text_is_never_markup_in_a_matrix():
-    hostile = cells(HOSTILE[:2]).assign(column=[*HOSTILE[2:4], '"><b>'], link='"onclick="x')
-    page = BeautifulSoup(tables.Matrix(hostile, "<i>", "<u>")._repr_html_(), "html.parser")
-    assert page.select("script, i, u, b, [onclick]") == []
-    assert page.select_one("tbody th").text == HOSTILE[0]
-    assert page.select("td")[2]["data-column"] == '"><b>'
-
-
 # Variants: computed results that a reader switches between, without a script, a kernel or a network
 
 

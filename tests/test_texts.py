@@ -228,7 +228,6 @@ def test_published_figures_stand_in_the_claims_alone(path):
 STORED = [
     ("coverage_", "data/coverage.json"),
     ("few_people_coverage", "data/few_people.json"),
-    ("elsewhere.matrix_cells", "data/claims.yml"),
     ("elsewhere.published", "data/claims.yml"),
     ("reference_odds_ratios", "data/reference.json"),
     ("rules_before_and_after", "data/claims.yml"),

@@ -78,7 +78,7 @@
       makeCards(target);
     }
   });
-  document.querySelectorAll("article table.table:not([role], .sense7-matrix)").forEach((table) => {
+  document.querySelectorAll("article table.table:not([role])").forEach((table) => {
     const isPlain = table.tHead?.rows.length === 1 && table.tBodies[0]?.rows[0]?.cells.length > 2;
     if (isPlain && !table.closest(".sense7-conversation")) watch.observe(table);
   });

@@ -188,118 +188,6 @@ class Variants:
         return "\n".join(lines)
 
 
-VERDICT_MARKS = {
-    "seen here too": ("seen", "\N{BLACK CIRCLE}"),
-    "not seen": ("not-seen", "\N{WHITE CIRCLE}"),
-    "the opposite": ("opposite", "\N{BLACK DIAMOND}"),
-    "was not asked": ("not-asked", "\N{EN DASH}"),
-    "no verdict": ("not-asked", "\N{EN DASH}"),
-}
-"""Verdict -> class of its cell, and a mark, so that it does not rest on color alone."""
-
-# On a narrow screen each row becomes a card. Roles are given, since a table that is laid out otherwise loses its own.
-_MATRIX_STYLE = _style("matrix.css")
-
-
-class Matrix:
-    """A table of verdicts: one row per question, one column per data set, each cell a verdict and its number.
-
-    On a narrow screen every row is a card. A verdict is a word with a mark; its color only repeats it.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        One row per cell: ``row`` and ``column`` (texts, in the order in which they are to stand), ``verdict`` (one of
-        ``VERDICT_MARKS``, or "" where there is none to give), ``text`` (what was measured), ``value`` (a mapping with
-        estimate, low, high and unit, a number, or None), ``n`` (None if there is none) and ``link`` (address; "" if
-        there is none).
-    caption : str
-        What the table shows, and what the intervals are.
-    corner : str
-        What the rows are.
-
-    Examples
-    --------
-    >>> value = {"estimate": 0.9, "low": 0.8, "high": 0.95, "unit": "alpha"}
-    >>> cell = {"row": "consistent", "column": "A", "verdict": "seen here too", "text": "alpha", "n": 9}
-    >>> Matrix(pd.DataFrame([cell | {"value": value, "link": "a.html"}]), "Verdicts", "finding")
-    Verdicts
-    consistent; A: seen here too, 0.900 [0.800, 0.950], alpha, n = 9
-    """
-
-    def __init__(self, cells: pd.DataFrame, caption: str, corner: str):
-        self.cells = cells
-        self.caption = caption
-        self.corner = corner
-        self.columns = list(dict.fromkeys(cells["column"]))
-
-    def notebook_outputs(self) -> list[dict]:
-        """What a notebook shows outside the book: the table, whose links to other pages would lead nowhere."""
-        without_links = Matrix(self.cells.assign(link=""), self.caption, self.corner)
-        return [output({"text/html": without_links._repr_html_(), "text/plain": repr(self)})]
-
-    def _ipython_display_(self) -> None:
-        show(self)
-
-    def _repr_html_(self) -> str:
-        head = "".join(
-            f'<th scope="col" role="columnheader">{html.escape(name)}</th>'
-            for name in (self.corner, *self.columns)
-        )
-        body = ""
-        for name, cells in self.cells.groupby("row", sort=False):
-            body += f'<tr role="row"><th scope="row" role="rowheader">{html.escape(name)}</th>'
-            body += "".join(self._cell(cell) for cell in cells.to_dict("records"))
-            body += "</tr>"
-        return (
-            f'<style>{_MATRIX_STYLE}</style><table class="table sense7-matrix {NO_MATH}" role="table">'
-            f'<caption>{html.escape(self.caption)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
-            f'<tbody role="rowgroup">{body}</tbody></table>'
-        )
-
-    @staticmethod
-    def _cell(cell: Mapping) -> str:
-        css, mark = VERDICT_MARKS.get(cell["verdict"], ("", ""))
-        content = ""
-        if mark:
-            verdict = html.escape(cell["verdict"])
-            content += f'<span aria-hidden="true">{mark}</span> <strong>{verdict}</strong>'
-        number = html.escape(_value_in_words(cell["value"]))
-        if cell["link"]:
-            address = html.escape(cell["link"], quote=True)
-            number = f'<a href="{address}">{number or "in words"}</a>'
-        if number:
-            content += f"<small>{number}</small>"
-        note = html.escape(cell["text"])
-        if pd.notna(cell["n"]):
-            note += f"; n = {cell['n']:,.0f}"
-        if note:
-            content += f"<small>{note}</small>"
-        column = html.escape(cell["column"], quote=True)
-        return f'<td role="cell" class="{css}" data-column="{column}">{content}</td>'
-
-    def __repr__(self) -> str:
-        lines = [self.caption]
-        for cell in self.cells.to_dict("records"):
-            words = [cell["verdict"], _value_in_words(cell["value"]), cell["text"]]
-            if pd.notna(cell["n"]):
-                words.append(f"n = {cell['n']:,.0f}")
-            lines.append(f"{cell['row']}; {cell['column']}: {', '.join(filter(None, words))}")
-        return plain_lines("\n".join(lines))
-
-
-def _value_in_words(value) -> str:
-    """An estimate with its interval, or a number alone; "" if there is none."""
-    if isinstance(value, Mapping):
-        estimate, low, high = (
-            format_number(value[name], value["unit"]) for name in ("estimate", "low", "high")
-        )
-        return f"{estimate} [{low}, {high}]"
-    if value is None or pd.isna(value):
-        return ""
-    return f"{value:,g}"
-
-
 def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table | Sentence:
     """A table of estimates for people: estimate, interval, n, corrected p if any, and a note where one is missing.
 
@@ -359,7 +247,8 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], caption: str, *, fold: bool
             if np.isfinite(row["estimate"]):
                 cell = format_number(row["estimate"], row["unit"])
             if np.isfinite(row["estimate"]) and np.isfinite(row["low"]):
-                cell = _value_in_words(row)
+                low, high = (format_number(row[end], row["unit"]) for end in ("low", "high"))
+                cell += f" [{low}, {high}]"
             columns[name].append(cell)
     columns["n"] = [f"{n:,}" for n in table["n"]]
     return Table(pd.DataFrame(columns, index=table.index), caption, fold)

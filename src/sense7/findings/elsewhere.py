@@ -1,9 +1,9 @@
 r"""Does it hold elsewhere? The findings of SENSE-7, put to ratings that other studies released.
 
 Three things stand here: what iEval's conversations say, with the statistics that the other pages use for SENSE-7; what
-the experiment Felt heard and the four corpora of Kumar and others add; and the matrix of findings by data sets, in
-which every verdict follows from an interval by a rule (:data:`FINDINGS`) that is stated before the values. The rule is
-that of the claim itself where the released data allow it.
+the experiment Felt heard and the four corpora of Kumar and others add; and the findings that they asked about
+(:data:`FINDINGS`), on which a verdict follows from an interval by a rule. The rule is that of the claim itself where
+the released data allow it.
 
 Svikhnushina, E., Filippova, A., Pu, P. (2022). iEval: Interactive Evaluation Framework for Open-Domain Empathetic
 Chatbots. SIGDIAL.
@@ -16,9 +16,8 @@ for Judging Empathic Communication. arXiv 2506.10150.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -45,6 +44,7 @@ from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
 from sense7.findings.whose_empathy import WITH_OTHERS, experts_agreement, panel
+from sense7.record import format_value
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.statistics.alpha import alpha_row
@@ -52,28 +52,25 @@ from sense7.statistics.bootstrap import (
     ParticipantBootstrap,
     ratio,
 )
-from sense7.statistics.estimates import estimate_row, estimate_table
+from sense7.statistics.estimates import estimate_table
 from sense7.statistics.least_squares import cross_products, indicators
 from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 
 __all__ = [
     "acknowledgements",
+    "comparisons",
     "felt_heard",
     "felt_heard_resampling",
     "felt_heard_tables",
     "felt_heard_verdict",
     "ieval",
-    "matrix",
-    "matrix_cells",
     "published",
     "rules",
     "tables",
-    "tally",
     "values_of",
     "verdict",
     "verdicts_of_claim",
-    "why_not_asked",
 ]
 
 # iEval
@@ -119,7 +116,7 @@ def individual(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 @finding
 def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    """Return the tables of estimates of iEval and of the corpora that the matrix rests on.
+    """Return the tables of estimates of iEval and of the corpora.
 
     - ``consistency``: alpha of iEval's five statements, and two correlations that its authors report.
     - ``individual``: what the claims on individual judgments and on context are judged by, and the bots' share.
@@ -404,41 +401,21 @@ def acknowledgements() -> pd.DataFrame:
     return pd.DataFrame({"credit": credit}).rename_axis("data set")
 
 
-SECTIONS = {
-    **dict.fromkeys(("consistency", "individual", "liking"), "elsewhere-ieval"),
-    **dict.fromkeys(("effects", "feelings", *SOURCES.values()), "elsewhere-felt-heard"),
-    **dict.fromkeys(("corpora", "judge"), "elsewhere-corpora"),
-}
-"""Table -> anchor of the section of the page that shows it."""
-
-
 def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
-    """Return rows of tables by their keys, as recorded values are read, with the section of the page that shows it."""
-    values = {}
-    for name, table in tables.items():
-        for row in table.to_dict("records"):
-            values[row["key"]] = {**row, "link": f"#{SECTIONS[name]}"}
-    return values
+    """Return rows of tables by their keys, as recorded values are read."""
+    return {row["key"]: row for table in tables.values() for row in table.to_dict("records")}
 
 
-# The matrix
+# Comparisons with SENSE-7
 
 SEEN = "seen here too"
 NOT_SEEN = "not seen"
 OPPOSITE = "the opposite"
-NOT_ASKED = "was not asked"
 NO_INTERVAL = "no verdict"
 """What stands where a value has no interval: then nothing is said."""
 
-DATA_SETS = {
-    "ieval": "iEval",
-    "felt_heard": "Felt heard",
-    "perceived_empathy": "Perceived Empathy",
-    "epitome": CORPORA["epitome"],
-    "lend_an_ear": CORPORA["lend_an_ear"],
-    "empatheticdialogues": CORPORA["empatheticdialogues"],
-}
-"""The data sets: key -> name for readers, in the order of the columns."""
+MARKS = {SEEN: "●", NOT_SEEN: "○", OPPOSITE: "◆", NO_INTERVAL: "\N{EN DASH}"}
+"""Verdict -> its shape."""
 
 
 @dataclass(frozen=True)
@@ -446,33 +423,19 @@ class Rule:
     """Rule by which an interval becomes a verdict."""
 
     line: float
-    contrary: float | None
+    contrary: float
     reason: str
     also: str = ""
     """Key of a second number whose interval has to lie above the line as well."""
 
-    @property
-    def words(self) -> tuple[str, str]:
-        """Where an interval has to lie for "seen here too" and for "the opposite"."""
-        if self.also:
-            return f"and a second one wholly above {self.line:g}", f"wholly below {self.contrary:g}"
-        if self.contrary is None:
-            return (
-                f"wholly on one side of {self.line:g}",
-                "cannot occur: the claim has no direction",
-            )
-        return f"wholly above {self.line:g}", f"wholly below {self.contrary:g}"
-
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of SENSE-7 and where else it can be looked for."""
+    """A finding of SENSE-7 and where else it was asked: data set -> key, measure and rule."""
 
-    name: str
     title: str
     claim: str
-    asked: Mapping[str, tuple[str, str, Rule]] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, tuple[str, str, Rule]]
 
 
 OWN = "the claim's own rule"
@@ -482,115 +445,35 @@ _ALPHA = Rule(
     "not the claim's, which compares with a published figure for other questions. An alpha of 0.8 is customarily asked "
     "of a scale in research (Nunnally, 1978); below 0.7 ratings are not called consistent",
 )
-_BY_GROUPS = Rule(
-    0.0,
-    None,
-    "not the claim's, which needs several conversations of one person: each person rated one answer. Instead, whether "
-    "two groups of people differ",
-)
-_ANSWERER = (
-    "not the claim's, which compares a condition with an empathy prompt: there is none. Instead, whether it matters at "
-    "all who or what answers"
-)
-_NOT_USERS = "experts rated what others had written; no user rated"
-_ONE_EACH = "each person rated one answer"
-_SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
-
-OWN_READINGS = ("system", "characteristics")
-"""Findings whose result the paper does not report; what is asked of them is this book's own reading."""
 
 FINDINGS: tuple[Finding, ...] = (
     Finding(
-        "consistency",
-        "Ratings are internally consistent",
-        "alpha_turn",
-        {
-            "ieval": ("ieval_alpha", "alpha of five statements, by the user", _ALPHA),
-            "felt_heard": (
-                "felt_heard_alpha",
-                "alpha of six feelings, by the person answered",
-                _ALPHA,
-            ),
-            "perceived_empathy": (
-                "elsewhere_alpha_perceived_empathy",
-                "alpha of six feelings, by experts",
-                _ALPHA,
-            ),
-            "epitome": ("elsewhere_alpha_epitome", "alpha of three mechanisms, by experts", _ALPHA),
-            "lend_an_ear": (
-                "elsewhere_alpha_lend_an_ear",
-                "alpha of six behaviors, by experts",
-                _ALPHA,
-            ),
-        },
-        {"": "one of the three questions is about empathy"},
-    ),
-    Finding(
-        "individual",
         "Who rates matters most",
         "finding_individualized",
         {
-            "ieval": (
+            "iEval": (
                 "ieval_participant_share_beyond_condition_and_topic",
-                "person's share minus that of bot and valence",
+                "person's share minus that of chatbot and scenario",
                 Rule(0.0, 0.0, OWN),
             )
         },
-        {"": _NOT_USERS, "felt_heard": _ONE_EACH, "perceived_empathy": _ONE_EACH},
     ),
     Finding(
-        "context",
         "Judgments depend on the context",
         "finding_context_sensitive",
         {
-            "ieval": (
+            "iEval": (
                 "ieval_context_share",
-                "share that the scenario's valence explains",
-                Rule(0.0, 0.0, f"{OWN}, with the valence as all of the context"),
-            ),
-            "felt_heard": ("felt_heard_label", "label, person minus AI, in points", _BY_GROUPS),
-        },
-        {"": "nothing of the context was varied or released", "perceived_empathy": _SAME_PEOPLE},
-    ),
-    Finding(
-        "continuity",
-        "Judgments suffer when continuity fails",
-        "finding_continuity",
-        reasons={
-            "": "no rating of continuity",
-            "ieval": "rated once, at the end, without a question on continuity",
+                "share that the kind of scenario explains",
+                Rule(0.0, 0.0, f"{OWN}, with the kind of scenario as all of the context"),
+            )
         },
     ),
     Finding(
-        "expectations",
-        "Judgments suffer when expectations are not met",
-        "finding_expectations",
-        reasons={"": "no one said beforehand what was expected"},
-    ),
-    Finding(
-        "system",
-        "Who or what answers matters",
-        "best_condition",
-        {
-            "ieval": (
-                "ieval_condition_share",
-                "share of the variance that the bot explains",
-                Rule(0.0, None, _ANSWERER),
-            ),
-            "felt_heard": (
-                "felt_heard_source",
-                "source, AI minus person, in points",
-                Rule(0.0, None, _ANSWERER),
-            ),
-        },
-        {"": "who or what answered was not varied or released", "perceived_empathy": _SAME_PEOPLE},
-    ),
-    Finding(
-        "judge",
         "A language model agrees in part",
         "judge_spearman",
         {
-            "perceived_empathy": (
+            "Perceived Empathy": (
                 "elsewhere_judge_with_person",
                 "correlation of three models' mean with the person",
                 Rule(
@@ -602,58 +485,61 @@ FINDINGS: tuple[Finding, ...] = (
                 ),
             )
         },
+    ),
+    Finding(
+        "Ratings are internally consistent",
+        "alpha_turn",
         {
-            "": _NOT_USERS,
-            "ieval": "no model's scores were released",
-            "felt_heard": "no model's scores were released",
+            "iEval": ("ieval_alpha", "alpha of five statements, by the user", _ALPHA),
+            "Felt heard": (
+                "felt_heard_alpha",
+                "alpha of six feelings, by the person answered",
+                _ALPHA,
+            ),
+            "Perceived Empathy": (
+                "elsewhere_alpha_perceived_empathy",
+                "alpha of six feelings, by experts",
+                _ALPHA,
+            ),
+            CORPORA["epitome"]: (
+                "elsewhere_alpha_epitome",
+                "alpha of three mechanisms, by experts",
+                _ALPHA,
+            ),
+            CORPORA["lend_an_ear"]: (
+                "elsewhere_alpha_lend_an_ear",
+                "alpha of six behaviors, by experts",
+                _ALPHA,
+            ),
         },
     ),
     Finding(
-        "satisfaction",
         "Empathy goes with satisfaction",
         "empathy_satisfaction",
         {
-            "ieval": (
+            "iEval": (
                 "ieval_liking",
                 "correlation of liking with the empathy ratings",
                 Rule(0.0, 0.0, OWN),
             )
         },
-        {"": "satisfaction was not rated"},
-    ),
-    Finding(
-        "characteristics",
-        "Ratings go with characteristics",
-        "finding_data",
-        {
-            "ieval": (
-                "ieval_teq",
-                "correlation of an empathy questionnaire with the person's mean rating",
-                Rule(
-                    0.0,
-                    None,
-                    "no rule of a claim: SENSE-7 reports no result. The line is no correlation",
-                ),
-            )
-        },
-        {"": "no characteristic of the person is released"},
     ),
 )
-"""The findings in the order of the rows."""
+"""The findings that another data set asked about, in the order of the table."""
 
 
 def verdict(value: Mapping, rule: Rule) -> str:
     """Return the verdict of an interval (``low``, ``high``; None or NaN if there is none) on a claim.
 
-    ``SEEN`` if the whole interval lies on the claimed side of the line; ``OPPOSITE`` if it lies wholly below
-    ``rule.contrary``; ``NOT_SEEN`` else: the data cannot say; ``NO_INTERVAL`` without an interval.
+    ``SEEN`` if the whole interval lies above the line; ``OPPOSITE`` if it lies wholly below ``rule.contrary``;
+    ``NOT_SEEN`` else: the data cannot say; ``NO_INTERVAL`` without an interval.
 
     Examples
     --------
     >>> verdict({"low": 0.81, "high": 0.9}, Rule(0.8, 0.7, "")), verdict({"low": 0.75, "high": 0.9}, Rule(0.8, 0.7, ""))
     ('seen here too', 'not seen')
-    >>> verdict({"low": -0.9, "high": -0.1}, Rule(0, 0, "")), verdict({"low": -0.9, "high": -0.1}, Rule(0, None, ""))
-    ('the opposite', 'seen here too')
+    >>> verdict({"low": -0.9, "high": -0.1}, Rule(0, 0, ""))
+    'the opposite'
     """
     low = value["low"]
     high = value["high"]
@@ -661,8 +547,6 @@ def verdict(value: Mapping, rule: Rule) -> str:
         return NO_INTERVAL
     if low > rule.line:
         return SEEN
-    if rule.contrary is None:
-        return SEEN if high < rule.line else NOT_SEEN
     return OPPOSITE if high < rule.contrary else NOT_SEEN
 
 
@@ -672,157 +556,6 @@ def _verdict_of(key: str, rule: Rule, values: Mapping[str, Mapping]) -> str:
     if first == SEEN and rule.also and verdict(values[rule.also], rule) != SEEN:
         return NOT_SEEN
     return first
-
-
-def rules() -> pd.DataFrame:
-    """Return the rule of every finding that a data set can answer, for readers, before any value.
-
-    Indexed by the finding's title, with the data set where its rule is another one: where the interval has to lie for
-    "seen here too" and for "the opposite", and ``whose rule it is``. Any other interval is "not seen".
-    """
-    rows = {}
-    for claimed in FINDINGS:
-        data_sets_of = {}
-        for data_set, (_, _, rule) in claimed.asked.items():
-            data_sets_of.setdefault(rule, []).append(DATA_SETS[data_set])
-        for rule, data_sets in data_sets_of.items():
-            title = claimed.title
-            if len(data_sets_of) > 1:
-                title += f" ({', '.join(data_sets)})"
-            rows[title] = (*rule.words, rule.reason)
-    columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
-    return frame_of(rows, "finding", columns)
-
-
-def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
-    """Return published words and source of claims about SENSE-7: those of ``FINDINGS`` if none is given.
-
-    Returns
-    -------
-    dict
-        Id in ``data/claims.yml`` -> ``title``, ``value`` (None if published in words), ``source`` and
-        ``of`` (the work).
-
-    Examples
-    --------
-    >>> published(("finding_individualized",))["finding_individualized"]["source"]
-    'abstract'
-    """
-    claims = claims or tuple(claimed.claim for claimed in FINDINGS)
-    path = data_file("claims.yml")
-    with reading(path) as stream:
-        entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
-    missing = [claim for claim in claims if claim not in entries]
-    if missing:
-        raise UserError(
-            f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml"
-        )
-    claimed = {}
-    for claim in claims:
-        entry = entries[claim]
-        claimed[claim] = {name: entry[name] for name in ("title", "value", "source")}
-        claimed[claim]["of"] = entry.get("of", "SENSE-7")
-    return claimed
-
-
-@finding
-def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Return the verdict of every data set on every finding, and the value that it rests on.
-
-    Parameters
-    ----------
-    values : mapping
-        Key -> value, as :func:`values_of` gives them; those that the findings name are used.
-
-    Returns
-    -------
-    DataFrame
-        One row per finding and data set: finding, data_set (short names), verdict; where asked also key, measure,
-        estimate, low, high, n, unit, method and link (address from the page of the matrix), else why (NaN or ""
-        elsewhere).
-    """
-    rows = []
-    for claimed, data_set in product(FINDINGS, DATA_SETS):
-        row = {
-            "finding": claimed.name,
-            "data_set": data_set,
-            "verdict": NOT_ASKED,
-            "key": "",
-            "measure": "",
-            "why": "",
-            "link": "",
-        }
-        rows.append(row)
-        if data_set not in claimed.asked:
-            row["why"] = claimed.reasons.get(data_set, claimed.reasons.get(""))
-            continue
-        key, measure, rule = claimed.asked[data_set]
-        if key not in values:
-            raise UserError(
-                f"{key}: not among the values. Give values_of all tables that the matrix rests on."
-            )
-        value = values[key]
-        row["key"] = key
-        row["measure"] = measure
-        row["verdict"] = _verdict_of(key, rule, values)
-        for name in ("estimate", "low", "high", "n", "unit", "method", "link"):
-            row[name] = value[name]
-    return pd.DataFrame(rows)
-
-
-def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the matrix for readers: one row per cell, the published words first in each row.
-
-    row, column (names for readers), verdict ("" in the column of SENSE-7), value (a mapping with estimate, low, high,
-    unit, or None), text, n and link (address from the page of the matrix; "" if there is none).
-    """
-    published_claims = published()
-    rows = []
-    for claimed in FINDINGS:
-        claim = published_claims[claimed.claim]
-        source = claim["source"]
-        if claim["of"] != "SENSE-7" and "follow-up paper" not in source:
-            source += " of the follow-up paper"
-        rows.append(
-            {
-                "row": claimed.title,
-                "column": "SENSE-7, as published",
-                "verdict": "",
-                "link": f"../book/ledger.html#claim-{claimed.claim.replace('_', '-')}",
-                "text": f"{claim['title']} ({source})",
-                "value": claim["value"],
-                "n": None,
-            }
-        )
-        for cell in table[table["finding"] == claimed.name].to_dict("records"):
-            value = None
-            n = None
-            if cell["verdict"] != NOT_ASKED:
-                value = {name: cell[name] for name in ("estimate", "low", "high", "unit")}
-                n = int(cell["n"])
-            rows.append(
-                {
-                    "row": claimed.title,
-                    "column": DATA_SETS[cell["data_set"]],
-                    "text": cell["measure"],
-                    "value": value,
-                    "verdict": cell["verdict"],
-                    "link": cell["link"],
-                    "n": n,
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
-    """Return why a data set cannot answer, one row per finding and reason: ``data sets`` and ``why not``."""
-    titles = {claimed.name: claimed.title for claimed in FINDINGS}
-    not_asked = table[table["verdict"] == NOT_ASKED]
-    not_asked = not_asked.assign(name=not_asked["data_set"].map(DATA_SETS))
-    names = not_asked.groupby(["finding", "why"], sort=False)["name"].agg(", ".join)
-    reasons = names.reset_index()
-    reasons = reasons.set_index(reasons["finding"].map(titles).rename("finding"))
-    return reasons[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
 
 
 def verdicts_of_claim(claim: str, values: Mapping[str, Mapping]) -> list[str]:
@@ -845,32 +578,77 @@ def verdicts_of_claim(claim: str, values: Mapping[str, Mapping]) -> list[str]:
     return verdicts
 
 
-@finding
-def tally(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of cells of the matrix with each verdict, and of those that could be asked; n counts all.
+def comparisons(values: Mapping[str, Mapping]) -> pd.DataFrame:
+    """Return the verdict of every data set on the findings that it asked about, with its value.
 
-    Of the cells that are seen, those of :data:`OWN_READINGS` are counted once more by themselves.
+    Parameters
+    ----------
+    values : mapping
+        Key -> value, as :func:`values_of` gives them; the values of ``FINDINGS`` are used.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the finding: ``data set``, ``verdict`` with its shape, ``value``, ``n`` and ``measure``.
     """
-    counts = Counter(table["verdict"])
-    counts["could be asked"] = len(table) - counts[NOT_ASKED]
-    is_own_reading = table["finding"].isin(OWN_READINGS)
-    counts["seen, by this book's own reading"] = (is_own_reading & (table["verdict"] == SEEN)).sum()
-    names = {
-        SEEN: "seen",
-        NOT_SEEN: "not_seen",
-        OPPOSITE: "opposite",
-        NOT_ASKED: "not_asked",
-        "could be asked": "asked",
-        "seen, by this book's own reading": "seen_by_own_reading",
-    }
+    rows = []
+    for claimed in FINDINGS:
+        for data_set, (key, measure, rule) in claimed.asked.items():
+            found = _verdict_of(key, rule, values)
+            rows.append(
+                {
+                    "finding": claimed.title,
+                    "data set": data_set,
+                    "verdict": f"{MARKS[found]} {found}",
+                    "value": format_value(values[key]),
+                    "n": f"{values[key]['n']:,}",
+                    "measure": measure,
+                }
+            )
+    return pd.DataFrame(rows).set_index("finding")
+
+
+def rules() -> pd.DataFrame:
+    """Return the rule of every finding for readers: where its interval has to lie, and ``whose rule it is``.
+
+    Any interval that is neither "seen here too" nor "the opposite" is "not seen".
+    """
     rows = {}
-    for name, key in names.items():
-        rows[name] = estimate_row(
-            counts[name],
-            n=len(table),
-            unit="number of cells",
-            method="cells of the matrix, by rule",
-            reason="no interval: a count",
-            key=f"elsewhere_count_{key}",
+    for claimed in FINDINGS:
+        for _, _, rule in claimed.asked.values():
+            seen = f"wholly above {rule.line:g}"
+            if rule.also:
+                seen += ", and a second one, too"
+            rows[claimed.title] = (seen, f"wholly below {rule.contrary:g}", rule.reason)
+    columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
+    return frame_of(rows, "finding", columns)
+
+
+def published(claims: tuple[str, ...]) -> dict[str, dict]:
+    """Return published words and source of claims about SENSE-7.
+
+    Returns
+    -------
+    dict
+        Id in ``data/claims.yml`` -> ``title``, ``value`` (None if published in words), ``source`` and
+        ``of`` (the work).
+
+    Examples
+    --------
+    >>> published(("finding_individualized",))["finding_individualized"]["source"]
+    'abstract'
+    """
+    path = data_file("claims.yml")
+    with reading(path) as stream:
+        entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
+    missing = [claim for claim in claims if claim not in entries]
+    if missing:
+        raise UserError(
+            f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml"
         )
-    return estimate_table(rows, "verdict")
+    claimed = {}
+    for claim in claims:
+        entry = entries[claim]
+        claimed[claim] = {name: entry[name] for name in ("title", "value", "source")}
+        claimed[claim]["of"] = entry.get("of", "SENSE-7")
+    return claimed
