@@ -176,7 +176,7 @@ def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
 
 def test_the_way_to_the_library(empty_folder):
     reader = Reader()
-    assert go_through(PAGES["library"], reader) == 7
+    assert go_through(PAGES["library"], reader) == 8
     study, text = reader.names["study"], PAGES["library"].read_text("utf-8")
     rows = re.findall(r"^\| `study\.(\w+)` \|.*\| (.*) \|$", text, re.MULTILINE)
     assert [name for name, _ in rows] == [
