@@ -74,7 +74,8 @@ ELSEWHERE = {
 
 ALLOWED = r"""\bSENSE-7\b|\barXiv[: ]\d{4}\.\d{4,5}\b|\bPython 3\.\d+|\bSHA-256\b|\([0-9]\)
 |\b(?:from|levels?|scale|number) [0-9](?: [a-z ]{1,20})?(?: to | and |-)[0-9]\b|, [0-9] to [0-9]\b
-|\bnumbers from -?\d+ to \d+\b|\blevel of 5 %|\bpower of 80 %|"[0-9] - [A-Z][a-z]+\"""".replace("\n", "")
+|\bnumbers from -?\d+ to \d+\b
+|\blevel of 5 %|\bpower of 80 %|"[0-9] - [A-Z][a-z]+\"""".replace("\n", "")
 """Numbers that may stand in prose: names, papers, versions, anchors and ends of scales, how a cell may be written."""
 
 SMALL = "zero|one|two|three|four|five|six|seven|eight|nine|ten"
