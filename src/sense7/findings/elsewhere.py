@@ -44,7 +44,6 @@ from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
 from sense7.findings.whose_empathy import WITH_OTHERS, experts_agreement, panel
-from sense7.record import format_value
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.statistics.alpha import alpha_row
@@ -589,22 +588,21 @@ def comparisons(values: Mapping[str, Mapping]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by the finding: ``data set``, ``verdict`` with its shape, ``value``, ``n`` and ``measure``.
+        Indexed by the finding: ``data set``, ``verdict`` with its shape, ``measure``, estimate, low, high, unit and n.
     """
     rows = []
     for claimed in FINDINGS:
         for data_set, (key, measure, rule) in claimed.asked.items():
             found = _verdict_of(key, rule, values)
-            rows.append(
-                {
-                    "finding": claimed.title,
-                    "data set": data_set,
-                    "verdict": f"{MARKS[found]} {found}",
-                    "value": format_value(values[key]),
-                    "n": f"{values[key]['n']:,}",
-                    "measure": measure,
-                }
-            )
+            row = {
+                "finding": claimed.title,
+                "data set": data_set,
+                "verdict": f"{MARKS[found]} {found}",
+                "measure": measure,
+            }
+            for name in ("estimate", "low", "high", "unit", "n"):
+                row[name] = values[key][name]
+            rows.append(row)
     return pd.DataFrame(rows).set_index("finding")
 
 
