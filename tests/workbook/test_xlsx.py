@@ -188,6 +188,17 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 # Reading what other programs write
 
 
+def test_a_formula_that_was_never_calculated_is_blank_and_located(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        page = book.add_worksheet("T")
+        page.write_row(0, 0, ["x", "y"])
+        page.write_row(1, 0, [5])
+        page.write_formula("B2", "=1+1")  # a library stores 0 beside it
+    sheet = read_sheets(path)["T"]
+    assert (sheet.rows, sheet.formulas) == ([[5, None]], [(1, 2)])
+
+
 def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tmp_path):
     with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
         page = book.add_worksheet("S")

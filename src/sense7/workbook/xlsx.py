@@ -78,7 +78,7 @@ class Sheet:
 
     A cell is None (blank), str, float, bool, or a date, time, moment or duration. Blank rows and columns at the end are
     left out. Of the others, neither written nor compared: column (from 0) and row (from 1) of each error, and of each
-    formula without a stored value; hidden rows.
+    formula that was never calculated or has no stored value; hidden rows.
     """
 
     name: str
@@ -164,7 +164,7 @@ def sheets_in(path: Path, parts: Mapping[str, bytes], book: str) -> list[bytes]:
     return sheets
 
 
-def marks_of(where: str, xml: bytes) -> dict[str, list]:
+def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
     """Places (column from 0, row from 1) of errors and formulas without a value, and hidden rows of a sheet.
 
     A sheet that reaches too far is refused, and so is a cell that does not begin with its place, as <c r="A1"> does.
@@ -192,7 +192,8 @@ def marks_of(where: str, xml: bytes) -> dict[str, list]:
                 )
                 raise refusal(where, "damaged", reason=reason)
             continue
-        if not value and b't="str"' not in attributes and _FORMULA.search(content):
+        is_unknown = not value or (not is_calculated and not value.strip(b"0."))
+        if is_unknown and b't="str"' not in attributes and _FORMULA.search(content):
             marks["formulas"].append((column, row))
     if height > MOST_ROWS or width > MOST_COLUMNS or width * height > MOST_CELLS:
         reason = f"it reaches to row {height:,} and column {width:,}"
@@ -212,6 +213,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     books = [name for name in parts if name.endswith("workbook.xml")]
     if not books:
         raise refusal(path, "no-workbook", reason="it is a zip archive, and none of a workbook")
+    is_calculated = not re.search(rb"fullCalcOnLoad=\"(?:1|true)\"", parts[books[0]])
     xml_of_sheets = sheets_in(path, parts, books[0])
     where = str(path)
     sheets = {}
@@ -223,7 +225,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             if metadata.typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
             where = f"{path}: sheet {name}"
-            marks = marks_of(where, xml)
+            marks = marks_of(where, xml, is_calculated)
             page = book.get_sheet_by_name(name)
             height, width = (last + 1 for last in page.end or (-1, -1))
             cells += height * width
@@ -233,6 +235,9 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 raise refusal(where, "damaged", reason="another sheet has this name")
             header, *rows = page.to_python(skip_empty_area=False) or [[]]
             rows = [[None if cell == "" else cell for cell in row] for row in rows]
+            for column, row in marks["formulas"]:  # 0, where nothing is stored
+                if 1 < row < height + 1 and column < width and type(rows[row - 2][column]) is float:
+                    rows[row - 2][column] = None
             rows = without_end(rows, [None] * width)
             sheets[name] = Sheet(
                 name,
