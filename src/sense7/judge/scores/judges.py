@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sense7.simulate import Simulation
 
 ABOUT_SIMULATED = (
-    "no model was asked. Correlation and accuracy were calibrated to the paper, "
+    "no model was asked. Correlation and accuracy were set near the published figures, "
     "so that agreement is no evidence."
 )
 """What a reader has to know of every figure of a simulated judge."""
