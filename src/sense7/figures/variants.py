@@ -30,7 +30,7 @@ from sense7.figures.figure import (
 )
 from sense7.figures.source import GRAY, INK, Shown, main_color
 from sense7.findings.robustness import HEADLINES, Headline, agreement
-from sense7.record import format_number
+from sense7.record import format_number, format_value
 from sense7.tables import NO_MATH, Sentence, Table
 from sense7.terminal import count_of
 
@@ -313,12 +313,10 @@ def _result(row: pd.Series, unit: str) -> str:
     """An estimate with interval and n in words, or why there is none."""
     if not np.isfinite(row["estimate"]):
         return f"no estimate: {row['reason']}"
-    estimate = format_number(row["estimate"], unit)
+    value = {"estimate": row["estimate"], "unit": unit, "reason": row["reason"]}
     if np.isfinite(row["low"]):
-        interval = f"[{format_number(row['low'], unit)}, {format_number(row['high'], unit)}]"
-    else:
-        interval = f"({row['reason']})"
-    return f"{estimate} {interval}, n = {row['n']:,}"
+        value |= {"low": row["low"], "high": row["high"]}
+    return f"{format_value(value)}, n = {row['n']:,}"
 
 
 def specification_shares(

@@ -164,7 +164,8 @@ class FindingDirective(SphinxDirective):
         if folded:
             box += fold(count_of(len(folded), "further claim"), *folded)
         fixed = edition.set_on(self.env.docname)
-        if fixed:
+        if fixed and "sense7_set_note" not in self.env.temp_data:  # once on a page
+            self.env.temp_data["sense7_set_note"] = True
             values = count_of(len(fixed), "simulated value")
             note = f"Set to published figures, so that agreement shows nothing: {values} here."
             box += paragraph(note, classes=["sense7-set-note"])
