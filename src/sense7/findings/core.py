@@ -47,7 +47,7 @@ class Needs:
 
     answers: Mapping[str, pd.DataFrame | pd.Series] = field(default_factory=dict)
     rows: int = 1
-    participants: int = 1
+    participants: int = 0
     in_each_group: int = 0
     varying: Mapping[str, pd.Series | np.ndarray] = field(default_factory=dict)
 
@@ -75,7 +75,8 @@ class Number:
     ``needs`` declares what there has to be, and ``reason`` gives another reason why there is no number. ``rows`` are
     what n counts, ``counted`` in words: a frame with a column participant, or the participant of each;
     ``participants`` are those whose resamples the interval is of, where others than these count. ``note``: appended to
-    the reason where there is an estimate, e.g. items left out. ``shifted``: recentre the resamples on the estimate
+    the reason where there is an estimate, e.g. items left out. ``undefined``: the reason where rows give no number.
+    ``shifted``: recentre the resamples on the estimate
     (explained variance is biased upward).
 
     Of a contrast, ``groups`` holds the group of each participant's row, and ``contrast`` its name in
@@ -90,7 +91,7 @@ class Number:
     key: str = ""
     counted: str = "conversation"
     needs: Needs = Needs()
-    undefined: str = "it is undefined in these data"
+    undefined: str = ""
     reason: str = ""
     interval: str | None = None
     note: str = ""
@@ -126,7 +127,7 @@ class Number:
         if self.reason:
             return self.reason
         if not len(self.rows) and self.needs.rows == 1:
-            return f"no {self.counted} has all that it needs"
+            return self.undefined or f"no {self.counted} has all that it needs"
         if len(self.rows) < self.needs.rows:
             return f"{self._number_of(len(self.rows))}; this needs {self.needs.rows}"
         participants = pd.Series(self._resampled).nunique()
@@ -160,7 +161,7 @@ class Number:
                 result = result()
         except NotComputable as why:
             return estimate_row(**common, reason=str(why))
-        undefined = self.undefined
+        undefined = self.undefined or "it is undefined in these data"
         if isinstance(result, float):
             return estimate_row(result, **common, reason=self.note)
         if isinstance(result, Estimate):

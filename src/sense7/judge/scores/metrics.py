@@ -66,13 +66,13 @@ class Metric:
     ) -> Number:
         """A number of this kind: the statistic in the data and in every resample, over rows of these people."""
         return Number(
-            label,
-            statistic,
-            self.unit,
-            self.method,
-            people,
-            key,
-            undefined or self.undefined,
+            label=label,
+            statistic=statistic,
+            unit=self.unit,
+            method=self.method,
+            rows=people,
+            key=key,
+            undefined=undefined or self.undefined,
         )
 
 
