@@ -63,7 +63,7 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     >>> list(files)[-1]
     'texts.js'
     >>> files["conversations.js"][:39]
-    'window.sense7Conversations={"levels":["'
+    'window.sense7Conversations={"simulated"'
     """
     signs = _signs_of_ratings(study.turns)
     files = {"conversations.js": ""}

@@ -209,7 +209,7 @@ NONE = [np.nan] * len(WHO)
 SCARCE = {
     "no ground truth": (
         study_of(WHO, NONE, SAID, ANSWERS),
-        dict.fromkeys(BASELINES, "no conversation of this data set"),
+        dict.fromkeys(BASELINES, "no conversation has ground truth"),
     ),
     "constant": (
         study_of(WHO, [4] * len(WHO), SAID, ANSWERS),

@@ -184,7 +184,7 @@ def test_bounds_are_what_the_planted_variances_leave(between):
 def test_bound_and_ceiling_there_are_those_of_the_participants_share(study):
     bootstrap = bootstrap_of(study, draws=20)
     table = noise_ceiling.content_share_bound(study, bootstrap)
-    share = variance_shares(study, bootstrap).shares.loc["participant"]
+    share = variance_shares(study, bootstrap).loc["participant"]
     bound, ceiling = table[["estimate", "low", "high"]].to_numpy(dtype=float)
     np.testing.assert_allclose(bound, 1 - share[["estimate", "high", "low"]].astype(float))
     np.testing.assert_allclose(ceiling, noise_ceiling.best_correlation(bound))
@@ -203,16 +203,16 @@ NOTHING = dict.fromkeys(DIMENSION_NAMES)
 EDGES = {
     "no ground truth": (
         {"messages": NOTHING},
-        "no ground truth of a conversation in this data set",
+        "the conversations are too few",
     ),
-    "one participant": ({"tasks": {"PID": "P1"}}, "there is one participant only"),
+    "one participant": ({"tasks": {"PID": "P1"}}, "1 participant"),
     "one conversation each": (
         {"tasks": {"PID": ["P1", "P2", "P3", "P4"]}},
         "no participant has two rated",
     ),
     "constant": (
         {"messages": {name: [None, "good"] * 8 for name in SEVEN}},
-        "the ratings do not vary",
+        "the rating is the same",
     ),
     "no condition": ({"tasks": {"Model": None}}, ""),
     "one turn each": ({"turns": 1, "conversations": 8, "participants": 3}, ""),
