@@ -309,13 +309,17 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
             )
         return _cached(SOURCES[data], record), record
     path = user_path(data)
-    if not os.path.lexists(path):
+    try:
+        path.lstat()
+    except PermissionError:
+        pass  # opening it says so
+    except (OSError, ValueError):
         names = ["synthetic", *SOURCES]
         hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(
             f"{data}: neither the name of a data set ({', '.join(names)}) nor a file: there is no {path.absolute()}. "
             f"{hint}"
-        )
+        ) from None
     if path.is_dir():
         path = path.resolve()  # "." and ".." have no name
     provenance = Provenance.of(path)
