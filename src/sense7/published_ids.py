@@ -71,7 +71,7 @@ def _without_ids(study: Study, diagnostic, published: Mapping[str, Mapping[str, 
     longest_first = sorted(map(re.escape, names), key=len, reverse=True)
     pattern = rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)"
     problem = re.sub(pattern, lambda match: names[match[0]], diagnostic.problem)
-    return replace(diagnostic, problem=problem, value="")
+    return replace(diagnostic, problem=problem, values=[])
 
 
 def write_published_ids(workbook: Path, study: Study) -> None:

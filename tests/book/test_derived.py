@@ -338,6 +338,5 @@ def test_only_what_changed_is_derived_again_and_no_build_does_it(with_synthetic_
     assert copy.read_bytes() == derived
     done = checkout.call("notebooks")
     naming.check(done.stdout.splitlines()[-1], 1)
-    assert "01-a: unchanged" in done.stdout + done.stderr  # prose is no reason to execute it
     first = "".join(json.loads(copy.read_text("utf-8"))["cells"][0]["source"])
     assert first.endswith("\n\n1 here.")

@@ -97,7 +97,9 @@ def find_edition(working_folder: Path, edition: str) -> Path:
             "results/, notebooks/, html/ and ledger.json."
         )
     present = sorted(path.parent.name for path in by_name.parent.glob("*/edition.json"))
-    remedy = f"Build it: {build_command(edition)}, or give the path of its folder."
+    remedy = "Build one: sense7 build synthetic"
+    if present:
+        remedy = f"Build it: {build_command(edition)}, or give the path of its folder."
     raise UserError(
         f"{edition}: neither an edition (present: {', '.join(present) or 'none'}), nor the folder of one, nor a value "
         f"that one recorded. {did_you_mean(edition, present, remedy)}"

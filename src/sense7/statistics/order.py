@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:  # the ledger compares with limits, and reads no table
     import pandas as pd
 
@@ -19,6 +17,8 @@ def rounded(values):
     >>> 0.1 + 0.2 > 0.3, bool(rounded(0.1 + 0.2) > rounded(0.3))
     (True, False)
     """
+    import numpy as np  # here, since a build that changes nothing compares no number
+
     return np.round(values, 9)
 
 
@@ -34,6 +34,8 @@ def in_order_of_appearance(
     >>> in_order_of_appearance(frame, "who", "turn").to_numpy().tolist()
     [['b', 1], ['b', 2], ['a', 1]]
     """
+    import numpy as np
+
     group_by_appearance = frame[group].factorize()[0]
     sort_keys = [group_by_appearance]
     if within is not None:
