@@ -62,7 +62,7 @@ def test_a_copy_is_executed_after_what_it_needs_and_its_values_lie_beside_it(
     assert values(done.results, "01-a") == {"seed_of_a": 7}
     assert values(done.results, "02-b") == {"b": 1}
     cells = nbformat.read(done.notebook, as_version=4).cells
-    naming.check(cells[0].source, " 7 ", "elsewhere.n")
+    naming.check(cells[0].source, "7 and", "elsewhere.n")
     assert "seed = 7" in cells[1].source
     assert str(book.root / "mine.xlsx") in cells[1].source
     names = ["02-b.executed.ipynb", "02-b.executed.results", "check out"]

@@ -249,6 +249,5 @@ def test_a_damaged_edition_is_said_and_repaired(own):
     naming.check(moved, kept)
     damaged, *_ = [line for line in done.stderr.splitlines() if "01-a.html" in line]
     naming.check(damaged, "html/notebooks/01-a.html ", f"{RESULTS} ")
-    assert "01-a: unchanged" in done.stderr
     assert damage(edition) == []
     assert (edition / "html" / "notebooks" / "01-a.html").exists()

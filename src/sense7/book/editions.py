@@ -7,7 +7,7 @@ damaged edition again; the ledger and the site refuse it.
 import json
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -81,8 +81,8 @@ def build_command(edition: str) -> str:
     return f"sense7 build WORKBOOK --name {shlex.quote(edition)}"
 
 
-def find_edition(working_folder: Path, edition: str) -> Path:
-    """Folder of an edition by its name or its path."""
+def find_edition(working_folder: Path, edition: str, keys: Iterable[str] = ()) -> Path:
+    """Folder of an edition by its name or its path; ``keys`` of recorded values are names that may be meant, too."""
     by_name = edition_folder(working_folder, edition)
     by_path = Path(edition).expanduser()
     folders = [by_name, by_path]  # a name comes before a folder of this name
@@ -102,7 +102,7 @@ def find_edition(working_folder: Path, edition: str) -> Path:
         remedy = f"Build it: {build_command(edition)}, or give the path of its folder."
     raise UserError(
         f"{edition}: neither an edition (present: {', '.join(present) or 'none'}), nor the folder of one, nor a value "
-        f"that one recorded. {did_you_mean(edition, present, remedy)}"
+        f"that one recorded. {did_you_mean(edition, [*present, *keys], remedy)}"
     )
 
 

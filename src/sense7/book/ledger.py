@@ -19,9 +19,11 @@ from sense7.sources import Provenance
 from sense7.sources.released import verified_digest
 
 
-def read_ledger(working_folder: Path, edition: str) -> tuple[list[dict], dict]:
-    """Ledger of a finished edition, as plain values, and the facts of the edition."""
-    folder = find_edition(working_folder, edition)
+def read_ledger(
+    working_folder: Path, edition: str, keys: Collection[str] = ()
+) -> tuple[list[dict], dict]:
+    """Ledger of a finished edition, as plain values, and the facts of the edition; see ``find_edition``."""
+    folder = find_edition(working_folder, edition, keys)
     require_whole(folder)
     return require_json(folder / "ledger.json"), read_facts(folder)
 

@@ -102,7 +102,7 @@ def ledger(
     if edition in values:
         print(definition(values[edition]))
         return
-    rows, facts = read_ledger(project.place, edition)
+    rows, facts = read_ledger(project.place, edition, values.keys())
     label = facts["label"]
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
     of_paper = [row for row in rows if not row["published"].get("release")]
