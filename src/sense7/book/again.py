@@ -136,7 +136,7 @@ def require_unedited(out: Path, results: Path) -> None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """An edition compared with its recomputation: its folder, data, number of values, and those that differ."""
+    """An edition compared with its recomputation: its folder, data, number of values, and the differing ones."""
 
     folder: Path
     label: str

@@ -264,7 +264,7 @@ def compute(
 
 
 def derive_notebooks(say: Callable = silent) -> list[Path]:
-    """Make the .ipynb beside the text notebooks from the synthetic workbook; return those that changed."""
+    """Make the .ipynb beside the text notebooks from the synthetic workbook; return the changed ones."""
     from sense7.book.derived import Addresses, derive_all, write_derived
 
     root = find_checkout()

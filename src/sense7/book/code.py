@@ -135,7 +135,7 @@ class Library:
         self._digests: dict[str, str] = {}
 
     def modules_of(self, notebook: TextNotebook) -> set[str]:
-        """Modules that an execution of the notebook may import: those that its cells name, and what these import."""
+        """Modules that an execution of the notebook may import: the modules that its cells name, and their imports."""
         code = "\n".join(source for source, _ in json.loads(notebook.code))
         waiting = self._imported(code)
         for alias in re.findall(r"(?m)^[ \t]*import sense7 as (\w+)", code):

@@ -1,4 +1,4 @@
-"""A process that imports Jupyter Book, waits until it is told to make pages, and ends with the build.
+"""A process that imports Jupyter Book, waits for the order to make pages, and ends with the build.
 
 Pages are read and written in parallel, as far as Sphinx's extensions allow.
 """

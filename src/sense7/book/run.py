@@ -182,7 +182,7 @@ class Kernels:
             process.kill()
 
     def kill(self) -> None:
-        """Kill every kernel, and those that are about to start."""
+        """Kill every kernel, also one that is about to start."""
         self.stopped = True
         for process in list(self._started.values()):
             process.kill()  # does nothing to one that has ended
@@ -270,7 +270,7 @@ def execute_notebooks(
     failed: Path,
     say: Callable = silent,
 ) -> list[str]:
-    """Bring every notebook's result into ``edition``; return the names of those that were executed.
+    """Bring every notebook's result into ``edition``; return the names of the executed ones.
 
     A failure is raised when the notebooks that run beside it are finished, and kept. The copy of a notebook that
     failed is kept in the folder ``failed``.

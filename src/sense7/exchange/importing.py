@@ -46,7 +46,7 @@ def summary(chats: Iterable[Chat], left_out: Counter) -> list[str]:
 
 
 def read_transcript(text: str, where: str) -> Chat:
-    """Read plain text, each message of which begins with User: or Assistant: at the start of a line.
+    """Read plain text; each message begins with User: or Assistant: at the start of a line.
 
     One space after the colon, and line breaks between messages, belong to the layout.
     """

@@ -332,7 +332,7 @@ def specification_shares(
     Parameters
     ----------
     tables : mapping
-        Headline -> its specifications, the first of which is the main analysis.
+        Headline -> its specifications; the first is the main analysis.
     published : mapping
         Headline -> its published value, where it has one.
     name : str

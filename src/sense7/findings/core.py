@@ -42,7 +42,7 @@ class Needs:
     """Answers that somebody has to have given, by their words, and the fewest rows, participants and groups.
 
     ``varying`` are values that have to differ, by their words. ``in_each_group`` is the fewest rows of each group of a
-    number's ``groups``, of which there have to be two.
+    number's ``groups``; two groups are needed at least.
     """
 
     answers: Mapping[str, pd.DataFrame | pd.Series] = field(default_factory=dict)
