@@ -113,9 +113,10 @@ def plan(
     waiting = list(only or by_name)
     while waiting:
         name = waiting.pop()
-        needs[name] = by_name[name].needs
-        defaults |= by_name[name].defaults
-        waiting += needs[name]
+        if name not in needs:
+            needs[name] = by_name[name].needs
+            defaults |= by_name[name].defaults
+            waiting += needs[name]
     chosen = {}
     for name, value in parameters.items():
         if name in defaults or name not in SET_BY_BUILD:
