@@ -19,10 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
     "book",
     "notebooks",
-    "data/claims.yml",
-    "data/coverage.json",
-    "data/reference.json",
-    *(name for name in ("data/expected.json", "data/claims_power.json") if (ROOT / name).exists()),
+    *(
+        f"data/{path.name}"
+        for path in (ROOT / "data").glob("*.*")
+        if path.suffix in {".json", ".yml"}
+    ),
     "data/real",
     "_config.yml",
     "_toc.yml",
