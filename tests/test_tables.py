@@ -320,19 +320,6 @@ def test_what_rounds_to_zero_has_no_minus(unit):
     assert format_value(value) == "0.00 [-0.20, 0.00]"
 
 
-def test_a_value_that_is_not_there_reads_as_its_reason():
-    value = {
-        "estimate": None,
-        "low": None,
-        "high": None,
-        "n": 0,
-        "unit": "alpha",
-        "method": "m",
-        "reason": "never asked",
-    }
-    naming.check(format_value(value), "never asked")
-
-
 def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):
     for name in ("01-one", "02-two", "03-three"):
         Recorder(name, tmp_path).value(name[3:], 1.0, **HOW)

@@ -9,7 +9,7 @@ import pytest
 
 from helpers import naming
 from helpers.checkout import SHARED_FILE, SHARED_NAME, recording
-from sense7.book.again import TOLERANCE, equal, rerun, verify_edition
+from sense7.book.again import rerun, verify_edition
 from sense7.checkout import Project
 from sense7.errors import BuildError
 from sense7.record import format_value
@@ -121,21 +121,6 @@ def test_an_untouched_edition_verifies_and_a_changed_value_is_found(built, copy)
     assert done.returncode == 1
     naming.check(done.stdout, "seed_of_a", "of_nobody", "none")
     assert built.bytes(SHARED_NAME) == before
-
-
-@pytest.mark.parametrize(
-    ("value", "other", "is_equal"),
-    [
-        (0.961, 0.961 * (1 + TOLERANCE / 2), True),
-        (0.961, 0.961 * (1 + 2 * TOLERANCE), False),
-        (0.0, TOLERANCE / 2000, True),
-        (0.0, TOLERANCE, False),
-        (None, 0.0, False),
-        (True, 1, False),
-    ],
-)
-def test_numbers_may_differ_by_the_tolerance_and_nothing_else_may(value, other, is_equal):
-    assert equal(value, other) is is_equal
 
 
 def spoil_workbook(copy):

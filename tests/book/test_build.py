@@ -29,11 +29,7 @@ from sense7.book.editions import require_same_source, write_manifest
 from sense7.book.inputs import configuration, declared_configuration, edition_name, resolve_inputs
 from sense7.book.words import banner as banner_of
 from sense7.errors import BuildError
-from sense7.files import UNFINISHED, scratch_folder
-from sense7.findings.ground_truth import ground_truth
-from sense7.judge.scores import judges
-from sense7.loading import load
-from sense7.simulate import DEFAULT_JUDGE
+from sense7.files import scratch_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
@@ -160,35 +156,6 @@ def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_o
     assert found.predictions == [copied]
 
 
-def test_the_simulated_judge_s_parameters_are_for_its_own_predictions_alone(tmp_path, monkeypatch):
-    """Else a user's judge would be recovered or missed by what is expected of another."""
-    study = load("synthetic")
-    shipped = sorted((DATA / "synthetic_judge").iterdir())
-    whole = build.read_contents(resolve_inputs("synthetic"))
-    assert whole.simulated_judge == DEFAULT_JUDGE.as_dict()
-    others = tmp_path / "others"
-    others.mkdir()
-    known = ground_truth(study.turns, study.conversations["conversation"]).dropna().items()
-    rows = [f"{task},P,4,{number}" for task, number in known]
-    text = "\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *rows])
-    for run in range(1, 12):
-        (others / f"mine-iter{run}.csv").write_text(text, "utf-8")
-    for path in shipped:
-        (others / path.name).write_bytes(path.read_bytes())
-    both, runs = sorted(others.iterdir()), judges.read_runs(study, others)
-    monkeypatch.setattr(judges, "read_runs", lambda study, folder: runs)
-    monkeypatch.setattr("sense7.loading.load", lambda data, **options: study)
-    for judged, judge, is_simulated in (
-        ([], "", False),
-        (both, "", False),
-        (both, "simulated-judge", True),
-    ):
-        given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})
-        vars(given)["predictions"] = judged
-        found = build.read_contents(given).simulated_judge
-        assert (found is not None) is is_simulated
-
-
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
 def test_a_folder_without_predictions_is_named(checkout, files):
     checkout.book()
@@ -254,18 +221,6 @@ def test_a_broken_configuration_is_named(checkout, text):
         configuration(checkout.root)
 
 
-@pytest.mark.parametrize("content", [b"parts: [", b"\xff", None])
-def test_a_table_of_contents_that_cannot_be_read_is_named_before_anything_runs(checkout, content):
-    checkout.book()
-    path = checkout.root / "_toc.yml"
-    path.unlink()
-    if content:
-        path.write_bytes(content)
-    with naming.refused(f"{path}: ", error=BuildError):
-        build_edition(str(checkout.root / "mine.xlsx"))
-    assert not (checkout.editions / "mine").exists()
-
-
 @pytest.mark.parametrize(
     ("server", "provider"),
     [
@@ -294,21 +249,6 @@ def test_pages_lead_to_the_repository_whose_workflow_builds_them(
 
 
 # The change of books
-
-
-def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last(
-    checkout, monkeypatch
-):
-    inputs = resolve_inputs(str(checkout.book().root / "mine.xlsx"))
-    for age, name in enumerate([f"{UNFINISHED}x", "newest", "newer", "oldest"]):
-        (inputs.cache / name).mkdir(parents=True)
-        os.utime(inputs.cache / name, (10**9 - age, 10**9 - age))
-    monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
-    said = []
-    with build.build_lock(inputs, said.append):
-        assert said == []
-        assert hidden(inputs.cache) == []
-        assert visible(inputs.cache) == ["newer", "newest"]
 
 
 def test_a_place_that_cannot_be_written_is_named(checkout):
@@ -458,21 +398,6 @@ def test_an_edition_of_another_source_is_not_replaced(tmp_path, known, source, d
         return
     with naming.refused("a" * 12, source, "--name OTHER", folder):
         require_same_source(folder, source, digest * 64)
-
-
-def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
-    """The second took the place of the first without a word."""
-    good = own.bytes(SHARED_NAME)
-    (own.root / "other").mkdir()
-    own.workbook(own.root / "other" / SHARED_FILE, topic="home")
-    done = own.call("build", f"other/{SHARED_FILE}", "--name", SHARED_NAME, "--quiet")
-    assert done.returncode == 2
-    naming.check(
-        done.stderr.splitlines()[-1],
-        *(f"{SHARED_NAME}: ", f"other/{SHARED_FILE}", "--name OTHER", own.editions / SHARED_NAME),
-    )
-    assert "Traceback" not in done.stderr
-    assert own.bytes(SHARED_NAME) == good
 
 
 def test_a_second_build_waits_and_says_for_whom(checkout):

@@ -4,10 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from bs4 import BeautifulSoup
 
-from helpers import naming
-from sense7.book.words import describe
 from sense7.checkout import commit_of
 
 GIT = shutil.which("git")
@@ -57,27 +54,3 @@ def test_the_commit_of_a_repository_around_the_checkout_is_not_taken_for_its_own
     inner = repository / "inner"
     inner.mkdir()
     assert commit_of(inner)["commit"] is None
-
-
-def facts(**given):
-    told = {
-        "parameters": {},
-        "notebooks": {"01-a": {"seed": 7, "data": "../data/<b>.xlsx"}},
-        "versions": {"sense7": "0.1.0", "numpy": "2.0"},
-        "commit": "c" * 40,
-        "changed": False,
-        "library": "d" * 64,
-        "released": {},
-    }
-    return {"file": "<b>.xlsx", "sha256": "a" * 64, "parameters": "seed = 1", "made": told | given}
-
-
-def text(markup):
-    page = BeautifulSoup(markup, "html.parser")
-    assert {tag.name for tag in page.find_all()} == {"p", "strong"}
-    return page.get_text()
-
-
-def test_a_page_says_how_it_was_made_and_texts_are_escaped():
-    told = " ".join(text(describe(facts())).split())
-    naming.check(told, "<b>.xlsx", "a" * 64, "seed = 1", "numpy 2.0")

@@ -71,11 +71,6 @@ def test_unfit_parameters_are_refused_by_name_and_value(given):
     naming.check(problem, name, repr(value) if name != "nothing" else name)
 
 
-def test_every_problem_is_said_at_once():
-    problems = "; ".join(unfit(zzz=1, aaa=2, seed=True, draws=5, confidence="high"))
-    naming.check(problems, "aaa, zzz", "seed = True", "draws = 5", "confidence = 'high'")
-
-
 @pytest.mark.parametrize(
     "cell",
     [

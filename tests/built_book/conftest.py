@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import shutil
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,11 +13,15 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+from helpers.studies import write_study
+from helpers.unforeseen import UNFORESEEN, official_sheets
 from sense7.book.build import build_edition
-from sense7.workbook.reading import reading_path
+from sense7.sources import SOURCES, Provenance
+from sense7.sources.provenance import write_record
+from sense7.workbook.reading import official_text
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = (
+BOOK_SOURCES = (
     "book",
     "notebooks",
     *(
@@ -129,7 +134,7 @@ def copied_checkout():
     root.mkdir(parents=True, exist_ok=True)
     with (root / ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in SOURCES:
+        for name in BOOK_SOURCES:
             place = root / name
             if place.is_dir():
                 shutil.rmtree(place)
@@ -149,8 +154,8 @@ def build_in_copy(copied_checkout):
         # At a place of its own: the edition is of the same source in the next run.
         workbook = copied_checkout / "given" / name / path.name
         workbook.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, workbook)
-        shutil.copyfile(reading_path(path), reading_path(workbook))
+        for file in path.parent.glob(f"{path.name}*"):  # with how it is read, and its record
+            shutil.copyfile(file, workbook.parent / file.name)
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("GITHUB_REPOSITORY", raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))
@@ -165,6 +170,20 @@ def build_in_copy(copied_checkout):
 def ieval(build_in_copy, workbooks):
     """An edition of real ratings with holes, and without texts."""
     return build_in_copy(workbooks["ieval"], "for a test")
+
+
+@pytest.fixture(scope="session")
+def official(build_in_copy, tmp_path_factory):
+    """An edition of what looks like the official workbook, with all at once that nobody foresaw."""
+    path = tmp_path_factory.mktemp("official") / "sense-7_dataset.xlsx"
+    sheets = official_sheets(participants=40, conversations=120)
+    for change in UNFORESEEN:
+        sheets = change(sheets)
+    write_study(sheets, path, official_text())
+    fetched = {"address": SOURCES["official"].address, "fetched": "2026-01-01T00:00:00Z"}
+    record = replace(Provenance.of(path), kind="official", name="official", **fetched)
+    write_record(path, record)
+    return build_in_copy(path, "as official")
 
 
 @pytest.fixture(params=["synthetic", pytest.param("ieval", marks=pytest.mark.long)])

@@ -89,22 +89,6 @@ def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_
         )
 
 
-def test_verdicts_are_those_that_the_data_allow(edition):
-    ledger = edition.json("ledger.json")
-    assert edition.facts["kind"] in {"synthetic", "own"}
-    checks = [entry["state"] for entry in ledger if entry["published"]["kind"] == claims.CHECK]
-    assert checks == [claims.State.CONTRADICTION]
-    others = [entry for entry in ledger if entry["published"]["release"]]
-    assert {entry["state"] for entry in others} == {claims.State.MET, claims.State.NOT_MET}
-    assert all(entry["published"]["of"] != "SENSE-7" for entry in others)
-    assert edition.facts["verdicts"].startswith("Ledger: ")
-    assert edition.facts["verdicts_of_other_works"].startswith(
-        "Other works, from the numbers that they released: "
-    )
-    for tally in (edition.facts["verdicts"], edition.facts["verdicts_of_other_works"]):
-        assert tally in text(edition.page("book/ledger").find("article"))
-
-
 def test_what_other_works_published_is_the_same_in_every_edition(edition, synthetic):
     """And all of it is reproduced but for one correlation of iEval, which its page calls larger than it is."""
     others = {
@@ -115,16 +99,6 @@ def test_what_other_works_published_is_the_same_in_every_edition(edition, synthe
     default = {entry["id"]: entry for entry in synthetic.json("ledger.json")}
     for name, entry in others.items():
         assert entry["computed"]["estimate"] == default[name]["computed"]["estimate"]
-
-
-def test_what_is_expected_of_the_synthetic_workbook_is_held_against_what_was_found(synthetic):
-    """Of ten free values one lies outside, as is expected now and then of intervals that hold 95 of 100."""
-    rehearsals = {row["id"]: row["rehearsal"] for row in synthetic.json("ledger.json")}
-    free = {name: one for name, one in rehearsals.items() if one and not one["is_set"]}
-    free = {name: one["is_inside"] for name, one in free.items() if one["is_inside"] is not None}
-    assert len(free) == 10
-    assert [name for name, is_inside in free.items() if not is_inside] == ["empathy_satisfaction"]
-    assert sum(one["is_set"] for one in rehearsals.values() if one) == 17
 
 
 def test_recorded_values_have_what_other_tools_rely_on(edition):
@@ -167,26 +141,6 @@ def test_nothing_tells_when_and_on_which_machine_it_was_built(edition):
         assert b"/tmp/ipykernel" not in content, path
         if path.suffix in {".json", ".ipynb", ".html"} and path.parent.name != "_static":
             assert TIME.findall(content.decode("utf-8")) == [], path
-
-
-def test_the_edition_holds_its_data_and_nothing_unknown(edition):
-    assert {path.name for path in edition.folder.iterdir()} == {
-        "data",
-        "edition.json",
-        "html",
-        "ledger.json",
-        "manifest.json",
-        "notebooks",
-        "results",
-        *(
-            ["predictions"] if edition.facts["kind"] == "synthetic" else []
-        ),  # of the simulated judge
-    }
-    assert (edition.folder / "data" / edition.facts["file"]).is_file()
-    for name in ("edition.json", "ledger.json"):
-        json.loads(
-            (edition.folder / name).read_text("utf-8"), parse_constant=pytest.fail
-        )  # NaN is no JSON
 
 
 @functools.cache
@@ -234,19 +188,12 @@ def test_the_function_that_a_value_names_returns_it_under_its_key(synthetic):
 
 
 def test_every_recorded_key_leads_to_the_line_of_its_function(synthetic):
-    found = {}
     for key, value in read_values(synthetic.folder / "results").items():
-        found[key], _, place = definition(value).rpartition(", ")
+        place = definition(value).rpartition(", ")[2]
         file, _, line = place.partition(":")
         lines = (ROOT / file).read_text("utf-8").splitlines()[int(line) - 1 : int(line) + 1]
         name = value["computed_by"]["function"].rpartition(".")[2]
         assert any(f"def {name}(" in line for line in lines), (key, place)
-    assert found["importance_cognitive"] == "sense7.findings.importance.importance_shares"
-    assert found["poor_turn_d"] == "sense7.findings.poor_turn.poor_turn_measures"
-    assert found["relational_applicability"] == "sense7.findings.ratings.published_shares"
-    assert found["kappa_quadratic_Affective"] == (
-        "sense7.findings.agreement.agreement_with_overall(weights='quadratic')"
-    )
 
 
 # No recorded value of the synthetic edition moves unnoticed: evidence/freeze_values.py writes what is compared here.

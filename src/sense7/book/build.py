@@ -31,7 +31,6 @@ from sense7.book.inputs import (
     Inputs,
     configuration,
     declared_configuration,
-    pages_of_contents,
     resolve_inputs,
 )
 from sense7.book.kernels import start_fork_server
@@ -94,7 +93,6 @@ def build_edition(
     if is_finished(inputs, say):
         return unchanged
     config = configuration(inputs.project.sources)
-    pages_of_contents(inputs.project.sources)  # refused here if it can't be read
     ahead = inputs.path, inputs.name
     try:
         if FORKS and not scheduler and not inputs.cache.exists():  # all notebooks will be executed

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sense7.book.code import installed_packages
 from sense7.book.editions import DATA_SETS
-from sense7.book.inputs import Inputs, declared_configuration, pages_of_contents
+from sense7.book.inputs import Inputs, declared_configuration
 from sense7.book.notebooks import (
     DECLARED,
     DERIVED,
@@ -44,10 +43,6 @@ from sense7.book.words import (
 )
 from sense7.errors import BuildError
 from sense7.files import read_json, write_whole
-from sense7.outputs import DRAWING
-
-_PICTURES = "pictures"
-"""In a notebook's metadata: what drew its pictures."""
 
 _INSTALL = '''# Only where the companion isn't installed, as on Colab: once, from its repository.
 import importlib.util
@@ -115,12 +110,6 @@ class Book:
     def citations(self) -> dict[str, "Citation"]:
         """What the book cites, by key."""
         return read_citations(self.root / "book" / "references.bib")
-
-    @cached_property
-    def in_order(self) -> list[TextNotebook]:
-        """The notebooks of the table of contents, in its order."""
-        by_page = {f"notebooks/{notebook.name}": notebook for notebook in self.notebooks}
-        return [by_page[page] for page in pages_of_contents(self.root) if page in by_page]
 
 
 # --- sources that are cited -----------------------------------------------------------------
@@ -299,20 +288,10 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
         )
     else:
         parts.append("**To run it again**, run all cells. It reads no workbook.")
-    neighbours = []
-    if notebook in book.in_order:
-        position = book.in_order.index(notebook)
-        for words, other in (("before it", position - 1), ("after it", position + 1)):
-            if 0 <= other < len(book.in_order):
-                page = book.in_order[other]
-                address = book.addresses.of(page.name)
-                neighbours.append(f"{words} [{title_of(page)}]({address})")
     text = f"[{notebook.path.name}]({book.addresses.texts}{notebook.path.name})"
     where = f"a page of [{book.title}]({book.addresses.checkout}README.md)"
     if facts["name"] != "synthetic":
         where += f", edition {as_markdown(facts['name'])}"
-    if neighbours:
-        where += f"; {', '.join(neighbours)}"
     parts.append(f"**Where it stands:** {where}. It is made from {text}: edits belong there.")
     return "\n>\n".join(f"> {part}" for part in parts)
 
@@ -365,7 +344,6 @@ def derive(
         for output in cell["outputs"]:
             if output["output_type"] == "execute_result":
                 output["execution_count"] = count
-    installed = installed_packages()
     node = nbformat.v4.new_notebook(cells=cells)
     node["nbformat_minor"] = 5
     node["metadata"] = {
@@ -373,8 +351,6 @@ def derive(
         DECLARED: {
             # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
             DERIVED: cells_digest(cells),
-            # The bytes of a picture depend on what draws.
-            _PICTURES: f"matplotlib {installed['matplotlib']}, pillow {installed['pillow']}",
         },
     }
     nbformat.validate(node)
@@ -453,46 +429,17 @@ def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
     for name, text in derived.items():
         path = folder / f"{name}.ipynb"
         present = path.read_text("utf-8") if path.exists() else ""
-        if present == text:
-            continue
-        if same_but_pictures(present, text):
-            # Pictures that other libraries drew are not compared, nor those of equal drawings: a processor may turn
-            # one dot.
-            present_node = json.loads(present)
-            node = json.loads(text)
-            drawn_by = present_node["metadata"][DECLARED].get(_PICTURES)
-            is_same_library = drawn_by in (None, node["metadata"][DECLARED].get(_PICTURES))
-            drawings = _drawings(node)
-            if not is_same_library or (drawings and drawings == _drawings(present_node)):
-                continue
-        write_whole(path, text, replace=True)
-        written.append(path)
+        if not present or without_pictures(present) != without_pictures(text):
+            write_whole(path, text, replace=True)
+            written.append(path)
     return written
 
 
-def same_but_pictures(first: str, second: str) -> bool:
-    """Whether two notebooks are the same in all but the bytes of their pictures, which differ between libraries."""
-    return _without_pictures(first) == _without_pictures(second)
-
-
-def _drawings(node: Mapping) -> list[str]:
-    """Digests of the SVGs whose pictures a notebook holds, in their order."""
-    digests = []
+def without_pictures(text: str) -> dict:
+    """A notebook without the bytes of its pictures: of an equal drawing, a processor may turn one dot."""
+    node = json.loads(text)
     for cell in node["cells"]:
         for output in cell.get("outputs", ()):
-            digests.append(output.get("metadata", {}).get("image/png", {}).get(DRAWING))
-    return list(filter(None, digests))
-
-
-def _without_pictures(text: str) -> object:
-    try:
-        node = json.loads(text)
-        node["metadata"][DECLARED].pop(_PICTURES, None)
-        for cell in node["cells"]:
-            for output in cell.get("outputs", ()):
-                if "image/png" in output.get("data", {}):
-                    output["data"]["image/png"] = ""
-                    output["metadata"].get("image/png", {}).pop(DRAWING, None)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return text
+            if "image/png" in output.get("data", {}):
+                output["data"]["image/png"] = ""
     return node

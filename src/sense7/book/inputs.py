@@ -227,26 +227,3 @@ def configuration(root: Path) -> dict:
         options["repository_url"] = ""
         options["launch_buttons"] = {}
     return config
-
-
-def pages_of_contents(root: Path) -> list[str]:
-    """The pages of the checkout's table of contents in their order, without their endings."""
-    try:
-        contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        words = " ".join(str(error).split())
-        raise BuildError(
-            f"{root / '_toc.yml'}: {words}. It has to list the pages of the book."
-        ) from None
-    pages = []
-    waiting = [contents]
-    while waiting:  # parts, chapters and sections may stand in each other
-        entry = waiting.pop()
-        if isinstance(entry, list):
-            waiting += reversed(entry)
-        elif isinstance(entry, dict):
-            page = entry.get("file")
-            if isinstance(page, str):
-                pages.append(re.sub(r"\.(?:md|ipynb)$", "", page))
-            waiting += [part for part in reversed(entry.values()) if isinstance(part, list)]
-    return pages

@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import quote
 
 import yaml
 
@@ -188,22 +187,10 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path, frame: str) -
     options["repository_branch"] = REVISION
     sphinx["sense7_edition"] = str(edition)
     sphinx["sense7_frame"] = frame
-    address = _published_address(facts["name"])
-    if address:
-        sphinx["html_baseurl"] = sphinx["ogp_site_url"] = address
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     attributes = {"defer": "defer", "data-edition": facts["name"]}
     sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", attributes]]
     return yaml.safe_dump(config, sort_keys=False).encode()
-
-
-def _published_address(name: str) -> str:
-    """Where GitHub's Pages show an edition that is built on GitHub Actions; "" elsewhere."""
-    owner, _, repository = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
-    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
-    if not repository or server != "https://github.com":
-        return ""
-    return f"https://{owner.lower()}.github.io/{repository}/editions/{quote(name)}/html/"
 
 
 _OF_LEDGER = {"verdicts", "verdicts_of_other_works", "rehearsal"}

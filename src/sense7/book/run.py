@@ -256,7 +256,7 @@ def on_cluster(address: str) -> Iterator[Execution]:
 
 def computes_with() -> list:
     """The library, the Python and the packages of this process."""
-    return [library_digest(), sys.version, sorted(versions().items())]
+    return [library_digest(), sys.version, versions()]
 
 
 # --- execution ----------------------------------------------------------------------------
@@ -280,35 +280,36 @@ def execute_notebooks(
         folder.mkdir(parents=True, exist_ok=True)
     waiting = {}
     for name, job in jobs.items():
-        if not job.place(cache).exists():
-            waiting[name] = measured_seconds(job, cache)
-            say(f"{name}: to be executed, {why_again(job, cache)}")
-    clock = Clock(dict(waiting), execution.workers)
+        if job.place(cache).exists():
+            take_result(job, job.place(cache), edition)
+        else:
+            last = last_made(job, cache)
+            waiting[name] = last.get("seconds", FIRST_GUESS.get(name, 5.0))
+            say(f"{name}: to be executed, {why_again(job, last.get('parts'))}")
+    begun = time.monotonic()
+    measured: dict[str, float] = {}
     if waiting:
-        say(f"{len(jobs) - len(waiting)} of {len(jobs)} notebooks unchanged; {clock.left()}")
-    order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
+        left = total_seconds(waiting, measured, execution.workers)
+        say(
+            f"{len(jobs) - len(waiting)} of {len(jobs)} notebooks unchanged; about {left:.0f} s left"
+        )
+    order = TopologicalSorter(
+        {name: waiting.keys() & jobs[name].notebook.needs for name in waiting}
+    )
     order.prepare()
     # A notebook is as urgent as the longest way from its start to the end of the last that needs it.
     urgency: dict[str, float] = {}
-    for name in reversed(jobs):
+    for name in reversed(waiting):
         durations = [urgency[other] for other in urgency if name in jobs[other].notebook.needs]
-        urgency[name] = waiting.get(name, 0) + max(durations, default=0)
+        urgency[name] = waiting[name] + max(durations, default=0)
     ready: list[str] = []
     running = {}
-    executed = []
     failure = None
     while order.is_active() and (running or not failure):
-        ready += order.get_ready()
-        ready.sort(key=urgency.get)
+        ready = sorted([*ready, *order.get_ready()], key=urgency.get)
         while ready and not failure and len(running) < execution.workers:
             name = ready.pop()
             result = jobs[name].place(cache)
-            if result.exists():
-                take_result(jobs[name], result, edition)
-                order.done(name)
-                ready += order.get_ready()
-                ready.sort(key=urgency.get)
-                continue
             arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
             if execution.kernels:
                 arguments.append(execution.kernels)
@@ -330,59 +331,42 @@ def execute_notebooks(
             result = jobs[name].place(cache)
             take_result(jobs[name], result, edition)
             order.done(name)
-            executed.append(name)
-            clock.finish(name, read_json(result / MADE)["seconds"])
-            say(f"{name}: executed ({len(executed)} of {len(waiting)}{clock.left(', ')})")
+            measured[name] = read_json(result / MADE)["seconds"]
+            words = f"{name}: executed ({len(measured)} of {len(waiting)})"
+            if len(measured) < len(waiting):
+                passed = time.monotonic() - begun
+                left = total_seconds(waiting, measured, execution.workers) - passed
+                words += f", about {max(left, 1):.0f} s left"
+            say(words)
     if failure:
         raise failure
-    return executed
+    return list(measured)
 
 
-class Clock:
-    """The seconds that are left, by those measured last and how the first ones differ from them now."""
-
-    def __init__(self, expected: dict[str, float], workers: int):
-        self.begun = time.monotonic()
-        self.expected = expected
-        self.workers = workers
-        self.finished: dict[str, float] = {}
-
-    def finish(self, name: str, seconds: float) -> None:
-        """Note the seconds of a notebook."""
-        self.finished[name] = seconds
-
-    def left(self, separator: str = "") -> str:
-        """The seconds that are left, in words."""
-        if len(self.finished) == len(self.expected):
-            return ""
-        expected = sum(self.expected[name] for name in self.finished)
-        speed = sum(self.finished.values()) / expected if expected else 1
-        duration = speed * sum(self.expected.values()) / min(self.workers, len(self.expected))
-        duration = max(duration, speed * max(self.expected.values()))
-        return f"{separator}about {max(duration - (time.monotonic() - self.begun), 1):.0f} s left"
+def total_seconds(
+    expected: Mapping[str, float], measured: Mapping[str, float], workers: int
+) -> float:
+    """Seconds that all notebooks take, by those measured last and how the finished ones differ from them now."""
+    speed = 1.0
+    if measured:
+        speed = sum(measured.values()) / sum(expected[name] for name in measured)
+    in_turn = sum(expected.values()) / min(workers, len(expected))
+    return speed * max(in_turn, *expected.values())
 
 
-def places_of(job: Job, cache: Path) -> list[Path]:
-    """Places of a notebook's results in the cache, the last one first."""
-    places = list(cache.glob(f"{job.notebook.name}-{'?' * 24}"))
-    return sorted(places, key=lambda result: result.stat().st_mtime, reverse=True)
+def last_made(job: Job, cache: Path) -> dict:
+    """Seconds and parts of a notebook's last execution; {} if it was never executed."""
+    places = cache.glob(f"{job.notebook.name}-{'?' * 24}")
+    last = max(places, key=lambda result: result.stat().st_mtime, default=None)
+    return read_json(last / MADE) if last else {}
 
 
-def measured_seconds(job: Job, cache: Path) -> float:
-    """Seconds of the last execution of a notebook, or a first guess."""
-    for result in places_of(job, cache):
-        return read_json(result / MADE)["seconds"]
-    return FIRST_GUESS.get(job.notebook.name, 5.0)
-
-
-def why_again(job: Job, cache: Path) -> str:
+def why_again(job: Job, parts: Mapping[str, str] | None) -> str:
     """The parts of all that a result depends on which changed since the last execution."""
-    for result in places_of(job, cache):
-        parts = read_json(result / MADE)["parts"]
-        changed = [part for part in job.parts if job.parts[part] != parts.get(part)]
-        changed += [f"{part} (no longer)" for part in parts if part not in job.parts]
-        return f"since these changed: {', '.join(sorted(changed))}"
-    return "for the first time"
+    if parts is None:
+        return "for the first time"
+    changed = [part for part in job.parts | parts if job.parts.get(part) != parts.get(part)]
+    return f"since these changed: {', '.join(sorted(changed))}"
 
 
 def take_result(job: Job, result: Path, edition: Path) -> None:
