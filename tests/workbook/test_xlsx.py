@@ -216,13 +216,13 @@ def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tm
     assert sheet.errors == [(2, 2), (4, 2), (0, 5)]
 
 
-@pytest.mark.parametrize("error", ["#CALC!", "#SPILL!", "#ERROR!", "#FIELD!"])
-def test_an_error_that_the_library_does_not_know_is_refused_by_its_cell(error, tmp_path):
+@pytest.mark.parametrize("error", ["#CALC!", "#SPILL!"])
+def test_an_error_that_the_library_does_not_know_is_refused_by_its_sheet(error, tmp_path):
     with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
         book.add_worksheet("S").write_row(0, 0, ["a", "b"])
         book.worksheets()[0].write_formula(1, 1, "=NA()", None, "#N/A")
     replaced(tmp_path / "a.xlsx", "xl/worksheets/sheet1.xml", b"#N/A", error.encode())
-    with naming.refused("a.xlsx", "sheet S", "cell B2", error):
+    with naming.refused("a.xlsx", "sheet S", error):
         read_sheets(tmp_path / "a.xlsx")
 
 
@@ -256,14 +256,6 @@ def replaced(path, part, old, new):
         for name, content in parts.items():
             target.writestr(name, content)
     return path
-
-
-def test_two_sheets_of_one_name_are_refused(tmp_path):
-    path = tmp_path / "a.xlsx"
-    write_sheets([Sheet("Tasks", ["a"], []), Sheet("Notes", ["a"], [])], path)
-    replaced(path, "xl/workbook.xml", b'"Notes"', b'"TASKS"')
-    with naming.refused(path, "TASKS"):
-        read_sheets(path)
 
 
 def test_a_text_of_100_000_characters_is_read(tmp_path):

@@ -17,7 +17,6 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -63,9 +62,6 @@ _HIDDEN_ROW = re.compile(
 )
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 _VALUE = re.compile(rb"<(?:\w+:)?v>\s*([^<]*?)\s*<")
-_ERRORS = b"#DIV/0! #N/A #NAME? #NULL! #NUM! #REF! #VALUE!".split()
-"""Errors that calamine knows; others, such as #CALC! and #SPILL!, make a workbook unreadable to it."""
-
 _SHARED_TEXT = re.compile(rb"<(?:\w+:)?si[\s/>]")
 _ANNOUNCED = re.compile(rb"uniqueCount\s*=\s*[\"']\s*\+?(\d{1,20})")
 _REFERENCE = re.compile(rb"t=[\"']s[\"'][^<>]*>\s*<(?:\w+:)?v[^<>]*>\s*(\d{1,9})\s*<")
@@ -99,69 +95,60 @@ class Sheet:
 
 def unpacked(path: Path) -> dict[str, bytes]:
     """The parts of an .xlsx file by their names without case; refused if it is none, or larger than one can be."""
-    with reading(path) as stream:
-        is_package = zipfile.is_zipfile(stream)
-    if not is_package:
-        raise refusal(path, "no-workbook", reason="it is no .xlsx file, or cut short")
     parts = {}
     name = "the list of parts"
     try:
-        with zipfile.ZipFile(path) as package:
-            infos = package.infolist()
-            size = sum(info.file_size for info in infos)
+        with reading(path) as stream, zipfile.ZipFile(stream) as package:
+            size = sum(info.file_size for info in package.infolist())
             if size > min(LARGEST, max(ALWAYS_SMALL, DENSEST * path.stat().st_size)):
                 reason = f"unpacks to {size / 2**20:,.0f} MB"
                 raise refusal(path, "too-large", reason=reason)
-            for info in infos:
+            for info in package.infolist():
                 name = info.filename.casefold()
-                if name in parts:
-                    raise ValueError("it is there twice")
-                with package.open(info) as stream:  # no more than it says
-                    parts[name] = stream.read(info.file_size + 1)
+                with package.open(info) as part:  # no more than it says
+                    parts[name] = part.read(info.file_size + 1)
                 # Without a document type there are no entities that could be expanded.
                 is_xml = name.endswith(("xml", "rels"))
                 if b"\0" in parts[name][:4] or (is_xml and b"<!DOCTYPE" in parts[name]):
-                    raise ValueError("not in UTF-8, or with a document type")
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
-        raise refusal(path, "damaged", reason=f"{name}: {one_line(error)}") from None
+                    reason = f"{name}: not in UTF-8, or with a document type"
+                    raise refusal(path, "no-workbook", reason=reason)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise refusal(path, "no-workbook", reason=f"{name}: {one_line(error)}") from None
     return parts
 
 
 def sheets_in(path: Path, parts: Mapping[str, bytes], book: str) -> list[bytes]:
-    """XML of each sheet, in the order of the workbook; refused if the memory could not hold their texts."""
+    """XML of each sheet, in the order of the workbook."""
     folder = posixpath.dirname(f"/{book}")
     try:
         relations = ElementTree.fromstring(parts[f"{folder[1:]}/_rels/workbook.xml.rels"])  # noqa: S314 -- no document type, no entity
         targets = {relation.get("Id"): relation.get("Target") for relation in relations}
-        names = []
+        sheets = []
         for sheet in ElementTree.fromstring(parts[book]).iterfind("{*}sheets/{*}sheet"):  # noqa: S314
             ids = [value for key, value in sheet.items() if key.endswith("}id")]
-            target = posixpath.join(folder, targets[ids[0]])
-            names.append(posixpath.normpath(target).removeprefix("/").casefold())
+            target = posixpath.normpath(posixpath.join(folder, targets[ids[0]]))
+            sheets.append(parts.get(target.removeprefix("/").casefold(), b""))
     except (ElementTree.ParseError, LookupError, TypeError) as error:
-        raise refusal(path, "damaged", reason=f"{book}: {one_line(error)}") from None
-    if len(set(names)) < len(names):
-        raise refusal(path, "damaged", reason=f"{book}: two sheets are one part")
-    sheets = [parts.get(name, b"") for name in names]
+        raise refusal(path, "no-workbook", reason=f"{book}: {one_line(error)}") from None
+    return sheets
+
+
+def require_memory(path: Path, parts: Mapping[str, bytes], sheets: Sequence[bytes]) -> None:
+    """Refuse shared texts that no memory holds once they stand in every cell that refers to them."""
     shared = b"".join(xml for name, xml in parts.items() if name.endswith("sharedstrings.xml"))
     announced = _ANNOUNCED.search(shared)
     if announced and int(announced[1]) > len(shared):
         reason = f"sharedStrings.xml announces {announced[1].decode()} texts"
         raise refusal(path, "too-large", reason=reason)
-    starts = [match.start() for match in _SHARED_TEXT.finditer(shared)]
-    sizes = [end - start for start, end in pairwise([*starts, len(shared)])]
+    references = Counter()
+    for xml in sheets:
+        references.update(_REFERENCE.findall(xml))
     total = 0
-    if max(sizes, default=0) * sum(xml.count(b"<") for xml in sheets) > LARGEST:
-        references = Counter()
-        for xml in sheets:
-            references.update(map(int, _REFERENCE.findall(xml)))
-        total = sum(
-            count * sizes[number] for number, count in references.items() if number < len(sizes)
-        )
+    for number, text in enumerate(_SHARED_TEXT.split(shared)[1:]):
+        total += references[b"%d" % number] * len(text)
     if total > LARGEST:
         reason = f"texts of sharedStrings.xml: {total / 2**20:,.0f} MB"
         raise refusal(path, "too-large", reason=reason)
-    return sheets
 
 
 def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
@@ -175,7 +162,7 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
     elsewhere = _CELL_ELSEWHERE.search(xml)
     if elsewhere:
         text = elsewhere[0].decode(errors="replace")
-        raise refusal(where, "damaged", reason=f"a cell without its place: {text}")
+        raise refusal(where, "no-workbook", reason=f"a cell without its place: {text}")
     marks["hidden"] = [int(row[1]) for row in _HIDDEN_ROW.finditer(xml)]
     width = height = 0
     for letters, digits, attributes, content in _CELL.findall(xml):
@@ -183,18 +170,12 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
             continue
         column, row = column_number(letters.decode()), int(digits)
         width, height = max(width, column + 1), max(height, row)
-        value = b"".join(_VALUE.findall(content))
         if b't="e"' in attributes:
             marks["errors"].append((column, row))
-            if value not in _ERRORS:
-                reason = (
-                    f"cell {cell_name(column, row)}: the error {value.decode(errors='replace')}"
-                )
-                raise refusal(where, "damaged", reason=reason)
-            continue
-        is_unknown = not value or (not is_calculated and not value.strip(b"0."))
-        if is_unknown and b't="str"' not in attributes and _FORMULA.search(content):
-            marks["formulas"].append((column, row))
+        elif b't="str"' not in attributes and _FORMULA.search(content):
+            value = b"".join(_VALUE.findall(content))
+            if not value or (not is_calculated and not value.strip(b"0.")):
+                marks["formulas"].append((column, row))
     if height > MOST_ROWS or width > MOST_COLUMNS or width * height > MOST_CELLS:
         reason = f"it reaches to row {height:,} and column {width:,}"
         raise refusal(where, "too-large", reason=reason)
@@ -215,6 +196,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
         raise refusal(path, "no-workbook", reason="it is a zip archive, and none of a workbook")
     is_calculated = not re.search(rb"fullCalcOnLoad=\"(?:1|true)\"", parts[books[0]])
     xml_of_sheets = sheets_in(path, parts, books[0])
+    require_memory(path, parts, xml_of_sheets)
     where = str(path)
     sheets = {}
     cells = 0
@@ -231,8 +213,6 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             cells += height * width
             if cells > MOST_CELLS:
                 raise refusal(where, "too-large", reason=f"with those before, {cells:,} cells")
-            if name.casefold() in map(str.casefold, sheets):
-                raise refusal(where, "damaged", reason="another sheet has this name")
             header, *rows = page.to_python(skip_empty_area=False) or [[]]
             rows = [[None if cell == "" else cell for cell in row] for row in rows]
             for column, row in marks["formulas"]:  # 0, where nothing is stored
