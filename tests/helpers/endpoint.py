@@ -1,6 +1,6 @@
-"""A loopback server that plays an OpenAI-compatible endpoint, with faults by script, and the extra that asks it.
+"""An OpenAI-compatible endpoint that answers by script, within the process or as a server on the loopback.
 
-It records what it was asked and what it answered. It stops when its block is left:
+It records what it was asked and what it answered. The server stops when its block is left:
 
     with Endpoint(lambda asked: Answer(status=500) if asked.time == 1 else GOOD) as endpoint:
         ... endpoint.address ...
@@ -15,6 +15,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from time import monotonic as now
 
@@ -101,20 +102,12 @@ class Asked:
     """Seconds, of the monotonic clock."""
 
 
-class Endpoint:
-    """The server, in a thread of its own."""
+class Played:
+    """An endpoint by script, and what it was asked and answered."""
 
     def __init__(
-        self,
-        script: Callable[[Asked], Answer] = lambda asked: GOOD,
-        *,
-        latency: float = 0.0,
+        self, script: Callable[[Asked], Answer] = lambda asked: GOOD, *, latency: float = 0.0
     ):
-        self._tasks = set()
-        self.reset(script, latency=latency)
-
-    def reset(self, script=lambda asked: GOOD, *, latency: float = 0.0):
-        """Begin again with another script, as if it were another endpoint: nothing was asked, nobody waits."""
         self.script = script
         self.latency = latency
         self.asked: list[Asked] = []
@@ -124,11 +117,85 @@ class Endpoint:
         self.under_way: set[int] = set()
         """Numbers of the requests that are not answered."""
         self._times = Counter()
-        for task in list(self._tasks):
-            self._loop.call_soon_threadsafe(task.cancel)
+
+    def times_answered(self) -> Counter:
+        """How many whole answers each prompt got."""
+        prompts = {asked.number: asked.prompt for asked in self.asked}
+        return Counter(prompts[number] for number in self.answered)
+
+    async def answer(self, path, headers, content) -> tuple[Asked, Answer, bytes]:
+        """Record a request, wait, and give what the script answers, and its body."""
+        body = json.loads(content or b"{}")
+        prompt = next((m["content"] for m in body.get("messages", []) if m["role"] == "user"), "")
+        self._times[prompt] += 1
+        number = len(self.asked) + 1
+        asked = Asked(number, prompt, self._times[prompt], path, headers, body, now())
+        self.asked.append(asked)
+        under_way = self.under_way
+        under_way.add(asked.number)
+        self.most_at_once = max(self.most_at_once, len(under_way))
+        try:
+            answer = self.script(asked)
+            await asyncio.sleep(self.latency + answer.wait)
+        finally:
+            under_way.discard(asked.number)
+        if answer.body is not None:
+            return asked, answer, answer.body
+        return asked, answer, self._completion(asked, answer)
+
+    @staticmethod
+    def _completion(asked, answer) -> bytes:
+        said = [
+            words and words.replace("NUMBER", str(asked.number))
+            for words in (answer.text, answer.refusal)
+        ]
+        message = {"role": "assistant", "content": said[0], "refusal": said[1]}
+        counted = max(PROMPT_TOKENS, len(asked.prompt) // 4)
+        completion = {
+            "id": f"chatcmpl-{asked.number}",
+            "object": "chat.completion",
+            "created": 1767225600,
+            "model": MODEL_RETURNED,
+            "system_fingerprint": FINGERPRINT,
+            "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
+            "usage": {
+                "prompt_tokens": counted,
+                "completion_tokens": 30,
+                "total_tokens": counted + 30,
+            },
+        }
+        return json.dumps(completion).encode()
+
+
+class InProcess(Played):
+    """An endpoint behind the ``openai`` client's own transport: no socket, no thread."""
+
+    address = "http://127.0.0.1:8000/v1"
+
+    def connect(self, monkeypatch):
+        """Have every client of the process reach this endpoint, whatever its address."""
+        import httpx2
+        import openai
+
+        async def handle(request):
+            headers = dict(request.headers)
+            asked, answer, content = await self.answer(request.url.path, headers, request.content)
+            if answer.dropped:
+                raise httpx2.ReadError("the peer has gone", request=request)
+            if answer.status == 200:
+                self.answered.append(asked.number)
+            return httpx2.Response(answer.status, headers=answer.headers, content=content)
+
+        client = partial(openai.DefaultAsyncHttpxClient, transport=httpx2.MockTransport(handle))
+        monkeypatch.setattr(openai, "DefaultAsyncHttpxClient", client)
         return self
 
+
+class Endpoint(Played):
+    """The server, in a thread of its own."""
+
     def __enter__(self):
+        self._tasks = set()
         started = threading.Event()
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._serve(started)), daemon=True
@@ -144,11 +211,6 @@ class Endpoint:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
-
-    def times_answered(self) -> Counter:
-        """How many whole answers each prompt got."""
-        prompts = {asked.number: asked.prompt for asked in self.asked}
-        return Counter(prompts[number] for number in self.answered)
 
     async def _serve(self, started):
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
@@ -185,28 +247,8 @@ class Endpoint:
         while (line := (await reader.readline()).decode().strip()) != "":
             name, _, value = line.partition(":")
             headers[name.lower()] = value.strip()
-        body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
-        prompt = next((m["content"] for m in body.get("messages", []) if m["role"] == "user"), "")
-        self._times[prompt] += 1
-        asked = Asked(
-            len(self.asked) + 1,
-            prompt,
-            self._times[prompt],
-            first.decode().split()[1],
-            headers,
-            body,
-            now(),
-        )
-        self.asked.append(asked)
-        under_way = self.under_way
-        under_way.add(asked.number)
-        self.most_at_once = max(self.most_at_once, len(under_way))
-        try:
-            answer = self.script(asked)
-            await asyncio.sleep(self.latency + answer.wait)
-        finally:
-            under_way.discard(asked.number)
-        content = answer.body if answer.body is not None else self._completion(asked, answer)
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        asked, answer, content = await self.answer(first.decode().split()[1], headers, body)
         head = (
             f"HTTP/1.1 {answer.status} Answer\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(content)}\r\n"
@@ -224,29 +266,6 @@ class Endpoint:
         if answer.status == 200:
             self.answered.append(asked.number)
         return True
-
-    @staticmethod
-    def _completion(asked, answer) -> bytes:
-        said = [
-            words and words.replace("NUMBER", str(asked.number))
-            for words in (answer.text, answer.refusal)
-        ]
-        message = {"role": "assistant", "content": said[0], "refusal": said[1]}
-        counted = max(PROMPT_TOKENS, len(asked.prompt) // 4)
-        completion = {
-            "id": f"chatcmpl-{asked.number}",
-            "object": "chat.completion",
-            "created": 1767225600,
-            "model": MODEL_RETURNED,
-            "system_fingerprint": FINGERPRINT,
-            "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
-            "usage": {
-                "prompt_tokens": counted,
-                "completion_tokens": 30,
-                "total_tokens": counted + 30,
-            },
-        }
-        return json.dumps(completion).encode()
 
 
 def need_the_judge():

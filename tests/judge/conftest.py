@@ -19,16 +19,10 @@ def no_keys(monkeypatch):
         monkeypatch.delenv(name.lower(), raising=False)
 
 
-@pytest.fixture(scope="module")
-def loopback():
-    with endpoint.Endpoint() as running:
-        yield running
-
-
 @pytest.fixture
-def server(loopback):
-    """An endpoint that was asked nothing so far; what it answers is its ``script``."""
-    return loopback.reset()
+def server(monkeypatch):
+    """An endpoint within the process; what it answers is its ``script``."""
+    return endpoint.InProcess().connect(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -66,7 +66,8 @@ def test_only_several_ratings_are_asked_for_with_a_schema(server, study_of, tmp_
         assert all(f"- {name}: " in asked.prompt for name in RATING_NAMES)
         assert "{{" not in asked.prompt
         assert "Rate the last message" in asked.prompt
-    server.reset(lambda asked: Answered(text='{"Interest": 4}'))
+    server.asked.clear()
+    server.script = lambda asked: Answered(text='{"Interest": 4}')
     assert ask(study_of(1), server, tmp_path / "one", rating="Interest").statuses == Counter(ok=1)
     assert "response_format" not in server.asked[0].body
 
@@ -155,11 +156,10 @@ def test_unfit_options_are_refused_before_anything_is_written(
 # How it is read
 
 UNREADABLE = {
-    "": "empty",
+    "": "no JSON object",
     "four": "no JSON object",
     "[4, 3]": "no JSON object",
     '{"overall": 4, "Interest": 3} {"overall": 5, "Interest": 3}': "different levels",
-    '{"overall": 4, "overall": 5, "Interest": 3}': "Interest",
     '{"overall": 4}': "Interest",
     '{"overall": 4, "Interest": "four"}': "Interest",
     '{"overall": 4, "Interest": "4"}': "Interest",
@@ -321,7 +321,7 @@ def test_evaluation_reports_every_rating(server, minimal_sheets, tmp_path):
         .stdout
     )
     for name in RATING_NAMES:
-        assert f"\n{name} " in said
+        assert f"│ {name} " in said
     found = evaluate(tmp_path / "out", draws=50)
     assert list(found.ratings) == list(RATING_NAMES)
     content = json.loads(found.to_json())

@@ -128,7 +128,7 @@ def print_table(
     for head in heads:
         table.add_column(head, overflow="fold")
     for row in rows:
-        texts = [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+        texts = [cell if isinstance(cell, str) else f"{cell:,}" for cell in row]
         table.add_row(*(Text(plain_lines(text)) for text in texts))
     width = None if sys.stdout.isatty() else 160
     Console(width=width).print(table)

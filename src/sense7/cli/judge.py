@@ -6,6 +6,7 @@ says on the way to standard error.
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -105,14 +106,13 @@ class Evaluated(Intervals):
             settings["score_scale"] = ScoreScale.of(self.score_scale)
         return settings
 
-    def show(self, report: "Report", sections: list, notes: list[str]) -> None:
-        """Print a report, as JSON or, in sections, as text."""
+    def show(self, report: "Report", print_report: Callable, notes: list[str]) -> None:
+        """Print a report, as JSON or as tables with the notes below."""
         if self.as_json:
             print(report.to_json(notes))
         else:
-            from sense7.cli.judge_words import as_text
-
-            print(plain_lines(as_text(sections, notes)))
+            print_report(report)
+            print(plain_lines("\n".join(notes)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,11 +206,11 @@ def run(
 @with_options
 def evaluate(paths: Files, evaluated: Evaluated) -> None:
     """Compare predictions with the ratings: per file, and over files."""
-    from sense7.cli.judge_words import evaluation, notes_of_evaluation
+    from sense7.cli.judge_words import notes_of_evaluation, print_evaluation
     from sense7.judge.scores.report import evaluate as evaluate_files
 
     report = evaluate_files(paths, **evaluated.settings())
-    evaluated.show(report, evaluation(report), notes_of_evaluation(report))
+    evaluated.show(report, print_evaluation, notes_of_evaluation(report))
 
 
 @judge.command()
@@ -224,7 +224,7 @@ def compare(
 
     Files that are called alike but for the number of the run are runs of one judge.
     """
-    from sense7.cli.judge_words import comparison, notes_of_comparison
+    from sense7.cli.judge_words import notes_of_comparison, print_comparison
     from sense7.judge.scores.report import compare as compare_files
     from sense7.loading import load
 
@@ -232,7 +232,7 @@ def compare(
     if data:
         settings["study"] = load(data)
     report = compare_files(paths, **settings)
-    evaluated.show(report, comparison(report), notes_of_comparison(report))
+    evaluated.show(report, print_comparison, notes_of_comparison(report))
 
 
 @judge.command()
@@ -268,11 +268,12 @@ def calibrate(
     No score is mapped by ratings of its own participant. Files are written in the judges' layout, and a table says how
     far scores were from ratings before and after.
     """
-    from sense7.cli.judge_words import as_text, calibration, notes_of_files
+    from sense7.cli.judge_words import notes_of_files, print_calibration
     from sense7.judge.scores.report import calibrate as calibrate_files
 
     report = calibrate_files(paths, out, **vars(intervals))
-    print(plain_lines(as_text(calibration(report), notes_of_files(report))))
+    print_calibration(report)
+    print(plain_lines("\n".join([*notes_of_files(report), *map(str, report.paths.values())])))
 
 
 def _end(outcome: "Written", problems: list[str]) -> None:

@@ -1,12 +1,12 @@
 """What ``sense7 judge`` prints of a report: tables and sentences for a terminal."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
+from sense7.cli.common import print_table
 from sense7.judge.files import SKIPPED_WORD
 from sense7.judge.reply import NOT_ASKED
 from sense7.judge.scores.comparison import decided
@@ -19,32 +19,6 @@ from sense7.terminal import count_of
 
 _OF_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
 _OF_JUDGES = (*AUTHORS_METRICS, "quadratic_kappa")
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a text: a sentence, and a table below it, the first row of which has the heads."""
-
-    sentence: str = ""
-    rows: Sequence[Sequence[str]] = ()
-
-    def text(self) -> str:
-        """As plain text, in columns."""
-        widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
-        lines = []
-        if self.sentence:
-            lines.append(self.sentence)
-        for row in self.rows:
-            lines.append("  ".join(map(str.ljust, row, widths)).rstrip())
-        return "\n".join(lines)
-
-
-def as_text(sections: Iterable[Section], notes: Sequence[str]) -> str:
-    """All sections, and the notes at their end."""
-    parts = [section.text() for section in sections]
-    if notes:
-        parts.append("\n".join(notes))
-    return "\n\n".join(parts)
 
 
 def number_in_words(row: Mapping) -> str:
@@ -99,36 +73,34 @@ def notes_of_files(report: Report) -> list[str]:
 # --- evaluate -----------------------------------------------------------------------------
 
 
-def evaluation(report: Evaluation) -> list[Section]:
-    """What ``sense7 judge evaluate`` found: each file, all files, each rating."""
+def print_evaluation(report: Evaluation) -> None:
+    """Print what ``sense7 judge evaluate`` found: each file, all files, each rating."""
     names = ("coverage", *AUTHORS_METRICS)
-    of_files = [["file", "n", *_titles(names)]]
+    rows = []
     for file in report.files:
         n = file["metrics"].loc["accuracy", "n"]
-        of_files.append([file["name"], f"{n:,}", *_numbers(file["metrics"], names)])
+        rows.append([file["name"], n, *_numbers(file["metrics"], names)])
+    print_table("Files", ["file", "n", *_titles(names)], rows)
 
-    interval = f"{report.settings['confidence']:.0%} interval"
-    of_metrics = [["metric", "n", "mean over files", interval, "sd over files", "note"]]
+    rows = []
     spread = report.over_files["spread"]
     for name, row in report.over_files["mean"].iterrows():
         numbers = [number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])]
-        of_metrics.append([MEASURED[name].title, f"{row['n']:,}", *numbers, row["reason"]])
+        rows.append([MEASURED[name].title, row["n"], *numbers, row["reason"]])
+    interval = f"{report.settings['confidence']:.0%} interval"
+    heads = ["metric", "n", "mean over files", interval, "sd over files", "note"]
+    print_table("Over files", heads, rows)
 
-    sections = [Section("", of_files), Section("", of_metrics)]
     stability = report.over_files["stability"].loc["same_label"]
     if len(report.files) > 1 and stability["n"]:
         share = number_in_words(stability)
-        sections.append(
-            Section(f"Over files {share} of {stability['n']:,} conversations keep one label.")
-        )
-    if report.ratings:
-        of_ratings = [["rating", "n", *_titles(_OF_RATINGS)]]
-        for rating, table in report.ratings.items():
-            numbers = [with_interval(table.loc[name]) for name in _OF_RATINGS]
-            n = table.loc["accuracy", "n"]
-            of_ratings.append([rating, f"{n:,}", *numbers])
-        sections.append(Section("", of_ratings))
-    return sections
+        print(f"Over files {share} of {stability['n']:,} conversations keep one label.")
+    rows = []
+    for rating, table in report.ratings.items():
+        numbers = [with_interval(table.loc[name]) for name in _OF_RATINGS]
+        rows.append([rating, table.loc["accuracy", "n"], *numbers])
+    if rows:
+        print_table("Ratings", ["rating", "n", *_titles(_OF_RATINGS)], rows)
 
 
 def notes_of_evaluation(report: Evaluation) -> list[str]:
@@ -181,20 +153,23 @@ def notes_of_evaluation(report: Evaluation) -> list[str]:
 # --- compare ------------------------------------------------------------------------------
 
 
-def comparison(report: JudgesCompared) -> list[Section]:
-    """What ``sense7 judge compare`` found: each judge, and the differences of the first from each other one."""
+def print_comparison(report: JudgesCompared) -> None:
+    """Print what ``sense7 judge compare`` found: each judge, and how the first differs from each other one."""
     confidence = report.settings["confidence"]
     judges = count_of(len(report.judges), "judge")
     everyone = count_of(report.conversations, "conversation")
-    of_judges = [["judge", "runs", "left out", "coverage", *_titles(_OF_JUDGES)]]
+    rows = []
     for judge in report.judges:
-        counts = [f"{judge['runs']:,}", f"{judge['left_out']:,}"]
         numbers = [number_in_words(judge["coverage"]), *_numbers(judge["metrics"], _OF_JUDGES)]
-        of_judges.append([judge["name"], *counts, *numbers])
+        rows.append([judge["name"], judge["runs"], judge["left_out"], *numbers])
+    title = (
+        f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of every "
+        "judge has a usable score. Coverage is over all of them."
+    )
+    heads = ["judge", "runs", "left out", "coverage", *_titles(_OF_JUDGES)]
+    print_table(title, heads, rows)
 
-    pairs = count_of(len(report.differences["coverage"]), "pair")
-    interval = f"{confidence:.0%} interval"
-    of_pairs = [["metric", "difference", "", interval, "p", "p, Holm", "better"]]
+    rows = []
     for metric in ("coverage", *_OF_JUDGES):
         for name, row in report.differences[metric].iterrows():
             numbers = [number_in_words(row), interval_in_words(row)]
@@ -204,19 +179,14 @@ def comparison(report: JudgesCompared) -> list[Section]:
             if decided(row["p_holm"], confidence):
                 first_is_better = (row["estimate"] > 0) != less_is_better
                 outcome = row["first"] if first_is_better else row["second"]
-            of_pairs.append([MEASURED[metric].title, name, *numbers, *p_values, outcome])
-    return [
-        Section(
-            f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of "
-            "every judge has a usable score. Coverage is over all of them.",
-            of_judges,
-        ),
-        Section(
-            f"Paired differences; {report.settings['draws']:,} resamplings of participants, the same for all; p by "
-            f"Holm over {pairs} for each metric. Of the mean absolute error (MAE), less is better.",
-            of_pairs,
-        ),
-    ]
+            rows.append([MEASURED[metric].title, name, *numbers, *p_values, outcome])
+    pairs = count_of(len(report.differences["coverage"]), "pair")
+    title = (
+        f"Paired differences; {report.settings['draws']:,} resamplings of participants, the same for all; p by Holm "
+        f"over {pairs} for each metric. Of the mean absolute error (MAE), less is better."
+    )
+    heads = ["metric", "difference", "", f"{confidence:.0%} interval", "p", "p, Holm", "better"]
+    print_table(title, heads, rows)
 
 
 def notes_of_comparison(report: JudgesCompared) -> list[str]:
@@ -236,20 +206,12 @@ def notes_of_comparison(report: JudgesCompared) -> list[str]:
 # --- calibrate ----------------------------------------------------------------------------
 
 
-def calibration(report: Calibration) -> list[Section]:
-    """What ``sense7 judge calibrate`` wrote: each file with its error before and after."""
-    lines = []
-    for name, path in report.paths.items():
-        table = report.errors[name]
-        as_given, calibrated, drop = (
-            with_interval(row, row["reason"]) for _, row in table.iterrows()
-        )
-        lines.append(
-            f"{path}\n  expected calibration error, {table['n'].iloc[0]:,} conversations: {as_given} as given, "
-            f"{calibrated} calibrated; lower by {drop}"
-        )
-        without_score = report.without_score[name]
-        if without_score:
-            counts = ", ".join(f"{count:,} {status}" for status, count in without_score.items())
-            lines.append(f"  without a score, before and after: {counts}")
-    return [Section("\n".join(lines))]
+def print_calibration(report: Calibration) -> None:
+    """Print what ``sense7 judge calibrate`` wrote: each file with its error before and after."""
+    rows = []
+    for name, table in report.errors.items():
+        errors = [with_interval(row, row["reason"]) for _, row in table.iterrows()]
+        counts = [f"{count:,} {status}" for status, count in report.without_score[name].items()]
+        rows.append([name, table["n"].iloc[0], *errors, ", ".join(counts)])
+    heads = ["file", "n", "as given", "calibrated", "lower by", "without a score"]
+    print_table("Expected calibration error", heads, rows)

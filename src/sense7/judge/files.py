@@ -91,7 +91,6 @@ READINGS = ("authors_score", "doubtful")
 """Columns of a frame that files do not have: these hold the text (Output) that both are read from."""
 
 COUNTED = ("run", "input_tokens", "output_tokens", "attempts")
-REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
 _NAMES = ("TaskId", "PID", "status")
 _DECIDING = (*_NAMES, "policy")
@@ -305,13 +304,7 @@ def prediction_files(folder: str | Path) -> list[Path]:
         is_table = path.suffix.casefold() in ENDINGS and not path.is_dir()
         if is_table and not path.name.startswith(("~", ".")):
             files.append(path)
-
-    def by_number(path: Path) -> list:
-        parts = re.split(r"([0-9]+)", path.name)
-        parts[1::2] = [(int(digits), digits) for digits in parts[1::2]]
-        return parts
-
-    return sorted(files, key=by_number)
+    return sorted(files, key=lambda path: (_RUN.sub("", path.stem), len(path.stem), path.name))
 
 
 def require_seen_by_authors(path: Path, remedy: str = "Choose another folder or name.") -> None:
@@ -337,11 +330,6 @@ def write_predictions(
     """
     path = Path(path)
     require_seen_by_authors(path)
-    missing = [name for name in REQUIRED if name not in frame]
-    unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READINGS)]
-    if missing or unknown:
-        raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-
     values = frame.assign(score=Run.of(frame).scores(policy)).astype(object)
     columns = values.where(values.notna(), None).to_dict("list")
     for name in frame.columns.intersection(COUNTED):
@@ -447,7 +435,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     sheet = sheets.get(SHEET) or next(iter(sheets.values()))
     marks = ratings = None
     if SYNTHETIC_SHEET in sheets:
-        marks = {str(row[0]): str(row[1]) for row in sheets[SYNTHETIC_SHEET].rows if len(row) > 1}
+        marks = {str(key): str(value) for key, value, *_ in sheets[SYNTHETIC_SHEET].rows}
     if SHEET in sheets and RATINGS_SHEET in sheets:
         levels = read_ratings_sheet(sheets[RATINGS_SHEET], f"{path}: sheet {RATINGS_SHEET}")
         ratings = {name: Run.of(rows) for name, rows in levels.groupby("rating", sort=False)}
@@ -605,18 +593,13 @@ def _take_readings(frame: pd.DataFrame, rows: _Rows, replies: Mapping[int, Reply
     frame["authors_score"] = number.where(~is_usable & (frame["policy"] == "authors"))
     frame["IS_EMPATHY"] = number.where(is_usable)
     frame["doubtful"] = False
-    is_lacking = is_usable & number.isna()
-    frame.loc[is_lacking, "status"] = UNSTATED
-    notes = []
-    if is_lacking.any():
-        lacking = count_of(is_lacking.sum(), "row")
-        notes.append(f"status: {lacking} ok without a score, counted as missing")
 
+    notes = []
     refused, readings = {}, {}
-    statuses = frame["status"].to_numpy()
+    scored_rows = is_usable & number.notna()
     for row, reply in replies.items():
-        status = statuses[row]
-        if status == "ok" and number[row] not in (reply.score, reply.authors_score):
+        status = frame["status"][row]
+        if scored_rows[row] and number[row] not in (reply.score, reply.authors_score):
             raise rows.error(
                 "IS_EMPATHY",
                 row,
@@ -627,7 +610,7 @@ def _take_readings(frame: pd.DataFrame, rows: _Rows, replies: Mapping[int, Reply
             refused[row] = reply.authors_score
         if status in _READ_AGAIN:
             readings[row] = reply
-    unusable = sum(is_usable[row] and reply.score is None for row, reply in readings.items())
+    unusable = sum(scored_rows[row] and reply.score is None for row, reply in readings.items())
     if unusable:
         count = count_of(unusable, "row")
         notes.append(

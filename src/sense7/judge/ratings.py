@@ -70,7 +70,7 @@ def read_levels(
     answer = answer_in(text or "")
     if is_cut and not answer.lstrip().startswith("{"):
         answer = ""
-    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_distinct)
+    decoder = json.JSONDecoder(strict=False)
     fitting = []
     begin = answer.find("{")
     while begin >= 0:
@@ -86,10 +86,7 @@ def read_levels(
             end = end_of_value
         begin = answer.find("{", end)
     if not fitting:
-        if not answer.strip():
-            return {}, "the reply is empty", None
-        asked_for = ", ".join(names)
-        return {}, f"the reply holds no JSON object with levels for {asked_for}", None
+        return {}, f"no JSON object in the reply with levels for {', '.join(names)}", None
     found = [tuple(value[name] for name in names) for value in fitting]
     if len(set(found)) > 1:
         return {}, "the reply holds JSON objects with different levels", None
@@ -100,14 +97,6 @@ def read_levels(
     for name, level in zip(names, found[-1], strict=True):
         levels[name] = level if level == NOT_APPLICABLE else int(level)
     return levels, "", reasoning
-
-
-def _distinct(pairs: list[tuple]) -> dict:
-    """Members of an object of JSON; refused if one is there twice."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a name is there twice")
-    return members
 
 
 def _fits(value: object, name: str) -> bool:
@@ -135,8 +124,6 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Repl
             score = float(level)
     elif status != "truncated":
         status = "parse_failure"
-        if not (text or "").strip():
-            reason = reply.reason
     return Reply(reply.text, score, float("nan"), status, reason, reasoning, levels=levels)
 
 

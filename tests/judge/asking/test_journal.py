@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+import threading
 from collections import Counter
 
 import pytest
@@ -81,33 +82,27 @@ def test_no_worker_asks_again_before_the_disk_has_its_answer(
 
 @pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
 def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bought_twice(
-    lock, server, study_of, tmp_path, monkeypatch
+    lock, server, study_of, tmp_path
 ):
-    monkeypatch.setattr(journal, "_PATIENCE", 0.2)
-    study, lines = study_of(20), []
-    ask(study, server, tmp_path, limit=2)
-    other = sqlite3.connect(tmp_path / JOURNAL, isolation_level=None, check_same_thread=False)
+    ask(study_of(20), server, tmp_path, limit=2)
+    path = tmp_path / JOURNAL
+    with contextlib.closing(
+        sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    ) as other:
 
-    def script(asked):
-        if asked.number == 6:
-            other.execute("PRAGMA busy_timeout = 5000")
-            other.execute(f"BEGIN {lock}")
-        return GOOD
+        def script(asked):
+            if asked.number == 6:
+                other.execute(f"BEGIN {lock}")
+                threading.Timer(0.3, other.rollback).start()
+            return GOOD
 
-    def release_when_told(line):
-        lines.append(line)
-        other.rollback()
-
-    server.script = script
-    outcome = ask(study, server, tmp_path, say=release_when_told)
-    assert any(str(tmp_path / JOURNAL) in line for line in lines)
-    assert outcome.statuses == Counter(ok=20)
+        server.script = script
+        assert ask(study_of(20), server, tmp_path).statuses == Counter(ok=20)
     assert Counter(number_of(asked) for asked in server.asked) == Counter(range(20))
-    other.close()
 
 
 def test_a_journal_that_is_held_at_the_start_is_refused(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "_PATIENCE", 0.2)
+    monkeypatch.setitem(journal.PATIENCE, "ro", 0.1)
     ask(study_of(2), server, tmp_path)
     with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL)) as other:
         other.execute("BEGIN EXCLUSIVE")

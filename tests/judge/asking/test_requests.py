@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from helpers import naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, plan_for
-from sense7.errors import UserError
 from sense7.judge.asking.requests import Prompt, parse_parameters
 from sense7.judge.chats import chats
 from sense7.taxonomy import DIMENSIONS, LEVELS
@@ -132,12 +131,6 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path)
 def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places):
     with naming.refused(*places, "--param"):
         parse_parameters(texts)
-
-
-def test_a_parameter_that_is_nested_without_end_is_refused():
-    with pytest.raises(UserError) as caught:
-        parse_parameters(["seed=" + "[" * 100_000])
-    assert str(caught.value).startswith("--param seed=[[")
 
 
 @pytest.mark.parametrize(

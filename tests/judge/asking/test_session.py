@@ -1,22 +1,16 @@
-"""A session of a judge: every conversation once a run, also after failures, interruptions and kills."""
+"""A session of a judge: every conversation once a run, also after failures and interruptions."""
 
 import importlib.util
-import json
-import socket
 import subprocess
 import sys
-import threading
-import zlib
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
-from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for, said_in
-from helpers.studies import write_study
+from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
 from sense7.files import WRITTEN
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.asking.cost import Price
@@ -29,9 +23,8 @@ from sense7.judge.files import JOURNAL, Run
 need_the_judge()
 
 Answered, GOOD = endpoint.Answer, endpoint.GOOD
-RATE_LIMITED, ERROR_500 = endpoint.rate_limited(0), Answered(status=500)
+ERROR_500 = Answered(status=500)
 BUSY = Answered(status=503, headers=(("Retry-After", "0"),), body=b"busy")
-SENSE7 = Path(sys.executable).with_name("sense7")
 
 
 # Every conversation once a run
@@ -41,13 +34,11 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
     study = study_of(4, Content=["The same."] * 8)  # asked about each, all the same
     server.script = lambda asked: Answered(finish="length")
     outcome = ask(study, server, tmp_path, runs=3)
-    assert [path.name for path in outcome.paths] == [
-        f"judge-brief-iter{run}.xlsx" for run in (1, 2, 3)
-    ]
-    outputs = []
-    for run in (1, 2, 3):
+    outputs = set()
+    for run, path in enumerate(outcome.paths, 1):
+        assert path.name == f"judge-brief-iter{run}.xlsx"
         frame = frame_of(outcome, run)
-        outputs += frame["output"].tolist()
+        outputs |= set(frame["output"])
         for name in ("conversation", "participant"):
             assert frame[name].tolist() == study.conversations[name].tolist()
         truth = ground_truth(study.turns, frame["conversation"])
@@ -65,21 +56,16 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
             "model": "judge",
             "status": "ok",
         }
-        assert {name: set(frame[name]) for name in expected} == {
-            name: {value} for name, value in expected.items()
-        }
+        for name, value in expected.items():
+            assert set(frame[name]) == {value}, name
         assert (frame["seconds"] > 0).all()
-        assert frame["reasoning"].str.fullmatch(r"Reasoning \d+\.").all()
-    assert len(set(outputs)) == 12
-    ids = {json.loads(response)["id"] for response in kept_in(tmp_path).values()}
-    assert ids == {f"chatcmpl-{n}" for n in range(1, 13)}
-    naming.check("\n".join(outcome.remarks), "run 1", endpoint.MODEL_RETURNED)
+    assert len(outputs) == len(kept_in(tmp_path)) == 12
 
 
 def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_call_by_call(
     server, study_of, tmp_path
 ):
-    server.latency, told = 0.1, []
+    server.latency, told = 0.05, []
     plan = plan_for(study_of(6), server, tmp_path, runs=2, prices=Price(1.0, 10.0), concurrency=5)
     carry_out(plan, progress=lambda tally: told.append((tally.done, tally.total, tally.line())))
     assert server.most_at_once == 5
@@ -95,12 +81,10 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
 ):
     study = study_of(4)
     first = frame_of(ask(study, server, tmp_path, limit=2))
-    assert frame_of(ask(study, server, tmp_path, limit=2)).equals(first)
-    assert len(server.asked) == 2
-    ask(study, server, tmp_path, limit=3, runs=2)
-    assert len(server.asked) == 6
-    ask(study, server, tmp_path, limit=2)
-    assert len(server.asked) == 6
+    for options, sent in (({}, 2), ({"limit": 3, "runs": 2}, 6), ({}, 6)):
+        outcome = ask(study, server, tmp_path, **{"limit": 2, **options})
+        assert len(server.asked) == sent
+    assert frame_of(outcome).equals(first)
 
 
 @pytest.mark.parametrize(
@@ -114,18 +98,14 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
             ("shots: 0", "3"),
         ),
         ({"words": "Other words."}, ("prompts: ",)),
-        (
-            {"server": "https://host.example/v1"},
-            ("endpoint: http://127", "https://host.example/v1"),
-        ),
+        ({"server": "http://localhost:1/v1"}, ("endpoint: http://127", "http://localhost:1/v1")),
     ],
     ids=["model", "prompt name", "prompt", "shots", "data", "endpoint"],
 )
 def test_a_session_that_would_ask_something_else_is_refused(
-    changed, places, server, study_of, tmp_path, monkeypatch
+    changed, places, server, study_of, tmp_path
 ):
     ask(study_of(2), server, tmp_path)
-    monkeypatch.setenv("SENSE7_JUDGE_KEY", "sk-any-0123456789")
     study, server_now = study_of(2, words=changed.pop("words", "")), changed.pop("server", server)
     with naming.refused(tmp_path, *places):
         plan_for(study, server_now, tmp_path, **changed)
@@ -150,7 +130,7 @@ def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
     server, study_of, tmp_path
 ):
     ask(study_of(2), server, tmp_path)
-    asked, path = len(server.asked), tmp_path / "judge-brief-iter1.xlsx"
+    path = tmp_path / "judge-brief-iter1.xlsx"
     written = path.read_bytes()
     path.write_bytes(b"edited")
     with naming.refused(path, "journal"):
@@ -160,80 +140,7 @@ def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
     ask(study_of(2), server, tmp_path)
     assert (tmp_path / "mine").read_bytes() == b"edited"
     assert path.read_bytes() == written
-    assert len(server.asked) == asked
-
-
-# Killed at any time
-
-CALLS, KILLS = 2000, (300, 900, 1500)
-FAULTS = (RATE_LIMITED, BUSY, Answered(dropped=True), Answered(body=b'{"choices": ['))
-
-
-def test_after_three_kills_each_answer_that_was_received_is_there_once(
-    server, minimal_sheets, tmp_path
-):
-    """Of 2,000 calls some meet HTTP 429, 503, 400, drops, slow and broken replies."""
-    conversations, at_once = CALLS // 4, 50
-    path, out = tmp_path / "data.xlsx", tmp_path / "out"
-    said = {"Content": said_in(conversations)}
-    write_study(minimal_sheets(conversations=conversations, turns=1, messages=said), path)
-    arguments = [SENSE7, "judge", "run", "--data", path, "--model", "judge", "--out", out, "--yes"]
-    arguments += ["--base-url", server.address, "--concurrency", at_once, "--runs", 4]
-    stop_at, stopped = [], threading.Event()
-
-    def script(asked):
-        chance = zlib.crc32(f"{asked.prompt} {asked.time}".encode()) % 100
-        if stop_at and asked.number >= stop_at[0]:
-            process.kill()
-            stopped.set()
-        if chance < 8 and asked.number > 1:
-            return FAULTS[chance % 4]
-        if chance == 8 and asked.number > 1:
-            return Answered(status=400, body=endpoint.error_body("not acceptable"))
-        return Answered(wait=0.2) if chance == 9 else GOOD
-
-    server.script = script
-    before = {}
-    for kill in KILLS:
-        stop_at[:] = [kill]
-        stopped.clear()
-        process = subprocess.Popen(
-            list(map(str, arguments)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        _, err = process.communicate(timeout=300)
-        assert stopped.is_set(), err
-        kept = kept_in(out)
-        assert before.items() <= kept.items(), "an answer is lost, or was replaced"
-        assert len(server.answered) - len(kept) <= at_once * (KILLS.index(kill) + 1)
-        before = kept
-    stop_at.clear()
-    server.script = lambda asked: GOOD  # what has no answer is asked for again by the same command
-    done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    kept = kept_in(out)
-    assert before.items() <= kept.items()
-    assert {entry[2] for entry in kept} == {1}, "nothing was bought twice"
-    assert len(kept) == CALLS
-    # What was bought more often than it is kept was under way when it was killed.
-    assert len(server.answered) - CALLS <= at_once * len(KILLS)
-
-
-# Nothing else
-
-
-def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkeypatch):
-    reached, looked_up = set(), set()
-    connect, lookup = socket.socket.connect, socket.getaddrinfo
-    monkeypatch.setattr(
-        socket.socket, "connect", lambda self, to: (reached.add(to), connect(self, to))[1]
-    )
-    monkeypatch.setattr(
-        socket, "getaddrinfo", lambda host, *a, **k: (looked_up.add(host), lookup(host, *a, **k))[1]
-    )
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    ask(study_of(2), server, tmp_path)
-    assert {to for to in reached if isinstance(to, tuple)} <= {("127.0.0.1", server.port)}
-    assert looked_up <= {"127.0.0.1", b"127.0.0.1"}
+    assert len(server.asked) == 2
 
 
 def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs_it(
@@ -250,57 +157,45 @@ def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs
 # The first call, waits, and the end
 
 
-@pytest.mark.parametrize("fault", [None, RATE_LIMITED, BUSY])
+@pytest.mark.parametrize("fault", [None, endpoint.rate_limited(0), BUSY])
 def test_the_first_call_is_sent_alone_until_it_has_an_answer(fault, server, study_of, tmp_path):
     server.script = lambda asked: fault if fault and asked.number <= 2 else GOOD
-    server.latency = 0.1
+    server.latency = 0.05
     assert ask(study_of(8), server, tmp_path, concurrency=8).statuses == Counter(ok=8)
     alone = server.asked[: 3 if fault else 1]
     assert len({asked.prompt for asked in alone}) == 1
-    assert server.asked[len(alone)].at - alone[-1].at >= 0.1, (
-        "the others follow when the first is answered"
-    )
+    assert server.asked[len(alone)].at - alone[-1].at >= 0.05
 
 
-def test_a_first_call_without_an_answer_is_the_last(server, study_of, tmp_path):
-    for fault in (ERROR_500, Answered(dropped=True), Answered(body=b"<html>Welcome</html>")):
-        server.reset(lambda asked, fault=fault: fault)
-        outcome = ask(study_of(30), server, tmp_path / str(fault.status + fault.dropped))
-        assert len(server.asked) == 1
-        naming.check(outcome.stopped, "1 of 30", "first call")
-        assert (outcome.unanswered, outcome.paths) == (30, [])
-
-
-def test_a_server_that_is_down_is_said_after_one_call(study_of, tmp_path):
-    said = []
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-    outcome = ask(study_of(30), address, tmp_path, retries=5, say=said.append)
-    naming.check(outcome.stopped, "1 of 30", address, "no connection")
-    assert said == []
+@pytest.mark.parametrize(
+    "fault", [ERROR_500, Answered(dropped=True), Answered(body=b"<html>Welcome</html>")]
+)
+def test_a_first_call_without_an_answer_is_the_last(fault, server, study_of, tmp_path):
+    server.script = lambda asked: fault
+    outcome = ask(study_of(30), server, tmp_path)
+    assert len(server.asked) == 1
+    naming.check(outcome.stopped, "1 of 30", "first call")
+    assert (outcome.unanswered, outcome.paths) == (30, [])
 
 
 def test_a_wait_that_the_endpoint_asks_for_is_kept_and_said_once(server, study_of, tmp_path):
     lines = []
-    server.script = lambda asked: endpoint.rate_limited(1) if asked.time == 1 else GOOD
+    server.script = lambda asked: endpoint.rate_limited(0.2) if asked.time == 1 else GOOD
     ask(study_of(4), server, tmp_path, say=lines.append)
-    # Of the first call, which is sent alone, and of the others together.
-    assert len(lines) == 2
-    for line in lines:
-        naming.check(line, "second", "HTTP 429", "Rate limit reached")
+    (line,) = lines
+    naming.check(line, "second", "HTTP 429", "Rate limit reached")
     sent = {}
     for asked in server.asked:
         sent.setdefault(asked.prompt, []).append(asked.at)
-    assert min(later - first for first, later in sent.values()) >= 1
+    assert min(later - first for first, later in sent.values()) >= 0.2
 
 
 def test_a_silent_endpoint_is_given_up(server, study_of, tmp_path):
     server.script = lambda asked: GOOD if asked.number == 1 else Answered(wait=30)
-    outcome = ask(study_of(31), server, tmp_path, timeout=1, retries=5, concurrency=10)
+    outcome = ask(study_of(31), server, tmp_path, timeout=0.3, retries=5, concurrency=10)
     assert 11 <= len(server.asked) < 31
     naming.check(outcome.stopped, "10 replies in a row", "--timeout")
-    frame = frame_of(outcome)
-    assert set(frame["status"]) == {"ok", "api_error", "not_asked"}
+    assert set(frame_of(outcome)["status"]) == {"ok", "api_error", "not_asked"}
     assert len(kept_in(tmp_path)) == 1
 
 
@@ -343,9 +238,9 @@ def test_failures_are_asked_again_if_the_user_says_so_and_predictions_say_how_of
     server, study_of, tmp_path
 ):
     server.script = lambda asked: Answered(text="No.") if number_of(asked) < 2 else GOOD
-    outcome = ask(study_of(4), server, tmp_path)
-    assert outcome.statuses == Counter(ok=2, parse_failure=2)
-    assert ask(study_of(4), server, tmp_path).statuses == outcome.statuses
+    for _ in range(2):  # the second sends nothing
+        outcome = ask(study_of(4), server, tmp_path)
+        assert outcome.statuses == Counter(ok=2, parse_failure=2)
     assert len(server.asked) == 4
     server.script = lambda asked: Answered(text="No.") if number_of(asked) < 1 else GOOD
     outcome = ask(study_of(4), server, tmp_path, again=True)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from helpers import naming
 from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
-from sense7.cli.judge_words import evaluation, notes_of_evaluation
+from sense7.cli.judge_words import notes_of_evaluation
 from sense7.errors import UserError
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.scores import metrics
@@ -93,6 +93,11 @@ def test_a_damaged_prediction_file_is_never_left_out_in_silence(tmp_path, name, 
 # What is found
 
 
+def shown(table):
+    """Coverage and the authors' metrics, to three decimals."""
+    return table["estimate"].loc[["coverage", *metrics.AUTHORS_METRICS]].round(3).tolist()
+
+
 def test_the_fixture_of_the_release_from_a_file(tmp_path):
     truth = [4.5, 3.5, 2.5, 1.5, 4.857142857142857, None, 4.2]
     score = ["5", "4", "2.5", "2", "5.9", "4", "PROCESSING_FAILED"]
@@ -101,18 +106,8 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     remarks = set()
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
-        header, values = evaluation(found)[0].rows
-        assert header == [
-            "file",
-            "n",
-            "coverage",
-            "accuracy",
-            "macro F1",
-            "within 1",
-            "MAE",
-            "Spearman",
-        ]
-        assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
+        assert shown(found.files[0]["metrics"]) == [0.857, 0.8, 0.778, 1.0, 0.509, 1.0]
+        assert found.files[0]["metrics"].loc["accuracy", "n"] == 5
         (file, remark), *_ = found.facts.remarks
         assert file == "a"
         remarks.add(remark)
@@ -127,11 +122,10 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
 
 def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
-    rows = {row[0]: row[1:] for row in evaluation(found)[0].rows}
-    assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
-    assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
-    means = [row[2] for row in evaluation(found)[1].rows[1:7]]
-    assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
+    gpt, claude = (shown(file["metrics"]) for file in found.files)
+    assert gpt == [1.0, 0.527, 0.375, 0.967, 0.531, 0.612]
+    assert claude == [1.0, 0.573, 0.315, 0.987, 0.476, 0.629]
+    assert shown(found.over_files["mean"]) == [1.0, 0.55, 0.345, 0.977, 0.503, 0.62]
     assert found.facts.models == ["claude", "gpt"]
     naming.check(found.over_files["mean"].loc["accuracy", "reason"], "3 participants")
 
@@ -141,8 +135,9 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     strict, authors = (
         evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors")
     )
-    assert evaluation(strict)[0].rows[1][1:3] == ["36", "0.900"]
-    assert evaluation(authors)[0].rows[1][1:3] == ["40", "0.900"]
+    for report, n in ((strict, 36), (authors, 40)):
+        table = report.files[0]["metrics"]
+        assert (table.loc["accuracy", "n"], table.loc["coverage", "estimate"]) == (n, 0.9)
     bounds = [f"{bound:.3f}" for bound in strict.files[0]["bounds"]["estimate"]]
     naming.check(notes_of_evaluation(strict)[0], "4 refusal", *bounds)
     assert len(notes_of_evaluation(authors)) == len(notes_of_evaluation(strict)) + 1

@@ -1,21 +1,17 @@
 """Rated conversations that a judge is shown before the one it is to rate."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.chats import chats, same_chats
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
-from sense7.statistics.bootstrap import pieces
 from sense7.study import Study
 
 __all__ = []
 
 HEADING = "Conversations that were rated, each followed by its score:"
 
-_BLOCK = 256  # rows of similarities held at a time
 _DIGITS = 12  # to which similarities are rounded, so that equal ones are equal on every machine
 
 
@@ -42,7 +38,10 @@ def chosen_examples(study: Study, number: int) -> pd.DataFrame:
     if len(rated):
         texts = same_chats(study)
         vectors = tfidf(word_counts(conversation_texts(study)))
-        for row, similarity in enumerate(_similarities(vectors, rated)):
+        candidates = vectors[rated].T.tocsr()
+        for row in range(len(names)):
+            products = (vectors[row] @ candidates).toarray()[0]
+            similarity = np.round(products, _DIGITS) + 0.0  # no -0.0
             allowed = (people[rated] != people[row]) & (texts[rated] != texts[row])
             nearest = np.argsort(-similarity, kind="stable")
             nearest = nearest[allowed[nearest]]
@@ -50,16 +49,8 @@ def chosen_examples(study: Study, number: int) -> pd.DataFrame:
             most_similar_last = np.lexsort((rated[chosen], -similarity[chosen]))[::-1]
             for example in chosen[most_similar_last]:
                 candidate = rated[example]
-                rows.append((names[row], names[candidate], similarity[example], levels[candidate]))
-    return pd.DataFrame(rows, columns=["conversation", "example", "similarity", "level"])
-
-
-def _similarities(vectors, rated: np.ndarray) -> Iterator[np.ndarray]:
-    """Similarity of each conversation to all that are rated."""
-    candidates = vectors[rated].T.tocsr()
-    for rows in pieces(vectors.shape[0], 1, _BLOCK):
-        similarities = (vectors[rows] @ candidates).toarray()
-        yield from np.round(similarities, _DIGITS) + 0.0  # no -0.0
+                rows.append((names[row], names[candidate], levels[candidate]))
+    return pd.DataFrame(rows, columns=["conversation", "example", "level"])
 
 
 def _by_turns(

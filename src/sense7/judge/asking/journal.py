@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,7 +17,6 @@ from sense7.errors import UserError
 from sense7.files import lock_file, not_written
 from sense7.judge.asking.ask import Answer
 from sense7.judge.files import JOURNAL
-from sense7.terminal import silent
 
 __all__ = ["Journal"]
 
@@ -31,20 +30,17 @@ CREATE TABLE replies (
     PRIMARY KEY (run, conversation, attempt));
 PRAGMA user_version = {VERSION};
 """
-_PATIENCE = 5.0
-"""Seconds that a journal is waited for which another program holds, before that is said."""
-
-_HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+PATIENCE = {"ro": 5.0, "rwc": 3600.0}
+"""Seconds that SQLite waits for a journal which another program holds: a session under way has paid answers."""
 
 
 class Journal:
     """The journal of a folder, opened by :meth:`open`."""
 
-    def __init__(self, path: Path, database: sqlite3.Connection, say: Callable[[str], None]):
+    def __init__(self, path: Path, database: sqlite3.Connection):
         self.path = path
         self.waiting: list[Answer] = []
         self._database = database
-        self._say = say
         self._writing = threading.Lock()
 
     @classmethod
@@ -55,7 +51,6 @@ class Journal:
         question: Mapping,
         *,
         to_write: bool = False,
-        say: Callable[[str], None] = silent,
     ) -> Iterator["Journal | None"]:
         """Open the journal of a question: to read, None if there is none; or to write, made if need be."""
         path = folder / JOURNAL
@@ -76,12 +71,13 @@ class Journal:
             except OSError as error:
                 raise UserError(not_written(path, error)) from None
             closing.enter_context(_explained(path))
-            address = f"file:{quote(str(path.absolute()))}?mode={'rwc' if to_write else 'ro'}"
+            mode = "rwc" if to_write else "ro"
+            address = f"file:{quote(str(path.absolute()))}?mode={mode}"
             database = sqlite3.connect(
-                address, uri=True, check_same_thread=False, timeout=_PATIENCE
+                address, uri=True, check_same_thread=False, timeout=PATIENCE[mode]
             )
             closing.enter_context(contextlib.closing(database))
-            journal = cls(path, database, say)
+            journal = cls(path, database)
             if to_write:
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute(
@@ -148,26 +144,15 @@ class Journal:
         return {row[0]: Answer(*row) for row in self._database.execute(query, (run,))}
 
     def write(self) -> None:
-        """Put the answers that wait on the disk. While another program holds the journal, they wait on."""
+        """Put the answers that wait on the disk."""
         # A session that is stopped writes the last answers while a worker may still wait.
         with self._writing:
             rows = [
                 (answer.run, answer.conversation, answer.attempts, answer.seconds, answer.content)
                 for answer in self.waiting
             ]
-            while rows:
-                try:
-                    with self._database:
-                        insert = "INSERT INTO replies VALUES (?, ?, ?, ?, ?)"
-                        self._database.executemany(insert, rows)
-                    break
-                except sqlite3.OperationalError as error:
-                    if not _is_held(error):
-                        raise
-                self._say(
-                    f"waiting for another program that holds {self.path}: close it there; "
-                    "no answer is lost meanwhile"
-                )
+            with self._database:
+                self._database.executemany("INSERT INTO replies VALUES (?, ?, ?, ?, ?)", rows)
             del self.waiting[: len(rows)]
 
 
@@ -177,22 +162,13 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if _is_held(error):
-            raise UserError(
-                f"{path}: another program holds it. Close it there, and give the same command again."
-            ) from None
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
             full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             raise UserError(not_written(path, full)) from None
         raise UserError(
-            f"{path}: can't be read or written as the journal of a session ({error}). Check its disk and "
-            "permissions, or choose another folder."
+            f"{path}: can't be written or read as the journal of a session ({error}). Close it where another program "
+            "holds it, check its disk and permissions, or choose another folder."
         ) from None
-
-
-def _is_held(error: sqlite3.Error) -> bool:
-    """Whether another program holds a journal."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _HELD
 
 
 def _brief(value: object) -> str:

@@ -130,7 +130,7 @@ def parse_parameters(texts: Sequence[str]) -> dict:
         try:
             parameters[name] = json.loads(value)
             json.dumps(parameters[name], allow_nan=False)  # NaN is Python's, not JSON's
-        except (ValueError, RecursionError):
+        except ValueError:
             raise UserError(
                 f"--param {text}: what stands after the equals sign is no JSON. A number is written as it is, a text "
                 f"in quotation marks: --param '{name}={json.dumps(value.strip())}'."

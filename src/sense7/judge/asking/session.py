@@ -426,7 +426,7 @@ def carry_out(
             "Asking a judge needs openai, which is not installed. In a checkout: make setup. "
             "Elsewhere: pip install 'sense7-companion[judge]'."
         )
-    with Journal.open(plan.folder, plan.question, to_write=True, say=say) as journal:
+    with Journal.open(plan.folder, plan.question, to_write=True) as journal:
         session = _Session(plan, journal, progress, say)
         try:
             if session.pending:

@@ -1,0 +1,128 @@
+"""A session whose endpoint is a server on the loopback: kills, proxies, and nobody else is spoken to."""
+
+import socket
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+
+from helpers import endpoint, naming
+from helpers.endpoint import need_the_judge
+from helpers.judged import ask, kept_in, said_in
+from helpers.studies import write_study
+
+need_the_judge()
+
+Answered, GOOD = endpoint.Answer, endpoint.GOOD
+RATE_LIMITED = endpoint.rate_limited(0)
+BUSY = Answered(status=503, headers=(("Retry-After", "0"),), body=b"busy")
+SENSE7 = Path(sys.executable).with_name("sense7")
+
+
+@pytest.fixture
+def server():
+    with endpoint.Endpoint() as running:
+        yield running
+
+
+CALLS, KILLS = 2000, (300, 900, 1500)
+FAULTS = (RATE_LIMITED, BUSY, Answered(dropped=True), Answered(body=b'{"choices": ['))
+
+
+def test_after_three_kills_each_answer_that_was_received_is_there_once(
+    server, minimal_sheets, tmp_path
+):
+    """Of 2,000 calls some meet HTTP 429, 503, 400, drops, slow and broken replies."""
+    conversations, at_once = CALLS // 4, 50
+    path, out = tmp_path / "data.xlsx", tmp_path / "out"
+    said = {"Content": said_in(conversations)}
+    write_study(minimal_sheets(conversations=conversations, turns=1, messages=said), path)
+    arguments = [SENSE7, "judge", "run", "--data", path, "--model", "judge", "--out", out, "--yes"]
+    arguments += ["--base-url", server.address, "--concurrency", at_once, "--runs", 4]
+    stop_at, stopped = [], threading.Event()
+
+    def script(asked):
+        chance = zlib.crc32(f"{asked.prompt} {asked.time}".encode()) % 100
+        if stop_at and asked.number >= stop_at[0]:
+            process.kill()
+            stopped.set()
+        if chance < 8 and asked.number > 1:
+            return FAULTS[chance % 4]
+        if chance == 8 and asked.number > 1:
+            return Answered(status=400, body=endpoint.error_body("not acceptable"))
+        return Answered(wait=0.2) if chance == 9 else GOOD
+
+    server.script = script
+    before = {}
+    for kill in KILLS:
+        stop_at[:] = [kill]
+        stopped.clear()
+        process = subprocess.Popen(
+            list(map(str, arguments)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        _, err = process.communicate(timeout=300)
+        assert stopped.is_set(), err
+        kept = kept_in(out)
+        assert before.items() <= kept.items(), "an answer is lost, or was replaced"
+        assert len(server.answered) - len(kept) <= at_once * (KILLS.index(kill) + 1)
+        before = kept
+    stop_at.clear()
+    server.script = lambda asked: GOOD  # what has no answer is asked for again by the same command
+    done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    kept = kept_in(out)
+    assert before.items() <= kept.items()
+    assert {entry[2] for entry in kept} == {1}, "nothing was bought twice"
+    assert len(kept) == CALLS
+    # What was bought more often than it is kept was under way when it was killed.
+    assert len(server.answered) - CALLS <= at_once * len(KILLS)
+
+
+def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkeypatch):
+    reached, connect = set(), socket.socket.connect
+    monkeypatch.setattr(
+        socket.socket, "connect", lambda self, to: (reached.add(to), connect(self, to))[1]
+    )
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    ask(study_of(2), server, tmp_path)
+    assert {to for to in reached if isinstance(to, tuple)} == {("127.0.0.1", server.port)}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "proxy"),
+    [("http", "127.0.0.1:{port}"), ("https", "127.0.0.1:{port}"), ("http", "127.0.0.1:9")],
+    ids=["refuses http", "refuses https", "is not there"],
+)
+def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(
+    scheme, proxy, server, study_of, tmp_path, monkeypatch
+):
+    proxy = proxy.format(port=server.port)
+    monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret@{proxy}")
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
+    server.script = lambda asked: Answered(status=407, body=b"Proxy Authentication Required")
+    outcome = ask(study_of(3), f"{scheme}://judge.example/v1", tmp_path)
+    naming.check(outcome.stopped, "1 of 3", "proxy", proxy)
+    written = [path.read_bytes() for path in tmp_path.iterdir()]
+    assert not [text for text in [*written, outcome.stopped.encode()] if b"secret" in text]
+
+
+def test_a_proxy_that_can_not_be_used_is_named_without_its_password(
+    server, study_of, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
+    monkeypatch.setenv("http_proxy", "socks5://user:secret@127.0.0.1:1080")
+    with naming.refused("HTTP_PROXY", "NO_PROXY") as caught:
+        ask(study_of(1), "http://judge.example/v1", tmp_path)
+    assert "secret" not in str(caught.value)
+    ask(study_of(1), server, tmp_path / "here")  # an endpoint on this machine needs no proxy
+
+
+def test_a_server_that_is_down_is_said_after_one_call(study_of, tmp_path):
+    said = []
+    address = "http://127.0.0.1:9/v1"
+    outcome = ask(study_of(30), address, tmp_path, retries=5, say=said.append)
+    naming.check(outcome.stopped, "1 of 30", address, "no connection")
+    assert said == []
