@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import openpyxl
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,11 +17,8 @@ from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.asking.requests import asked_units
-from sense7.judge.files import Run, read_predictions
+from sense7.judge.files import read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
-from sense7.judge.scores.metrics import run_metrics
-from sense7.judge.scores.report import by_rating, evaluate
-from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.taxonomy import RATING_NAMES
 
 need_the_judge()
@@ -120,20 +116,6 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     assert cells["Turn"] == [None, None]
 
 
-def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
-    server.script = endpoint.rates
-    ask(study_of(2, 2), server, tmp_path / "out")
-    for changed, name in (
-        ({"unit": "conversation"}, "all_conversation"),
-        ({"rating": "Interest"}, "Interest_turn"),
-    ):
-        with naming.refused(tmp_path / "out", "prompt name: all_turn", name):
-            ask(study_of(2, 2), server, tmp_path / "out", **changed)
-    assert len(server.asked) == 4
-    assert ask(study_of(2, 2), server, tmp_path / "out").statuses == Counter(ok=4)
-    assert len(server.asked) == 4
-
-
 @pytest.mark.parametrize(
     ("options", "places"),
     [
@@ -142,7 +124,6 @@ def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
         ({"policy": "authors"}, ["strict"]),
         ({"shots": 5}, ["--shots:"]),
     ],
-    ids=["unit", "rating", "policy", "shots"],
 )
 def test_unfit_options_are_refused_before_anything_is_written(
     server, options, places, study_of, tmp_path
@@ -265,64 +246,24 @@ def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, study_
 # How it compares
 
 
-def ratings_of(seed, rows=60, people=8):
-    generator = np.random.default_rng(seed)
-    frame = pd.DataFrame({"conversation": [f"C{row}" for row in range(rows)]})
-    frame["participant"] = [f"P{row % people}" for row in range(rows)]
-    for side in ("score", "ground_truth"):
-        applies = generator.random(rows) < 0.7
-        frame[side] = np.where(applies, generator.integers(1, 6, rows), np.nan)
-    frame.loc[0, "ground_truth"] = np.nan
-    return Run.of(frame)
-
-
-def test_metrics_of_a_rating_are_those_of_its_levels():
-    ratings = ratings_of(2)
-    bootstrap = ParticipantBootstrap(ratings.participant, draws=200, seed=1)
-    found = by_rating({"run": {"Interest": ratings}}, bootstrap)["Interest"]
-    expected = run_metrics(ratings, bootstrap)
-    for column in ("estimate", "low", "high", "n"):
-        np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
-
-
 def test_evaluation_reports_every_rating(server, minimal_sheets, tmp_path):
+    data, out = tmp_path / "data.xlsx", tmp_path / "out"
     said = {"Content": judged.said_in(12, 2)}
-    write_study(minimal_sheets(conversations=12, turns=2, messages=said), tmp_path / "data.xlsx")
+    write_study(minimal_sheets(conversations=12, turns=2, messages=said), data)
     server.script = endpoint.rates
-    arguments = [
-        "run",
-        "--data",
-        str(tmp_path / "data.xlsx"),
-        "--base-url",
-        server.address,
-        "--model",
-        "judge",
-    ]
-    arguments += [
-        "--unit",
-        "turn",
-        "--rating",
-        "all",
-        "--out",
-        str(tmp_path / "out"),
-        "--runs",
-        "2",
-    ]
-    said = CliRunner().invoke(judge_commands, arguments)
-    assert said.exit_code == 0, said.output
+
+    def stdout_of(*words):
+        done = CliRunner().invoke(judge_commands, list(map(str, words)))
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    asked = ["run", "--data", data, "--base-url", server.address, "--model", "judge", "--runs", 2]
+    said = stdout_of(*asked, "--unit", "turn", "--rating", "all", "--out", out)
+    names = [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
+    assert [Path(path).name for path in said.split()] == names
     assert len(server.asked) == 48
-    assert [Path(path).name for path in said.stdout.split()] == [
-        f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)
-    ]
-    assert "Rate the last message" in server.asked[0].prompt
-    said = (
-        CliRunner()
-        .invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"])
-        .stdout
-    )
+    printed = stdout_of("evaluate", out, "--draws", 50)
+    report = json.loads(stdout_of("evaluate", out, "--draws", 50, "--json"))
+    assert list(report["ratings"]) == list(RATING_NAMES)
     for name in RATING_NAMES:
-        assert f"│ {name} " in said
-    found = evaluate(tmp_path / "out", draws=50)
-    assert list(found.ratings) == list(RATING_NAMES)
-    content = json.loads(found.to_json())
-    assert content["ratings"].keys() == set(RATING_NAMES)
+        assert f"│ {name} " in printed

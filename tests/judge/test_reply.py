@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import naming
 from sense7.findings.ground_truth import labels
 from sense7.judge.reply import STATUSES, read_reply
 
@@ -203,23 +202,3 @@ def test_a_reply_that_was_cut_off_has_a_score_only_behind_its_reasons(text):
     reply = read_reply(text, finish_reason="length")
     assert reply.score == CUT_OFF[text]
     assert reply.status == ("ok" if reply.score else "truncated")
-
-
-def test_refusals_and_errors_are_those_that_the_endpoint_calls_so():
-    refused = read_reply("<S2>4</S2>", refusal="I can't help with that.")
-    assert (refused.status, refused.authors_score) == ("refusal", 4)
-    naming.check(refused.reason, "I can't help with that.", 4)
-    filtered = read_reply("<S2>4</S2>", finish_reason="content_filter")
-    assert filtered.status == "refusal"
-    naming.check(filtered.reason, "authors", 4)
-    failed = read_reply(
-        "<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests"
-    )
-    assert (failed.status, failed.score, failed.reason) == (
-        "api_error",
-        None,
-        "429 too many requests",
-    )
-    failed = read_reply(None, error="")
-    assert failed.status == "api_error"
-    assert failed.reason

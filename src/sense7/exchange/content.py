@@ -49,15 +49,13 @@ class Chat:
         """
         messages = []
         for message in self.messages:
-            entry = {"role": message.role, "content": message.text, "seconds": message.seconds}
-            messages.append(_known(entry))
-        facts = {name: getattr(self, name) for name in ("id", "participant", "condition", "topic")}
-        return {**_known(facts), "messages": messages}
-
-
-def _known(facts: Mapping) -> dict:
-    """Facts that are known."""
-    return {name: value for name, value in facts.items() if value is not None}
+            entry = {"role": message.role, "content": message.text}
+            if message.seconds is not None:
+                entry["seconds"] = message.seconds
+            messages.append(entry)
+        names = ("id", "participant", "condition", "topic")
+        facts = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {**facts, "messages": messages}
 
 
 def expect(value: object, expected: type, where: str):

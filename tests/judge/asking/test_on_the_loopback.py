@@ -94,7 +94,6 @@ def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkey
 @pytest.mark.parametrize(
     ("scheme", "proxy"),
     [("http", "127.0.0.1:{port}"), ("https", "127.0.0.1:{port}"), ("http", "127.0.0.1:9")],
-    ids=["refuses http", "refuses https", "is not there"],
 )
 def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(
     scheme, proxy, server, study_of, tmp_path, monkeypatch

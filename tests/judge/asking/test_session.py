@@ -100,7 +100,6 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
         ({"words": "Other words."}, ("prompts: ",)),
         ({"server": "http://localhost:1/v1"}, ("endpoint: http://127", "http://localhost:1/v1")),
     ],
-    ids=["model", "prompt name", "prompt", "shots", "data", "endpoint"],
 )
 def test_a_session_that_would_ask_something_else_is_refused(
     changed, places, server, study_of, tmp_path

@@ -197,12 +197,6 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
             )
 
 
-def test_every_number_of_the_table_has_a_key(found, bootstrap):
-    table = baseline_table(found, bootstrap)
-    assert table["key"].nunique() == len(table) == len(BASELINES) * len(METRICS)
-    assert table.loc[("spearman", "all words, ridge"), "key"] == "baseline_tfidf_ridge_spearman"
-
-
 WHO, TRUTHS, SAID, ANSWERS = lists()
 ONE, BLANK = [0] * len(WHO), [None] * len(WHO)
 NONE = [np.nan] * len(WHO)

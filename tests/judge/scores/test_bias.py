@@ -41,20 +41,6 @@ def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
     np.testing.assert_allclose(table["p_holm"], holm(table["p"]))
 
 
-def test_intervals_resample_participants_with_all_their_conversations(study, bootstrap):
-    error = np.random.default_rng(1).normal(0, 1, len(study.conversations))
-    row = bias_table(study, {"1": judged(study, error)}, bootstrap).loc["condition: model-b"]
-    known = np.isfinite(judged(study, 0).score)
-    first = (study.conversations["condition"] == "model-b").to_numpy()[known]
-    codes, drawn = bootstrap.codes(study.conversations["participant"])[known], []
-    for weights in bootstrap.weights()[:, codes]:
-        inside, outside = (
-            np.average(error[known][side], weights=weights[side]) for side in (first, ~first)
-        )
-        drawn.append(inside - outside)
-    assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]))
-
-
 def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
     conditions = study.conversations["condition"].to_numpy(dtype=object, copy=True)
     conditions[:3] = "rare"

@@ -11,7 +11,6 @@ from scipy import stats
 from helpers.judged import runs_of
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
@@ -44,12 +43,6 @@ def test_the_ceiling_is_the_correlation_of_simulated_content_and_ratings_and_tie
     assert stats.spearmanr(content, rating).statistic == pytest.approx(ceiling, abs=0.005)
     levels = np.searchsorted([-1.6, -1, -0.2, 0.8], rating)
     assert stats.spearmanr(content, levels).statistic < ceiling - 0.005
-
-
-def test_the_curve_rises_from_nothing_to_one():
-    curve = noise_ceiling.ceiling_curve()["spearman"]
-    assert (np.diff(curve) > 0).all()
-    assert curve.loc[[0, 1]].tolist() == pytest.approx([0, 1])
 
 
 # How much content a result needs
@@ -179,22 +172,6 @@ def test_bounds_are_what_the_planted_variances_leave(between):
     assert found == pytest.approx(
         1 - (person + between * interaction) / whole, abs=0.06 if between else 0.04
     )
-
-
-def test_bound_and_ceiling_there_are_those_of_the_participants_share(study):
-    bootstrap = bootstrap_of(study, draws=20)
-    table = noise_ceiling.content_share_bound(study, bootstrap)
-    share = variance_shares(study, bootstrap).loc["participant"]
-    bound, ceiling = table[["estimate", "low", "high"]].to_numpy(dtype=float)
-    np.testing.assert_allclose(bound, 1 - share[["estimate", "high", "low"]].astype(float))
-    np.testing.assert_allclose(ceiling, noise_ceiling.best_correlation(bound))
-    assert bound[1] < bound[0] < bound[2]
-    assert table["key"].tolist() == ["ceiling_bound_participant", "ceiling_at_bound_spearman"]
-
-
-def test_one_condition_has_no_part():
-    study, bootstrap = made(SDS, means=(3.0,))
-    assert np.isfinite(noise_ceiling.content_share_bound(study, bootstrap)["low"]).all()
 
 
 # Where it can't be told

@@ -1,8 +1,5 @@
 """Judges compared: same conversations, paired differences, what is refused and printed; a page."""
 
-import json
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -140,18 +137,10 @@ def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few
         assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
 
 
-def test_p_values_of_resamples():
-    assert np.isnan(resampled_p(np.array([np.nan, np.nan])))
+def test_a_p_value_is_twice_the_smaller_share_of_resamples_and_never_zero():
     one_below = np.r_[-1.0, np.ones(998)]
-    assert resampled_p(one_below) == pytest.approx(2 * 2 / 1000)
-    assert resampled_p(-one_below) == resampled_p(one_below)
-    more = [resampled_p(np.r_[-np.ones(k), np.ones(999 - k)]) for k in range(0, 500, 50)]
-    assert all(a < b for a, b in pairwise(more))
-    assert comparison.decided(np.array([0.0499, 0.05, np.nan]), 0.95).tolist() == [
-        True,
-        False,
-        False,
-    ]
+    assert resampled_p(one_below) == resampled_p(-one_below) == pytest.approx(2 * 2 / 1000)
+    assert np.isnan(resampled_p(np.array([np.nan, np.nan])))
 
 
 # What is refused
@@ -195,20 +184,6 @@ def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
     rows = [[cell.strip() for cell in line.split("│")] for line in said.splitlines()]
     (better,) = (row[-2] for row in rows if row[1:3] == ["MAE", "far-prompt minus near-prompt"])
     assert better == "near-prompt"  # less is better
-
-
-def test_json_holds_every_metric_of_every_judge_and_pair(folder):
-    said = json.loads(call(folder, "--json").stdout)
-    assert [judge["name"] for judge in said["judges"]] == [
-        "far-prompt",
-        "middle-prompt",
-        "near-prompt",
-    ]
-    assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
-    assert set(said["differences"]) == {"coverage", *METRICS}
-    row = said["differences"]["accuracy"]["far-prompt minus middle-prompt"]
-    assert (row["first"], row["second"]) == ("far-prompt", "middle-prompt")
-    assert {"estimate", "low", "high", "p", "p_holm", "n", "unit", "method", "reason"} < set(row)
 
 
 def double_sums(scores):

@@ -46,24 +46,6 @@ def given_length_by_hand(rows, lengths):
     return np.corrcoef(*left)[0, 1]
 
 
-def test_each_is_that_of_its_definition_mean_over_runs():
-    runs = [run_of(1, missing=[7]), run_of(2, missing=[3, 4])]
-    lengths = lengths_of(runs[0])
-    table = what_it_rests_on(over_runs_of(runs, lengths=lengths))
-    complete = [run.dropna() for run in runs]
-    expected = {
-        "within_participants": np.mean([within_by_hand(rows) for rows in complete]),
-        "between_participants": np.mean([between_by_hand(rows) for rows in complete]),
-        "given_words": np.mean([given_length_by_hand(rows, lengths) for rows in complete]),
-    }
-    assert table["estimate"].to_dict() == pytest.approx(expected)
-    assert table["n"].to_dict() == {
-        "within_participants": 39,
-        "between_participants": 8,
-        "given_words": 39,
-    }
-
-
 def test_intervals_are_those_of_participants_copied_out():
     run = run_of(1)
     bootstrap = ParticipantBootstrap(run["participant"], DRAWS, seed=2)
@@ -85,43 +67,6 @@ def test_intervals_are_those_of_participants_copied_out():
         assert limits == pytest.approx(np.quantile(values, [0.025, 0.975]))
 
 
-def test_a_judge_that_knows_only_the_person_or_only_the_conversation_is_told_from_the_other():
-    generator = np.random.default_rng(3)
-    people = np.repeat(np.arange(40), 8)
-    person = generator.normal(0, 1, 40)[people]
-    conversation = generator.normal(0, 1, len(people))
-    frame = pd.DataFrame(
-        {"participant": people, "conversation": np.arange(len(people)), "status": "ok"}
-    ).assign(ground_truth=person + conversation)
-    bootstrap = ParticipantBootstrap(people, 200, seed=1)
-    of_person = what_it_rests_on(over_runs_of([frame.assign(score=person)], bootstrap))
-    assert np.isnan(of_person.loc["within_participants", "estimate"])
-    naming.check(of_person.loc["within_participants", "reason"], "participant")
-    assert of_person.loc["between_participants", "low"] > 0.7
-    of_conversation = what_it_rests_on(over_runs_of([frame.assign(score=conversation)], bootstrap))
-    assert of_conversation.loc["within_participants", "estimate"] == pytest.approx(1)
-    assert of_conversation.loc["between_participants", "high"] < 0.7
-
-
-def test_scores_that_only_count_words_have_nothing_left_given_the_length():
-    generator = np.random.default_rng(4)
-    people = np.repeat(np.arange(40), 8)
-    words = generator.integers(100, 900, len(people)).astype(float)
-    frame = pd.DataFrame(
-        {"participant": people, "conversation": np.arange(len(people)), "status": "ok"}
-    ).assign(ground_truth=words / 300 + generator.normal(0, 1, len(people)))
-    frame["score"] = words + generator.normal(0, 100, len(people))
-    lengths = pd.DataFrame({"words": words}, index=frame["conversation"])
-    bootstrap = ParticipantBootstrap(people, 200, seed=1)
-    row = what_it_rests_on(over_runs_of([frame], bootstrap, lengths=lengths)).loc["given_words"]
-    assert row["low"] < 0 < row["high"]
-    counted = what_it_rests_on(
-        over_runs_of([frame.assign(score=words)], bootstrap, lengths=lengths)
-    )
-    assert np.isnan(counted.loc["given_words", "estimate"])
-    naming.check(counted.loc["given_words", "reason"], "lengths")
-
-
 @pytest.mark.parametrize(
     ("frame", "row", "named"),
     [
@@ -131,7 +76,6 @@ def test_scores_that_only_count_words_have_nothing_left_given_the_length():
         (run_of(1).assign(score=np.nan), "given_words", "lengths"),
         (run_of(1).assign(score=3.0), "given_words", "lengths"),
     ],
-    ids=["one each", "one person", "no scores", "no scores and lengths", "one score"],
 )
 def test_what_cannot_be_computed_says_why(frame, row, named):
     bootstrap = ParticipantBootstrap(frame["participant"], DRAWS)

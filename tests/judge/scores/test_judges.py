@@ -101,12 +101,6 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     assert run.status.tolist() == ["ok"] * 45 + ["unstated"] * 3
 
 
-def test_a_stray_file_is_refused(tmp_path, few, frame):
-    (write(tmp_path / "p", frame) / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
-    with naming.refused(tmp_path / "p" / "notes.csv", "column IS_EMPATHY", "who, what"):
-        read_runs(few, tmp_path / "p")
-
-
 def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(
     tmp_path, few, frame
 ):
@@ -170,7 +164,6 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
         ("other", "results_judge", ""),
         ("a_judge", "a_judge", ""),
     ],
-    ids=["notes", "predictions", "results", "file"],
 )
 def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given, place):
     (folder.parent / file).write_text("mine", "utf-8")

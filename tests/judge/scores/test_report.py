@@ -73,23 +73,6 @@ def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
     assert names_of(evaluate([first, second])) == [str(first), str(second)]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4\nC2,4,4,4\n"),
-        ("model-prompt-iter2.csv", "TaskId,is_empathy,ground-truth\nC1,4,4\n"),
-        ("model-prompt-iter2.csv", ""),
-        ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY\nC1,4\n"),
-        ("model-prompt-iter2.xlsx", "no workbook"),
-    ],
-)
-def test_a_damaged_prediction_file_is_never_left_out_in_silence(tmp_path, name, content):
-    session(tmp_path, runs=1)
-    csv(tmp_path / name, content)
-    with pytest.raises(UserError, match=name):
-        evaluate(tmp_path)
-
-
 # What is found
 
 
@@ -180,34 +163,6 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert content["over_files"]["spread"]["accuracy"]["low"] is None
     assert np.sum(content["over_files"]["confusion"]) == 3 * 38
     assert content["over_files"]["calibration"].keys() == set("12345")
-
-
-def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
-    rows = [
-        ["<S2>4</S2>", 4.0, 4.0],
-        ["<S2>10</S2>", 1.0, 4.0],
-        ["<S2>4/5</S2>", 4.0, 4.0],
-        ["<S2>six</S2>", 3.0, 3.0],
-    ]
-    write_sheets(
-        [Sheet("results", ["Output", "IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx"
-    )
-    found = evaluate(tmp_path)
-    run = found.facts.runs["a"]
-    (doubt,) = run.reason[run.doubtful]
-    naming.check(doubt, "'10'")
-    counts = {
-        name: row["estimate"]
-        for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()
-    }
-    assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (1, 2, 2)
-    assert [found.over_files["mean"].loc["accuracy", name] for name in ("estimate", "n")] == [
-        1.0,
-        2,
-    ]
-    assert (
-        evaluate(tmp_path, policy="authors").over_files["mean"].loc["accuracy", "estimate"] == 0.75
-    )
 
 
 def test_a_scale_is_given_to_the_command(tmp_path):

@@ -1,12 +1,9 @@
 """Three real judges: all 252 published values, known answers, and numbers against a naive computation."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
-from sklearn.metrics import cohen_kappa_score
 
 from sense7.judge.scores import three_judges
 from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
@@ -66,17 +63,6 @@ def test_every_published_value_stands_once_and_is_reproduced(agreement):
         assert (hundredths - np.floor(hundredths) - 0.5).abs().min() > 1e-3
 
 
-def test_computed_values_are_those_of_scipy_and_scikit_learn(groups, agreement):
-    for row in agreement.itertuples():
-        both = [groups[row.corpus, row.question][name] for name in (row.first, row.second)]
-        assert row.spearman == pytest.approx(spearmanr(*both).statistic, abs=1e-12)
-        classes = (np.rint(100 * one).astype(int) for one in both)
-        assert row.kappa == pytest.approx(
-            cohen_kappa_score(*classes, weights="quadratic"), abs=1e-12
-        )
-        assert row.n == 50
-
-
 # Resampling
 
 
@@ -84,21 +70,6 @@ def copied_out(judged, bootstrap, draw):
     """The rows of one resample, each as often as it was taken."""
     times = bootstrap.weights()[draw].astype(int)[bootstrap.codes(judged["conversation"])]
     return judged.loc[judged.index.repeat(times)]
-
-
-def test_corpora_are_resampled_whole_independently_and_by_the_seed(judged, bootstrap):
-    def weights_of(bootstrap):
-        return [
-            bootstrap.weights()[:, bootstrap.codes(own.unique())]
-            for _, own in judged.groupby("corpus")["conversation"]
-        ]
-
-    weights, other = weights_of(bootstrap), weights_of(corpus_bootstrap(judged, DRAWS, 2))
-    assert all((own.sum(axis=1) == 50).all() for own in weights)
-    assert not any(
-        np.array_equal(first, second) for first, second in combinations([*weights, *other], 2)
-    )
-    assert np.array_equal(corpus_bootstrap(judged, DRAWS, 1).weights(), bootstrap.weights())
 
 
 def naive(group, statistic, rater):
@@ -116,14 +87,6 @@ def naive(group, statistic, rater):
         error = np.mean(np.abs(own - target)) / width
         found.append(error if statistic == "error" else spearmanr(own, target).statistic)
     return np.mean(found)
-
-
-def test_statistics_are_those_of_their_definitions(groups, statistics):
-    for name in MEASURES:
-        for rater, values in statistics[name].drawn.items():
-            assert list(values) == list(groups)
-            for asked, group in groups.items():
-                assert values[asked][0] == pytest.approx(naive(group, name, rater), abs=1e-12)
 
 
 def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(
@@ -159,16 +122,10 @@ def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(
 # Experts, models, juries
 
 
-def test_the_medians_are_those_that_were_published(tables, agreement):
+def test_the_medians_are_those_that_were_published(tables):
     """Published as .58 between two experts and .60 between experts and model."""
     found = tables["more"]["medians"]
     assert found["estimate"].round(2).tolist() == [0.58, 0.60]
-    both = agreement["first"].isin(EXPERTS) & agreement["second"].isin(EXPERTS)
-    model = (agreement["first"] == "experts") & (agreement["second"] == "llm")
-    medians = [agreement.loc[both, "kappa"].median(), agreement.loc[model, "kappa"].median()]
-    assert found["estimate"].tolist() == pytest.approx(medians)
-    assert (found["low"] < found["estimate"]).all()
-    assert (found["estimate"] < found["high"]).all()
     assert found["n"].tolist() == [200, 200]
 
 
@@ -245,43 +202,26 @@ def test_advantage_and_winning_rate_are_those_of_the_test_on_each_question(
     assert table["n"].tolist() == [len(asked)] * 3
 
 
-def test_a_model_that_copies_an_expert_wins_and_one_that_is_far_off_loses(judged):
-    middle = judged[list(EXPERTS)].median(axis=1)
-    other = judged.assign(gpt=middle, claude=judged["highest"] + 9.0)
-    found = three_judges.by_question(other, corpus_bootstrap(other, draws=1, seed=1))
-    assert min(drawn[0] for drawn in found["advantage_experts"].drawn["gpt"].values()) > 0.7
-    assert (
-        np.mean([drawn[0] for drawn in found["published_rate_experts"].drawn["gpt"].values()]) > 0.8
-    )
-    assert max(drawn[0] for drawn in found["published_rate_experts"].drawn["claude"].values()) == 0
-
-
 # Small examples by hand
 
 
-def of(judged, draws=100):
-    return three_judges.by_question(judged, corpus_bootstrap(judged, draws=draws, seed=1))
+VERDICTS = {
+    "lower": (-0.2, -0.01),
+    "not": (-0.2, 0.1),
+    "higher": (0.01, 0.2),
+    "not distinguished": (-0.1, 0.0),
+    "no": (np.nan, np.nan),
+}
 
 
-def test_a_verdict_follows_the_interval(judged):
-    verdicts = []
-    for low, high in ((-0.2, -0.01), (-0.2, 0.1), (0.01, 0.2), (-0.1, 0.0), (np.nan, np.nan)):
-        row = {
-            "estimate": 0.0,
-            "low": low,
-            "high": high,
-            "n": 200,
-            "method": "difference; interval",
-        }
-        gaps = {
-            f"{model} minus expert left out": pd.DataFrame(row, index=[ALL])
-            for model in JUDGES.values()
-        }
-        found = {row["key"]: row["estimate"] for row in three_judges.facts(judged, {"gaps": gaps})}
-        (verdict,) = {found[f"three_judges_standing_{judge}"] for judge in JUDGES}
-        verdicts.append(verdict)
-    lower, undecided, higher, up_to_zero, unknown = verdicts
-    assert up_to_zero == undecided
-    assert len({lower, undecided, higher, unknown}) == 4
-    assert [words.split()[0] for words in verdicts] == ["lower", "not", "higher", "not", "no"]
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_verdict_follows_the_interval(judged, verdict):
+    low, high = VERDICTS[verdict]
+    row = {"estimate": 0.0, "low": low, "high": high, "n": 200, "method": "difference"}
+    gaps = {}
+    for model in JUDGES.values():
+        gaps[f"{model} minus expert left out"] = pd.DataFrame(row, index=[ALL])
+    found = {row["key"]: row["estimate"] for row in three_judges.facts(judged, {"gaps": gaps})}
+    for judge in JUDGES:
+        assert found[f"three_judges_standing_{judge}"].startswith(f"{verdict} ")
     assert found["three_judges_questions"] == 21

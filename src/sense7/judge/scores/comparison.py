@@ -131,7 +131,7 @@ def _differences(
     bootstrap,
 ) -> pd.DataFrame:
     """Differences of the first judge from each other one in one metric, with p values, and those by Holm's rule."""
-    metric = replace(metric, method=f"paired difference of: {metric.method}")
+    metric = _difference_in(metric)
     first, *others = statistics
     numbers, p = [], []
     for second in others:
@@ -148,6 +148,14 @@ def _differences(
     never_differs = (table["reason"] == NO_WIDTH) & (table["estimate"] == 0)
     p = np.where((table["reason"] == "") | never_differs, p, np.nan)
     return table.assign(first=first, second=others, p=p, p_holm=holm(p))
+
+
+def _difference_in(metric: Metric) -> Metric:
+    """The paired difference of a metric; that of two shares is in percentage points."""
+    unit = metric.unit
+    if unit == SHARE:
+        unit = f"{SHARE}, difference"
+    return replace(metric, unit=unit, method=f"paired difference of: {metric.method}")
 
 
 def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
@@ -242,9 +250,10 @@ def compare_edition(
     tables = {}
     for metric in SHOWN_METRICS:
         if compared.reason:
-            method = f"paired difference of: {METRICS[metric].method}"
-            unit = METRICS[metric].unit
-            row = estimate_row(n=0, unit=unit, method=method, reason=compared.reason)
+            missing = _difference_in(METRICS[metric])
+            row = estimate_row(
+                n=0, unit=missing.unit, method=missing.method, reason=compared.reason
+            )
             table = estimate_table({"none": row}, "compared with")
             tables[metric] = table.assign(p=np.nan, p_holm=np.nan, key="")
             continue
