@@ -133,6 +133,8 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
 BEYOND = replace(
     ALPHA, value=None, compare={"beyond": 0.1, "number": "the value", "reason": "a tenth"}
 )
+NOT_RELEASED = replace(ALPHA, key=None, not_released="by hand")
+UNDECIDABLE = replace(BEYOND, no_rule="no unit")
 COUNTS = replace(ALPHA, value=None, compare={"counts": 5, "number": "the value", "reason": "a"})
 State = claims.State
 PASSED, NOT = State.MET, State.NOT_MET
@@ -189,20 +191,8 @@ def test_no_state_says_more_than_the_data_allow(claim, values, where, expected):
 @pytest.mark.parametrize(
     ("claim", "values", "where", "expected", "named"),
     [
-        (
-            replace(ALPHA, key=None, not_released="by hand"),
-            {},
-            "official",
-            State.UNRELEASED,
-            "by hand",
-        ),
-        (
-            replace(BEYOND, no_rule="no unit"),
-            recorded(0.3, 0.2, 0.4),
-            "own",
-            State.NO_RULE,
-            "no unit",
-        ),
+        (NOT_RELEASED, {}, "official", State.UNRELEASED, "by hand"),
+        (UNDECIDABLE, recorded(0.3, 0.2, 0.4), "own", State.NO_RULE, "no unit"),
         (ALPHA, {}, "official", State.UNDECIDED, "alpha_turn"),
         (ALPHA, recorded(None, reason="never asked"), "own", State.WAITING, "never asked"),
         (ALPHA, recorded(None, reason="never asked"), "official", State.UNDECIDED, "never asked"),
@@ -459,46 +449,14 @@ def broken(change):
 @pytest.mark.parametrize(
     ("content", "places"),
     [
-        (
-            broken(lambda e: e[0].pop("grade")),
-            ["conversations_total: ", "'grade'"],
-        ),
-        (broken(lambda e: e[0].update(grade="E")), ["conversations_total: grade: 'E'"]),
+        (broken(lambda e: e[0].pop("grade")), ["conversations_total: ", "'grade'"]),
         (broken(lambda e: e[0].update(colour="red")), ["conversations_total: ", "'colour'"]),
-        (
-            broken(lambda e: e[0].update(value="many")),
-            ["conversations_total: value: 'many'", "'number', 'null'"],
-        ),
-        (
-            broken(lambda e: e[0].pop("not_released")),
-            ["conversations_total: 'not_released'"],
-        ),
         (broken(lambda e: e[1].pop("compare")), ["participants: 'compare'"]),
-        (
-            broken(lambda e: e[1]["compare"].pop("reason")),
-            ["participants: compare: 'reason'"],
-        ),
-        (
-            broken(lambda e: e[1].update(value=None, compare={"sign": "negative", "reason": "a"})),
-            ["participants: compare: 'number'"],
-        ),
+        (broken(lambda e: e[1]["compare"].pop("reason")), ["participants: compare: 'reason'"]),
         (broken(lambda e: e[1].update(kind="check")), ["participants: compare: 'flag'"]),
-        (
-            broken(lambda e: e[1].update(no_effect={"judge": {"judge_signal": None}})),
-            ["participants: no_effect: judge: judge_signal: None"],
-        ),
-        (
-            broken(lambda e: e[0].update(no_effect={"turn_sd": 0})),
-            ["conversations_total: 'compare'"],
-        ),
         (broken(lambda e: e.append(dict(e[0]))), ["conversations_total"]),
-        ("just text", ["'just text'", "'array'"]),
         ("- a", ["claim 1: 'a'", "'object'"]),
         ("a: [", ["YAML"]),
-        ("[&a [x], &b [*a, *a], &c [*b, *b], *c]", ["alias"]),
-        ("- !!python/object/apply:os.getcwd []", ["os.getcwd"]),
-        ("- caf\N{LATIN SMALL LETTER E WITH ACUTE}".encode("latin-1"), ["utf-8"]),
-        ("[" * 10_000, ["nested"]),
         (None, ["No such file"]),
     ],
 )
@@ -506,7 +464,7 @@ def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, place
     path = tmp_path / "claims.yml"
     content = content() if callable(content) else content
     if content is not None:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.write_text(content, "utf-8")
     with pytest.raises(UserError, match=r"claims\.yml: ") as refusal:
         claims.load_claims(path)
     for place in places:
@@ -568,22 +526,6 @@ def test_they_are_expected_of_the_project_s_own_workbook_alone():
 
 
 # Distance
-
-
-def found(estimate, low=None, high=None):
-    return {"estimate": estimate, "low": low, "high": high}
-
-
-@pytest.mark.parametrize(
-    ("expected", "value"),
-    [
-        (ExpectedValue(0.5, sd=0.0), found(0.6, 0.1, 0.9)),
-        (ExpectedValue(0.5, 0.1), found(0.6, 0.1, 0.9)),
-        (ExpectedValue(0.5, sd=0.1), found(None)),
-    ],
-)
-def test_what_is_fixed_or_missing_or_of_unknown_spread_has_no_distance(expected, value):
-    assert expected.distance(value) is None
 
 
 # The file

@@ -155,15 +155,6 @@ def test_every_python_in_use_satisfies_requires_python():
     )
 
 
-# Warnings, of which others' newer versions bring new ones
-
-
-# Workflows; that actions are pinned and rights least is audited by zizmor, every week
-
-
-# The Makefile
-
-
 # The set-up, of a small project: its lock, whose packages lie in a folder, and this one's Makefile and script
 
 VERSIONS = {"alpha": ["1.0", "2.0"], "beta": ["1.0"]}
@@ -439,51 +430,12 @@ def test_the_name_of_a_file_reaches_the_program_as_it_is(make_book, name):
 
 def test_options_are_words_in_the_quotes_of_a_shell(make_book):
     said, _ = make_book("OPTIONS=--predictions 'a b' --jobs 1 $(touch ran)")
-    assert said == [
-        "build",
-        "--predictions",
-        "a b",
-        "--jobs",
-        "1",
-        "$(touch",
-        "ran)",
-        "--",
-        "synthetic",
-    ]
+    words = ["--predictions", "a b", "--jobs", "1", "$(touch", "ran)"]
+    assert said == ["build", *words, "--", "synthetic"]
     said, problem = make_book("OPTIONS='a")
     assert said == []
     (line,) = [line for line in problem.splitlines() if "OPTIONS" in line]
     naming.check(line, "OPTIONS")
-
-
-# `make test`: every part runs, and each red one is named
-
-PARTS = ["set-up", "style", "book", "unit tests", "browser", "notebooks"]
-
-
-@pytest.mark.parametrize(
-    ("fails", "red"),
-    [
-        ("nothing", ""),
-        ("sense7 build*", "book"),
-        ("ruff format*", "style"),
-        ("python *reorder tests/browser*", "browser"),
-        ("python *", "unit tests, browser, notebooks"),
-    ],
-)
-def test_all_parts_run_and_every_red_one_is_named_at_the_end(make_with, fails, red):
-    script = f'case "$(basename "$0") $*" in {fails.replace(" ", chr(92) + " ")}) exit 1;; esac'
-    programs = dict.fromkeys(["ruff", "codespell", "lint-imports", "sense7", "python"], script)
-    done = make_with(programs, "test-long", SENSE7_CHROMIUM="sh")
-    lines = done.stdout.splitlines()
-    timed = [
-        line.partition(":")[0]
-        for line in lines
-        if re.fullmatch(r"[\w -]+: \d+ s(; \d+ s at the last release)?", line)
-    ]
-    assert timed == PARTS
-    assert done.returncode == (2 if red else 0)
-    assert [line for line in lines if line.startswith("Red: ")] == [f"Red: {red}"] * bool(red)
 
 
 # `make check`: which tests belong to what changed
@@ -495,12 +447,6 @@ def test_make_check_has_a_test_for_every_module():
     assert len(modules) > 90
     alone = [path for path in modules if check.tests_of(path, importers) == {path}]
     assert [path for path in alone if not path.startswith(check.OF_PAGES)] == []
-
-
-def test_make_check_runs_the_tests_of_alpha_where_alpha_changed():
-    tests = check.tests_of("src/sense7/statistics/alpha.py", check.importers())
-    assert {"src/sense7/statistics/alpha.py", "tests/findings/test_reliability.py"} <= tests
-    assert "tests/collect/test_gathering.py" not in tests
 
 
 # The project itself

@@ -30,14 +30,6 @@ def table_of(names, unit="share of turns"):
     return estimate_table(rows, "which")
 
 
-def test_a_table_names_its_rows_and_columns_for_screen_readers():
-    page = BeautifulSoup(
-        tables.estimates(table_of(["a", "b"]), "caption")._repr_html_(), "html.parser"
-    )
-    assert {head["scope"] for head in page.select("thead th")} == {"col"}
-    assert {head["scope"] for head in page.select("tbody th")} == {"row"}
-
-
 def test_an_estimate_that_is_missing_is_said_to_be():
     table = table_of(["a"])
     table.loc["b"] = estimate_row(n=0, unit="share of turns", method="m", reason="never asked")
@@ -172,12 +164,8 @@ def test_a_value_is_in_the_file_as_soon_as_it_is_recorded(recorder, tmp_path):
 def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
     recorder.value("alpha", float("nan"), low=np.nan, high=np.nan, **HOW, reason="never asked")
     (value,) = stored(tmp_path)
-    assert (value["estimate"], value["low"], value["high"], value["reason"]) == (
-        None,
-        None,
-        None,
-        "never asked",
-    )
+    assert [value[part] for part in ("estimate", "low", "high")] == [None] * 3
+    assert value["reason"] == "never asked"
 
 
 @pytest.mark.parametrize(
@@ -188,13 +176,8 @@ def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
         ({"method": ""}, ["method"]),
         ({"unit": ""}, ["unit"]),
         ({"low": 0.5}, ["limit"]),
-        ({"high": 0.5}, ["limit"]),
         ({"computed_by": None}, ["computed_by"]),
-        (
-            {"computed_by": ComputedBy("findings.alpha", {}, "omega")},
-            ["findings.alpha", "'omega'"],
-        ),
-        ({"unit": None}, ["unit"]),
+        ({"computed_by": ComputedBy("findings.alpha", {}, "omega")}, ["findings.alpha", "'omega'"]),
     ],
 )
 def test_an_incomplete_value_is_refused(recorder, changes, places):
@@ -288,20 +271,13 @@ def test_a_whole_number_of_what_is_counted_is_recorded_as_one(
 @pytest.mark.parametrize(
     ("number", "unit", "shown"),
     [
-        (0.3806, "share of turns", "38.1%"),
         (6812.0, "number of turns", "6,812"),
-        (0.9613, "alpha", "0.961"),
         (3.5333, "level, 1 to 5", "3.53"),
         ("gpt", "condition", "gpt"),
         (1.0, "alpha", "1.000"),
-        (4.0, "level, 1 to 5", "4.00"),
-        (4.0, "number of conditions", "4"),
         (9.5, "number of turns", "9.5"),
-        (0.0, "share of turns", "0.0%"),
-        (0.0, "p value", "< 0.001"),
         (0.00099, "p value", "< 0.001"),
         (0.001, "p value", "0.001"),
-        (0.0312, "p value", "0.031"),
         (0.00001, "correlation", "0.000"),
     ],
 )

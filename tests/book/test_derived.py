@@ -8,7 +8,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from helpers import naming
 from helpers.checkout import SHARED_JUDGE, SHARED_PARAMETERS, recording
 from sense7.book.derived import (
-    Addresses,
     Book,
     Prose,
     as_markdown,
@@ -78,7 +77,7 @@ def row(name, passed, figure=None):
     }
 
 
-def book_of(checkout, kind="synthetic", addresses=None):
+def book_of(checkout, kind="synthetic"):
     """A book whose notebooks are those of a small checkout, of an edition with a few values."""
     folder = checkout.root / "edition"
     (folder / "results").mkdir(parents=True)
@@ -101,8 +100,7 @@ def book_of(checkout, kind="synthetic", addresses=None):
     }.items():
         (folder / name).write_text(json.dumps(content), "utf-8")
     notebooks = find_notebooks(checkout.root)
-    links = addresses or Addresses.beside()
-    return Book(Edition(folder), notebooks, checkout.root, "A book", links, "git+x@main")
+    return Book(Edition(folder), notebooks, checkout.root, "A book", "git+x@main")
 
 
 @pytest.fixture
@@ -174,14 +172,8 @@ def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case):
     naming.check(plain(book, text), *named)
 
 
-def test_what_was_put_in_is_said_of_simulated_data_alone(checkout):
-    checkout.notebook("01-a")
-    text = "Before.\n\n:::{put-in}\nIt was put in.\n:::\n\nAfter."
-    assert plain(book_of(checkout, kind="own"), text) == "Before.\n\nAfter."
-
-
 @pytest.mark.parametrize(
-    "text", ["{value}`gone`", "{cite:p}`gone`", "{new}`a`", "```{new} a\n```", "{answer}`gone`"]
+    "text", ["{cite:p}`gone`", "{new}`a`", "```{new} a\n```", "{answer}`gone`"]
 )
 def test_what_has_no_plain_form_is_refused_by_name(book, text):
     with pytest.raises(BuildError, match=r"01-a\.md: "):

@@ -17,7 +17,7 @@ from sense7 import load
 from sense7.explorer import explorer_files, script_json
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
-from sense7.judge.scores.judges import Judges, read_runs, simulated_note
+from sense7.judge.scores.judges import read_runs, simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 SCHEMA = json.loads(files(sense7).joinpath("explorer_schema.json").read_text("utf-8"))
@@ -192,21 +192,6 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judg
         "refusal",
         "truncated",
     }
-
-
-def test_the_judge_that_the_book_shows_comes_first(synthetic, judged):
-    study = synthetic[0].subset(conversations=synthetic[0].conversations["conversation"].head(9))
-    (predictions,) = judged[0].values()
-    runs = {run: predicted.at(predicted.conversation[:9]) for run, predicted in predictions.items()}
-    few = dict(list(runs.items())[:2])
-    judges = Judges({"a few": few, "many": runs}, {})
-    names = [
-        [judge["name"] for judge in data_of(explorer_files(study, judges, first))[0]["judges"]]
-        for first in ("", "a few")
-    ]
-    assert names == [["many", "a few"], ["a few", "many"]]
-    notes = [judge["note"] for judge in data_of(explorer_files(study, judges))[0]["judges"]]
-    assert notes == ["", ""], "what is not simulated is not called so"
 
 
 def test_the_list_is_light_and_so_is_each_file_of_texts(judged):

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from IPython.core.inputtransformer2 import TransformerManager
 from nbconvert import HTMLExporter
 
-from sense7.book.derived import Addresses, derive_all, without_pictures
+from sense7.book.derived import derive_all, without_pictures
 from sense7.book.inputs import declared_configuration
 from sense7.book.notebooks import find_notebooks
 
@@ -26,7 +26,7 @@ MARKUP_OF_THE_BOOK = re.compile(r"\{[\w:-]+\}\s*`|\{[a-z:-]+\}|:::|\(\S+\)=")
 
 def test_the_committed_notebooks_are_those_of_their_texts_and_of_the_synthetic_workbook(synthetic):
     repository = declared_configuration(ROOT)["repository"]
-    derived = derive_all(ROOT, synthetic.folder, Addresses.beside(), repository)
+    derived = derive_all(ROOT, synthetic.folder, repository)
     assert derived.keys() == {path.stem for path in COMMITTED}
     stale = [
         path.stem

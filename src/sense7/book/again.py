@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from sense7.book.build import compute, read_contents
-from sense7.book.derived import Addresses, derive_all
+from sense7.book.derived import derive_all
 from sense7.book.editions import DATA_SETS, find_edition, read_facts, source_of
 from sense7.book.inputs import Inputs, declared_configuration
 from sense7.book.notebooks import TextNotebook, find_notebooks
@@ -84,15 +84,8 @@ def rerun(
                 name: place for name, place in places.items() if name in settings_shown
             }
             repository = declared_configuration(project.sources)["repository"]
-            addresses = Addresses.elsewhere(repository["url"], repository["branch"])
-            copies = derive_all(
-                project.sources,
-                inputs.folder,
-                addresses,
-                repository,
-                {chosen.name: settings_shown},
-                is_partial=True,
-            )
+            shown = {chosen.name: settings_shown}
+            copies = derive_all(project.sources, inputs.folder, repository, shown)
             for name in inputs.jobs:
                 (inputs.folder / "results" / f"{name}.json").replace(values / f"{name}.json")
             written = {file.name: digest_of_file(file) for file in values.iterdir()}

@@ -35,7 +35,7 @@ from sense7.book.inputs import (
 )
 from sense7.book.kernels import start_fork_server
 from sense7.book.run import FORKS, Execution, execute_notebooks, in_threads, on_cluster
-from sense7.checkout import commit_of, find_checkout
+from sense7.checkout import commit_of, find_checkout, why_commit_unknown
 from sense7.errors import BuildError, UserError
 from sense7.files import (
     disk_trouble,
@@ -86,12 +86,12 @@ def build_edition(
     **chosen,
 ) -> Built:
     """Build the book of a workbook; ``say`` takes a line, ``chosen`` are the options of :func:`resolve_inputs`."""
-    from sense7.book.pages import jupyter_book_waiting
-
     inputs = resolve_inputs(data, **chosen)
     unchanged = Built(inputs.folder, [], changed=False)
     if is_finished(inputs, say):
         return unchanged
+    from sense7.book.pages import jupyter_book_waiting  # with the templates
+
     config = configuration(inputs.project.sources)
     ahead = inputs.path, inputs.name
     try:
@@ -263,7 +263,7 @@ def compute(
 
 def derive_notebooks(say: Callable = silent) -> list[Path]:
     """Make the .ipynb beside the text notebooks from the synthetic workbook; return the changed ones."""
-    from sense7.book.derived import Addresses, derive_all, write_derived
+    from sense7.book.derived import derive_all, write_derived
 
     root = find_checkout()
     # The judge of the repository, not one that this user asked about the synthetic workbook.
@@ -273,14 +273,19 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
         edition = scratch / "edition"
         compute(inputs, read_contents(inputs), edition, executor, say)
         repository = declared_configuration(root)["repository"]
-        derived = derive_all(root, edition, Addresses.beside(), repository)
+        derived = derive_all(root, edition, repository)
     return write_derived(root / "notebooks", derived)
 
 
-def lines_of(edition: Path) -> list[tuple[str, str]]:
+def lines_of(edition: Path, root: Path) -> list[tuple[str, str]]:
     """Lines about a finished edition, each with its stream: warnings, verdicts, the front page."""
     facts = read_json(edition / "edition.json")
     lines = []
+    problem = ""
+    if not facts["made"]["commit"]:
+        problem = why_commit_unknown(root)
+    if problem:
+        lines.append(("stderr", problem))
     if facts["warnings"]:
         words, total = [], 0
         for problem, count in facts["warnings"].items():

@@ -66,45 +66,29 @@ _INTERVAL = re.compile(r"&#91;([-\d.,% ]+, [-\d.,% ]+)&#93;(?![(\[:])")
 
 
 @dataclass(frozen=True)
-class Addresses:
-    """Where links of a derived notebook lead: to other notebooks beside it, to texts, and to pages of the checkout."""
-
-    checkout: str
-    texts: str
-
-    @classmethod
-    def beside(cls) -> "Addresses":
-        """Those of a notebook that lies in the checkout."""
-        return cls(checkout="../", texts="")
-
-    @classmethod
-    def elsewhere(cls, repository: str, commit: str) -> "Addresses":
-        """Those of a notebook that is downloaded, whose other pages are read in the repository."""
-        checkout = f"{repository.removesuffix('/')}/blob/{commit}/"
-        return cls(checkout=checkout, texts=f"{checkout}notebooks/")
-
-    def of(self, link: str) -> str:
-        """Address for a link of a text notebook."""
-        page, _, _ = link.partition("#")
-        if re.match(r"[a-z]+:", link) or not page:
-            return link
-        page = page.removesuffix(".md").removesuffix(".ipynb")
-        if page.startswith("../"):
-            return f"{self.checkout}{page.removeprefix('../')}.md"
-        return f"{page}.ipynb"
-
-
-@dataclass(frozen=True)
 class Book:
-    """All that the notebooks of an edition share when they are derived; ``is_partial``: not all were executed."""
+    """All that the notebooks of an edition share when they are derived.
+
+    ``online`` is the address of the checkout at its commit, for a notebook that lies elsewhere; "" of one beside its
+    text.
+    """
 
     edition: Edition
     notebooks: Sequence[TextNotebook]
     root: Path
     title: str
-    addresses: Addresses
     install_from: str
-    is_partial: bool = False
+    online: str = ""
+
+    def address(self, link: str) -> str:
+        """Address for a link of a text notebook: to a notebook beside it, or a page of the checkout."""
+        page, _, _ = link.partition("#")
+        if re.match(r"[a-z]+:", link) or not page:
+            return link
+        page = page.removesuffix(".md").removesuffix(".ipynb")
+        if page.startswith("../"):
+            return f"{self.online or '../'}{page.removeprefix('../')}.md"
+        return f"{page}.ipynb"
 
     @cached_property
     def citations(self) -> dict[str, "Citation"]:
@@ -177,7 +161,7 @@ class Prose:
         """Plain Markdown of a cell."""
         text = _TARGET.sub("", source)
         text = _DIRECTIVE.sub(self._directive, f"{text}\n")
-        text = _LINK.sub(lambda match: self.book.addresses.of(match["address"]), text)
+        text = _LINK.sub(lambda match: self.book.address(match["address"]), text)
         text = _ROLE.sub(self._words_of_role, text)
         text = _REPEATED.sub(r"\1", text)
         return re.sub(r"\n{3,}", "\n\n", text).strip()
@@ -225,7 +209,7 @@ class Prose:
     def _role(self, name: str, text: str) -> str:
         edition = self.book.edition
         try:
-            if name == "value" and self.book.is_partial and not _is_value(edition, text):
+            if name == "value" and not {text, text.rpartition(".")[0]} & edition.values.keys():
                 return f"(not computed in this run: {as_markdown(text)})"
             if name == "value":
                 key, part = key_and_part(edition, text)
@@ -259,11 +243,6 @@ REHEARSAL = "## Rehearsal: simulated data, no findings"
 """Heading of what the edition's own data give, below real ratings of other studies."""
 
 
-def _is_value(edition: Edition, text: str) -> bool:
-    """Whether an edition recorded a value that a sentence names."""
-    return text in edition.values or text.rpartition(".")[0] in edition.values
-
-
 def title_of(notebook: TextNotebook) -> str:
     """Heading of a notebook's page."""
     heading = re.search(r"(?m)^# (.+)$", notebook.source)
@@ -288,8 +267,9 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
         )
     else:
         parts.append("**To run it again**, run all cells. It reads no workbook.")
-    text = f"[{notebook.path.name}]({book.addresses.texts}{notebook.path.name})"
-    where = f"a page of [{book.title}]({book.addresses.checkout}README.md)"
+    texts = f"{book.online}notebooks/" if book.online else ""
+    text = f"[{notebook.path.name}]({texts}{notebook.path.name})"
+    where = f"a page of [{book.title}]({book.online or '../'}README.md)"
     if facts["name"] != "synthetic":
         where += f", edition {as_markdown(facts['name'])}"
     parts.append(f"**Where it stands:** {where}. It is made from {text}: edits belong there.")
@@ -360,18 +340,21 @@ def derive(
 def derive_all(
     root: Path,
     edition: Path,
-    addresses: Addresses,
     repository: Mapping,
     settings: Mapping[str, Mapping] | None = None,
     commit: str | None = None,
-    *,
-    is_partial: bool = False,
 ) -> dict[str, str]:
-    """Notebooks for readers of an edition's executed notebooks: name -> text in Jupyter's format."""
+    """Notebooks for readers of an edition's executed notebooks: name -> text in Jupyter's format.
+
+    With ``settings``, parameters by notebook, they lie elsewhere, and their links lead to the repository.
+    """
     notebooks = find_notebooks(root)
     title = declared_configuration(root)["title"]
     install_from = installable_from(repository, commit)
-    book = Book(Edition(edition), notebooks, root, title, addresses, install_from, is_partial)
+    online = ""
+    if settings:
+        online = f"{repository['url'].removesuffix('/')}/blob/{commit or repository['branch']}/"
+    book = Book(Edition(edition), notebooks, root, title, install_from, online)
     derived = {}
     for notebook in notebooks:
         path = edition / "notebooks" / f"{notebook.name}.ipynb"
@@ -394,9 +377,7 @@ def derive_downloads(
     for name, job in inputs.jobs.items():
         values = {**job.notebook.defaults, **inputs.parameters, "data": data}
         settings[name] = {key: values[key] for key in job.notebook.defaults}
-    addresses = Addresses.elsewhere(repository["url"], commit or repository["branch"])
-    root = inputs.project.sources
-    derived = derive_all(root, edition, addresses, repository, settings, commit)
+    derived = derive_all(inputs.project.sources, edition, repository, settings, commit)
     return {f"_sources/notebooks/{name}.ipynb": text for name, text in derived.items()}
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.errors import UserError, described
+from sense7.errors import UserError
 from sense7.files import digest_of, one_line, read_json
 from sense7.outputs import OUTPUTS
 from sense7.sources.released import RELEASED
@@ -119,19 +119,16 @@ def load_notebook(path: Path) -> TextNotebook:
             "make the change there."
         )
     lists = {name: settings.pop(name, None) or [] for name in ("needs", "stored", "released")}
-    problems = [f"{key}: this key is not expected" for key in settings]
+    unfit = {**settings}
     for key, names in lists.items():
-        if not isinstance(names, list):
-            problems.append(f"{key}: expected a list of names, found {described(names)}")
-            continue
-        for name in names:
-            is_expected = isinstance(name, str)
-            if is_expected and key == "released":
-                is_expected = name in RELEASED
-            if not is_expected:
-                problems.append(f"{key}: {name!r} is not expected")
-    if problems:
-        raise UserError(f"{path}: {DECLARED}: in the notebook's metadata: {problems[0]}. Fix it.")
+        is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not is_list or (key == "released" and not RELEASED.keys() >= set(names)):
+            unfit[key] = names
+    if unfit:
+        raise UserError(
+            f"{path}: {DECLARED}: in the notebook's metadata: not expected: {unfit}. It takes needs, stored and "
+            f"released, each a list of names; released of {', '.join(RELEASED)}. Fix it."
+        )
     cells = [cell for cell in node.cells if "parameters" in tags_of(cell)]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")

@@ -40,7 +40,7 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    from sense7.checkout import find_project, why_commit_unknown
+    from sense7.checkout import find_project
 
     with building("Building a book"):
         say = reporting(quiet)
@@ -50,9 +50,6 @@ def build(
         project = find_project()
         for line in installed_otherwise(project.sources):
             print(line, file=sys.stderr)
-        commit_problem = why_commit_unknown(project.sources)
-        if commit_problem:
-            print(commit_problem, file=sys.stderr)
         if not project.is_checkout:
             say(
                 f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}"
@@ -69,7 +66,7 @@ def build(
         )
         if not built.changed:
             say("nothing changed since this edition was built")
-    for stream, text in lines_of(built.folder):
+    for stream, text in lines_of(built.folder, project.sources):
         print(text, file=getattr(sys, stream))
 
 

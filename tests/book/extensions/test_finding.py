@@ -106,28 +106,14 @@ def test_what_cannot_be_decided_says_why(page, claim, recorded):
     naming.check(text(claim_mark), "Title of <alpha>: 0.9 (notes)", "0.800 [0.700, 0.850] (n = 9)")
 
 
-def test_each_of_several_claims_has_its_marks_and_a_set_one_says_so(page, claim, recorded):
-    source = BOX.replace("alpha\n", "alpha beta\n", 1)
-    fixed = REHEARSED | {"rehearsal": REHEARSED["rehearsal"] | {"is_set": True}}
-    html, _ = page(source, DIRECTIVES, [claim(**fixed), claim("beta", **REHEARSED)], [recorded()])
-    first, second = html.select(".sense7-finding .sense7-marks")
-    assert len(text(first)) > len(text(second))
-    naming.check(text(html.select_one(".sense7-set-note")), 1)
-    (summary,) = html.select(".sense7-finding > details > summary")
-    naming.check(text(summary), 1)
-
-
-def test_the_first_claim_is_shown_at_once_and_the_others_are_folded(page, claim, recorded):
+def test_the_first_of_several_claims_is_shown_at_once_and_a_set_one_says_so(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
-    rows = [claim("beta", "met"), claim(), claim("gamma", "met")]
+    fixed = REHEARSED | {"rehearsal": REHEARSED["rehearsal"] | {"is_set": True}}
+    rows = [claim("beta", **REHEARSED), claim(**fixed), claim("gamma", **REHEARSED)]
     html, _ = page(source, DIRECTIVES, rows, [recorded()])
     assert [one["Claim"].split()[2] for one in marks(html)] == ["<alpha>:", "<beta>:", "<gamma>:"]
     assert len(html.select(".sense7-finding > .sense7-marks")) == 1
-
-
-def test_a_page_of_released_ratings_never_calls_them_simulated(page, claim, recorded):
-    html, _ = page(BOX, DIRECTIVES, [claim()], [recorded()], made={"released": {"03": ["ieval"]}})
-    assert "imulated" not in text(html.select_one(".sense7-finding"))
+    naming.check(text(html.select_one(".sense7-set-note")), 1)
 
 
 def test_a_page_without_a_claim_says_what_it_asks(page, recorded):
@@ -189,11 +175,6 @@ def test_counts_typed_into_a_simulation_are_no_results(page, claim):
     html, _ = page(PICTURE, ["finding"], [claim(**REHEARSED), typed])
     (row,) = html.select(".sense7-ledger-picture section li")
     naming.check(text(row), "0.750", "0.800")
-
-
-def test_claims_about_other_works_are_left_to_the_ledger(page, claim):
-    html, _ = page(PICTURE, ["finding"], [claim(), claim("other", release=["ieval"])])
-    assert len(html.select(".sense7-ledger-picture section li")) == 1
 
 
 def test_names_from_outside_are_text(page, claim):

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from docutils import nodes
 
 import sense7
 from helpers import naming
@@ -13,46 +12,11 @@ from helpers import naming
 SOURCE = "# Page\n\nText.\n"
 
 
-def test_every_recorded_value_stands_at_the_end(page, recorded):
-    values = [
-        recorded(),
-        recorded("beta", None, None, None, reason="never asked"),
-        recorded("other", notebook="04"),
-    ]
-    html, warnings = page(SOURCE, ["page"], values=values)
-    assert warnings == ""
-    rows = [
-        [cell.get_text(strip=True) for cell in row.find_all("td")]
-        for row in html.select(".sense7-values tbody tr")
-    ]
-    assert rows[0] == ["alpha", "0.800 [0.700, 0.850]", "1,234", "method of <alpha>"]
-    assert rows[1][0] == "beta"
-    assert "never asked" in rows[1][1]
-    assert len(rows) == 2, "another page's values stand there"
-
-
 def test_the_command_that_runs_the_page_again(page, recorded):
     html, _ = page(SOURCE, ["page"], values=[recorded()])
     assert (
         html.select_one(".sense7-rerun").get_text().strip()
         == ".venv/bin/sense7 run 03 -p data=synthetic"
-    )
-
-
-# Cells
-
-
-def cell(html):
-    bundle = nodes.container(
-        "", nodes.raw("", html, format="html"), nodes.literal_block("", "text")
-    )
-    output = nodes.container("", bundle, nb_element="cell_code_output")
-    return nodes.container("", output, nb_element="cell_code")
-
-
-def section(title, *outputs):
-    return nodes.section(
-        "", nodes.title("", title), nodes.paragraph("", "Prose."), *map(cell, outputs)
     )
 
 
