@@ -113,7 +113,7 @@
     const given = row && row[6] !== null;
     const [x, estimate, low, high] = given ? [x0 + dx * row[6], ...row.slice(1, 4)] : [];
     line.setAttribute("d", given ? `M${x} ${top}V${bottom}` : "");
-    if (here.closest("details")) return; // options have no axis of estimates
+    if (here.closest(".sense7-specifications details")) return; // options have no axis of estimates
     interval.setAttribute("d", given && low !== null ? `M${x} ${y0 + dy * low}V${y0 + dy * high}` : "");
     point.setAttribute("d", given ? `M${x} ${y0 + dy * estimate}h.01` : "");
   }
@@ -133,7 +133,9 @@
   function follow() {
     if (!isOurs()) return;
     figures.forEach((figure) => figure.takeFromAddress());
-    figures.find((figure) => figure.codes.some((code) => code))?.figure.scrollIntoView();
+    const chosen = figures.find((figure) => figure.codes.some((code) => code))?.figure;
+    for (let fold = chosen?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    chosen?.scrollIntoView();
   }
 
   follow();

@@ -50,7 +50,7 @@ def test_paper_shows_the_finding_and_its_banner_without_what_is_for_the_screen(r
     assert page.locator("h1:visible").count() == 1, "the theme has a second one for paper"
     expect(page.locator("article :is(table, figure)").first).to_be_visible()
     assert page.locator(".bd-header-announcement").is_visible(), "paper says what the data are"
-    expect(page.locator(".bd-header-announcement")).to_contain_text("Synthetic data.")
+    expect(page.locator(".bd-header-announcement")).to_contain_text("Synthetic data")
 
 
 def test_a_switch_shows_one_variant_at_a_time_by_keyboard(reader, html):
@@ -84,14 +84,14 @@ def test_a_state_filters_picture_and_tables_by_keyboard_and_stands_in_the_addres
         ":is(.sense7-ledger-picture > section li, .sense7-ledger tr[data-rule]):visible"
     )
     every = rows.count()
-    button = ledger.get_by_role("button", name="waiting")
+    button = ledger.get_by_role("button", name="rehearsed")
     button.focus()
     ledger.keyboard.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
     left = rows.count()
     assert 0 < left < every
-    assert set(rows.evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"waiting"}
-    assert ledger.url.endswith("#state=waiting")
+    assert set(rows.evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"rehearsed"}
+    assert ledger.url.endswith("#state=rehearsed")
     ledger.reload()
     assert rows.count() == left
     button.focus()
@@ -192,7 +192,7 @@ def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html)
     page.goto(f"{html.as_uri()}/{PAGE}")
     caption = page.locator("figure.sense7-figure figcaption").first
     expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
-    figure = page.locator(f"#specification-{NAME}")
+    figure = unfolded(page, NAME)
     expect(said(figure)).to_contain_text(sentence_of(figure, [0, 0, 0, 0]))
     naming.check(said(figure).inner_text(), "1.000 [0.789, 1.231]", "n = 670", "26 of 54")
     expect(figure.locator("svg:visible")).to_be_visible()
@@ -309,11 +309,18 @@ CHOICE = "any dimension at most 2"
 HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
 
 
+def unfolded(page, name):
+    """The figure of a result's variants, after its fold was opened."""
+    figure = page.locator(f"#specification-{name}")
+    page.locator("details.sense7-more", has=figure).locator("> summary").click()
+    return figure
+
+
 @pytest.fixture
 def figure(reader):
-    page = reader.open(PAGE)
-    expect(page.locator(f"#specification-{NAME} fieldset.control")).to_be_visible()
-    return page.locator(f"#specification-{NAME}")
+    figure = unfolded(reader.open(PAGE), NAME)
+    expect(figure.locator("fieldset.control")).to_be_visible()
+    return figure
 
 
 def content(figure):
@@ -354,8 +361,9 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
 
 
 def test_a_combination_that_was_not_computed_says_why(reader):
-    other = reader.open("notebooks/06-individualized.html").locator(
-        "#specification-participant_share_beyond_condition_and_topic"
+    other = unfolded(
+        reader.open("notebooks/06-individualized.html"),
+        "participant_share_beyond_condition_and_topic",
     )
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()

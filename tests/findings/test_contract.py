@@ -159,7 +159,7 @@ def differing(found, expected, parts, tolerance=1e-12):
     for name, row in expected.items():
         # Numerical derivatives of a mixed model's likelihood end at other digits in another order of rows.
         is_fit = tolerance and MODEL.search(row["method"])
-        near = 1e-5 if is_fit else tolerance
+        near = 1e-8 if is_fit else tolerance
         for part in parts:
             one, other = found[name].get(part), row.get(part)
             if isinstance(other, str) or other is None:

@@ -50,7 +50,10 @@ def estimate_in_words(row: Mapping) -> str:
 
 def rows_in_words(series: str, table: pd.DataFrame) -> str:
     """The rows of a series in words, after its name where it has one."""
-    parts = [f"{name}: {estimate_in_words(row)}" for name, row in table.iterrows()]
+    parts = []
+    for name, row in table.iterrows():
+        place = f"{round(name, 3):g}" if isinstance(name, float) else name
+        parts.append(f"{place}: {estimate_in_words(row)}")
     return ": ".join(filter(None, [series, "; ".join(parts)]))
 
 
@@ -466,7 +469,7 @@ def bars(
             look = {"transform": axes.get_yaxis_transform(), "va": "center"}
             axes.text(1.01, row, text, **look)
         name_rows(axes, names)
-        axes.set_xlabel(wrapped(label, 0.6 * width))
+        axes.set_xlabel(wrapped(label, 0.5 * width))
         return drawing
 
     data = first_table

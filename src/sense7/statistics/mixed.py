@@ -25,10 +25,8 @@ Without residual variance the likelihood has no maximum: it rises with this rati
 _LARGEST_LOG = np.log1p(_LARGEST_RATIO**2)
 _NEAR_LARGEST_LOG = _LARGEST_LOG - 1e-3
 _ITERATIONS = 60
-_DIFFERENCE = 1e-4
-"""Width of the differences that stand for derivatives: their errors, of width and of rounding, are below 1e-8."""
 _CONVERGED = 1e-5
-"""Convergence is quadratic: the step after one this small is below the errors of the differences, as are its gains."""
+"""Convergence is quadratic: the step after one this small is below the errors of the derivatives, as are its gains."""
 _ZERO = 1e-7
 _ROUNDING = 1e-12
 
@@ -66,6 +64,11 @@ class NestedSums:
     """Sum of squares within the groups of each participant."""
     free: np.ndarray
     """Whether the variances of participants, cells and groups are estimated; the others are zero."""
+
+    @property
+    def width(self) -> float:
+        """Width of differences of log(1 + ratio): small beside 1 / rows of any participant, the scale at zero."""
+        return 0.01 / (self.counts @ self.sizes).max()
 
 
 class Nested(NamedTuple):
@@ -250,18 +253,30 @@ def restricted_likelihood(
 
 
 def numerical_derivatives(
-    function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, middle: np.ndarray
+    function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, width: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients (draws, k) and Hessians (draws, k, k) of a function of (draws, k), by central differences.
+    """Gradients (draws, k) and Hessians (draws, k, k) of a function of (draws, k).
+
+    Central differences of ``width`` and of twice that, extrapolated to a width of zero (Richardson).
 
     Examples
     --------
     >>> volume = lambda edges: edges[:, 0] ** 2 * edges[:, 1]
-    >>> gradient, hessian = numerical_derivatives(volume, np.array([[3.0, 2.0]]), np.array([18.0]))
-    >>> gradient.round(3).tolist(), hessian.round(3).tolist()
+    >>> gradient, hessian = numerical_derivatives(volume, np.array([[3.0, 2.0]]), width=0.01)
+    >>> gradient.round(3).tolist(), abs(hessian.round(3)).tolist()
     ([[12.0, 9.0]], [[[4.0, 6.0], [6.0, 0.0]]])
     """
-    steps = _DIFFERENCE * np.eye(at.shape[1])
+    middle = function(at)
+    gradient, hessian = central_differences(function, at, middle, width)
+    coarse_gradient, coarse_hessian = central_differences(function, at, middle, 2 * width)
+    return (4 * gradient - coarse_gradient) / 3, (4 * hessian - coarse_hessian) / 3
+
+
+def central_differences(
+    function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, middle: np.ndarray, width: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients and Hessians by central differences; ``middle`` is the function at ``at``."""
+    steps = width * np.eye(at.shape[1])
     ahead = [function(at + step) for step in steps]
     behind = [function(at - step) for step in steps]
     hessian = np.empty((*at.shape, len(steps)))
@@ -272,8 +287,8 @@ def numerical_derivatives(
             along_axes = ahead[i] + behind[i] + ahead[j] + behind[j]
             hessian[:, i, j] = (diagonal - along_axes + 2 * middle) / 2
             hessian[:, j, i] = hessian[:, i, j]
-    gradient = (np.transpose(ahead) - np.transpose(behind)) / (2 * _DIFFERENCE)
-    return gradient, hessian / _DIFFERENCE**2
+    gradient = (np.transpose(ahead) - np.transpose(behind)) / (2 * width)
+    return gradient, hessian / width**2
 
 
 def fit_nested(
@@ -316,25 +331,34 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     log_ratio = np.tile(start, (len(weights), 1))
     deviance = restricted_likelihood(sums, weights, log_ratio).deviance
     shrink = np.ones(len(weights))
-    active = np.flatnonzero(np.isfinite(deviance))
+    estimable = np.flatnonzero(np.isfinite(deviance))
+    active = estimable
     iterations = _ITERATIONS if len(free) else 0
+
+    def deviance_of(draws: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The deviances of some resamples, as a function of their free parameters."""
+
+        def deviance_at(free_log_ratio: np.ndarray) -> np.ndarray:
+            log_ratios = np.zeros((len(draws), 3))
+            log_ratios[:, free] = free_log_ratio
+            return restricted_likelihood(sums, weights[draws], log_ratios).deviance
+
+        return deviance_at
+
+    def stepped(current: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Parameters after a step, within their bounds."""
+        after = np.clip(current + step, 0, _LARGEST_LOG)
+        after[after < _ZERO] = 0
+        return after
+
     for _ in range(iterations):
         if not len(active):
             break
-
-        def deviance_at(
-            free_log_ratio: np.ndarray, weights: np.ndarray = weights[active]
-        ) -> np.ndarray:
-            log_ratios = np.zeros((len(weights), 3))
-            log_ratios[:, free] = free_log_ratio
-            return restricted_likelihood(sums, weights, log_ratios).deviance
-
+        deviance_at = deviance_of(active)
         current = log_ratio[active][:, free]
         current_deviance = deviance[active]
-        gradient, hessian = numerical_derivatives(deviance_at, current, current_deviance)
-        step = shrink[active, None] * _newton_step(current, gradient, hessian)
-        trial = np.clip(current + step, 0, _LARGEST_LOG)
-        trial[trial < _ZERO] = 0
+        derivatives = central_differences(deviance_at, current, current_deviance, sums.width)
+        trial = stepped(current, shrink[active, None] * _newton_step(current, *derivatives))
         trial_deviance = deviance_at(trial)
         is_small = np.abs(trial - current).max(axis=1) < _CONVERGED
         is_better = is_small | (
@@ -346,6 +370,13 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
         shrink[improved] = 1
         shrink[active[~is_better]] /= 4
         active = active[~is_small]
+
+    # The last step rests on derivatives that are exact enough for any processor to find the same digits.
+    converged = np.setdiff1d(estimable, active)
+    if len(free) and len(converged):
+        current = log_ratio[converged][:, free]
+        derivatives = numerical_derivatives(deviance_of(converged), current, sums.width)
+        log_ratio[np.ix_(converged, free)] = stepped(current, _newton_step(current, *derivatives))
 
     fitted = restricted_likelihood(sums, weights, log_ratio)
     # Without noise, the finest units whose ratio is at its bound vary alone.
@@ -361,13 +392,13 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     noise = np.where(without_noise, 0.0, residual)
     ratios = np.expm1(log_ratio)
     variances = np.column_stack([ratios * residual[:, None], noise])
-    variances[~np.isfinite(deviance)] = np.nan
+    variances[~np.isfinite(fitted.deviance)] = np.nan
     return Nested(
         coefficients=fitted.coefficients,
         covariance=residual[:, None, None] * fitted.inverse,
         variances=variances,
         ratios=ratios,
-        deviance=deviance + fitted.freedom * (1 + np.log(2 * np.pi)),
+        deviance=fitted.deviance + fitted.freedom * (1 + np.log(2 * np.pi)),
     )
 
 
@@ -421,12 +452,14 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
         unscaled = np.einsum("ci,ij,cj->c", contrasts, inverse, contrasts)
         return np.exp(parameters[0, -1]) * unscaled
 
-    _, hessian = numerical_derivatives(deviance, parameters, deviance(parameters))
+    _, hessian = numerical_derivatives(deviance, parameters, sums.width)
     A = 2 * np.linalg.pinv(hessian[0])
     v = variances(parameters)
-    steps = _DIFFERENCE * np.eye(parameters.shape[1])
-    differences = [variances(parameters + step) - variances(parameters - step) for step in steps]
-    g = np.array(differences) / (2 * _DIFFERENCE)
+    gradients = [
+        numerical_derivatives(lambda at, i=i: variances(at)[[i]], parameters, sums.width)[0][0]
+        for i in range(len(contrasts))
+    ]
+    g = np.transpose(gradients)
     return 2 * v**2 / np.einsum("ic,ij,jc->c", g, A, g)
 
 
