@@ -41,7 +41,7 @@ LEFT_OUT = ("SENSE7_", "GITHUB_", "OPENAI_", "PYTEST_", "PYTHON", "VIRTUAL_ENV")
 
 READING = """
 import time
-from sense7.workbook import read_workbook
+from sense7.workbook.sheets import read_workbook
 start = time.perf_counter()
 read_workbook("data/synthetic.xlsx")
 print(time.perf_counter() - start)

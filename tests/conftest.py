@@ -22,7 +22,7 @@ from sense7 import cli
 from sense7.processes import ONE_THREAD
 from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import Sheet
+from sense7.workbook.xlsx import Sheet
 
 # The same examples in every run, however slow the machine, so that a test never fails by chance; to look for new ones:
 # python -m pytest --hypothesis-profile=searching

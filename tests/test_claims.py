@@ -28,7 +28,7 @@ from sense7.sources import SOURCES, Provenance
 from sense7.sources.provenance import write_record
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import Sheet
+from sense7.workbook.xlsx import Sheet
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 CLAIMS = DATA / "claims.yml"

@@ -17,8 +17,8 @@ from sense7.book.again import Rerun
 from sense7.book.editions import FORMAT, write_manifest
 from sense7.judge.scores.judges import ABSENT
 from sense7.record import Recorder
-from sense7.workbook import read_sheets
 from sense7.workbook.reading import reading_path
+from sense7.workbook.xlsx import read_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
 SENSE7 = Path(sys.executable).with_name("sense7")

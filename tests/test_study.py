@@ -14,8 +14,8 @@ from helpers.studies import READING, parse_sheets, write_study
 from sense7.checkout import data_file
 from sense7.findings import ratings
 from sense7.loading import load
-from sense7.workbook import read_sheets
 from sense7.workbook.reading import write_reading
+from sense7.workbook.xlsx import read_sheets
 
 
 @pytest.fixture

@@ -104,12 +104,15 @@ class Column:
         The answer scale, if the column holds one.
     free : bool
         Whether the column holds a person's own words or choice.
+    meaning : str
+        What it means, in the companion's own words; empty for a rating of a dimension.
     """
 
     official: str
     name: str
     scale: Scale | None = None
     free: bool = False
+    meaning: str = ""
 
     @property
     def is_question(self) -> bool:
@@ -117,36 +120,18 @@ class Column:
         return self.scale is not None or self.free
 
 
-TASK_COLUMNS = (
-    Column("PID", "participant"),
-    Column("Model", "condition"),
-    Column("TaskId", "conversation"),
-    Column("PreTaskChoice", "topic", free=True),
-    Column("PreTaskImportance", "importance", IMPORTANCE),
-    Column("PreTaskDesiredEmpathy", "desired_empathy", DESIRED_EMPATHY),
-    Column("PostTaskExperience_Successful", "successful", EXPERIENCE),
-    Column("PostTaskExperience_Engaged", "engaged", EXPERIENCE),
-    Column("PostTaskExperience_PositiveInteraction", "positive_interaction", EXPERIENCE),
-    Column("PostTaskExperience_UseAgain", "use_again", EXPERIENCE),
-    *(
-        Column(f"PostTaskEmpathy_{dimension}", f"post_{dimension}", POST_EMPATHY)
-        for dimension in DIMENSION_NAMES
-    ),
-)
-"""Columns of sheet Tasks. The suffixes of PostTaskEmpathy_* are not published; these are ours."""
+def _columns(sheet: str) -> tuple[Column, ...]:
+    scales = {scale.name: scale for scale in SCALES}
+    columns = []
+    for entry in _READ[sheet]:
+        columns.append(Column(**{**entry, "scale": scales.get(entry.get("scale"))}))
+    return tuple(columns)
 
-MESSAGE_COLUMNS = (
-    Column("TaskId", "conversation"),
-    Column("MessageId", "message_id"),
-    Column("TimeOffsetSeconds", "seconds"),
-    Column("Role", "role"),
-    Column("Content", "content"),
-    Column("Retry", "retry"),
-    Column("EmpathyOverall", "overall", TURN_RATING),
-    *(Column(dimension, dimension, TURN_RATING) for dimension in DIMENSION_NAMES),
-    Column("Comment", "comment", free=True),
-)
-"""Columns of sheet Messages."""
+
+TASK_COLUMNS = _columns("Tasks")
+MESSAGE_COLUMNS = _columns("Messages")
+PARTICIPANT_COLUMNS = _READ["Participants"]
+"""Column of a sheet Participants -> what it means; the format prescribes PID alone."""
 
 CORE_COLUMNS = {"Tasks": TASK_COLUMNS, "Messages": MESSAGE_COLUMNS}
 SCALE_OF = {column.official: column.scale for column in (*TASK_COLUMNS, *MESSAGE_COLUMNS)}

@@ -11,7 +11,7 @@ from sense7.findings.ground_truth import ground_truth
 from sense7.judge.scores.judges import read_runs
 from sense7.loading import load
 from sense7.published_ids import number_ids, table_path, with_published_ids
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 PEOPLE = ["zoe@zq.org", "Bo-zq", "bo-zq", None]
 """Two differ by case only, which the reader warns about; one conversation has no PID."""

@@ -14,7 +14,7 @@ from sense7.collect.gathering import gather, read_download, read_downloads
 from sense7.collect.study import is_code
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import read_sheets
+from sense7.workbook.xlsx import read_sheets
 
 QUESTIONS = [
     {"name": "Age", "text": "Age?", "kind": "number", "lowest": 18, "highest": 99},

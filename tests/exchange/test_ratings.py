@@ -14,7 +14,7 @@ from sense7.errors import UserError
 from sense7.exchange import Chat, Message
 from sense7.exchange.joining import workbook_sheets
 from sense7.loading import load
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 TALK = [("user", "a"), ("assistant", "one"), ("user", "b"), ("assistant", "two")]
 CHATS = [

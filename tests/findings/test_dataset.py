@@ -16,7 +16,7 @@ from sense7.findings.ground_truth import (
 )
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
+from sense7.workbook.sheets import read_workbook
 
 
 @pytest.fixture

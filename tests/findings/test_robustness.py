@@ -23,7 +23,7 @@ from sense7.statistics import alpha as alpha_module
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
+from sense7.workbook.sheets import read_workbook
 
 SEVEN = list(DIMENSION_NAMES)
 

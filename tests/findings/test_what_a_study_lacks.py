@@ -11,7 +11,7 @@ from helpers.findings import FINDINGS, MANY, NESTED, arguments, rows_of
 from helpers.studies import parse_sheets
 from sense7.judge.scores.ceiling import content_share_bound
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook import Sheet
+from sense7.workbook.xlsx import Sheet
 
 DRAWS = 12
 CONTEXT = ("PreTaskChoice", "PreTaskImportance", "PreTaskDesiredEmpathy")

@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from helpers.studies import write_study
-from sense7.workbook import Sheet
 from sense7.workbook.reading import STANDARD
+from sense7.workbook.xlsx import Sheet
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,8 +16,8 @@ import yaml
 from helpers.studies import write_study
 from sense7.book.build import Built, build_edition
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS
-from sense7.workbook import Sheet
 from sense7.workbook.reading import STANDARD
+from sense7.workbook.xlsx import Sheet
 
 ROOT = Path(__file__).resolve().parents[2]
 

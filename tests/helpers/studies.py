@@ -2,13 +2,14 @@
 
 from functools import cache
 
-from sense7 import workbook
+import sense7.workbook.sheets
 from sense7.sources.converters import QUESTIONS, rated_at_end
 from sense7.sources.released import EXPERTS, NO_TEXT, judged_conversations, source_sheet
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.workbook import parse_reading, read_workbook, write_sheets
-from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, write_reading
+from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, parse_reading, write_reading
+from sense7.workbook.sheets import read_workbook
 from sense7.workbook.writing import official_sheets
+from sense7.workbook.xlsx import write_sheets
 
 READING = STANDARD + PROMPTED_BY_NAME
 """Reading file of most workbooks of tests: the official scales in numbers, the prompted condition by its name."""
@@ -19,7 +20,7 @@ FRAMES = ("conversations", "messages", "turns", "participants")
 
 def parse_sheets(sheets, reading=READING, **options):
     """The study in sheets, read as a reading file says."""
-    return workbook.parse_sheets(sheets, parse_reading(reading), **options)
+    return sense7.workbook.sheets.parse_sheets(sheets, parse_reading(reading), **options)
 
 
 def write_study(sheets, path, reading=READING):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sense7.simulate import Parameters
 from sense7.simulate.workbook import simulate
-from sense7.workbook import Sheet
+from sense7.workbook.xlsx import Sheet
 
 
 def official_sheets(participants=20, conversations=60):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from helpers.endpoint import need_the_judge
 from helpers.studies import parse_sheets, write_study
 from sense7.judge.chats import chat_json, chats
-from sense7.workbook import read_sheets
+from sense7.workbook.xlsx import read_sheets
 
 need_the_judge()
 

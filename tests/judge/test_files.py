@@ -25,7 +25,7 @@ from sense7.judge.files import (
 )
 from sense7.judge.reply import FAILURES, read_reply
 from sense7.taxonomy import SIMULATED_JUDGE
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 
 def run_of(length=3, **columns):

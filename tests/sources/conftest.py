@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.downloads import Server
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from sense7.loading import load
 from sense7.sources import SOURCES, fetch, resolve
 from sense7.sources.converters import rated_at_end
 from sense7.sources.registry import SOURCE_SHEET, Source
-from sense7.workbook import read_sheets
 from sense7.workbook.writing import official_sheets
+from sense7.workbook.xlsx import read_sheets
 
 FILES = {"data/chats.txt": b"hi|hello", "data/ratings.txt": b"4", "notes.txt": b"not converted"}
 

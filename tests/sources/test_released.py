@@ -13,7 +13,8 @@ from helpers.studies import lend_an_ear_sheets, parse_sheets
 from sense7.errors import UserError
 from sense7.sources import converters, fetch, released
 from sense7.sources.converters import EXPERTS
-from sense7.workbook import read_sheets, read_workbook
+from sense7.workbook.sheets import read_workbook
+from sense7.workbook.xlsx import read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 READERS = {

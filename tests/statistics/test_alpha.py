@@ -9,7 +9,7 @@ from helpers import naming
 from sense7.findings import measures
 from sense7.statistics.alpha import alpha_row, cronbach_alpha
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.workbook import read_workbook
+from sense7.workbook.sheets import read_workbook
 
 
 @pytest.fixture(scope="module")

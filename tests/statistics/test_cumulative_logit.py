@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from sense7.statistics.cumulative_logit import fit_cumulative_logit, separated
 from sense7.statistics.least_squares import indicators
-from sense7.workbook import read_workbook
+from sense7.workbook.sheets import read_workbook
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from helpers.studies import parse_sheets
 from sense7.taxonomy import LEVELS, TURN_RATING, Column
-from sense7.workbook import WorkbookError, parse_reading
 from sense7.workbook.answers import level_of
+from sense7.workbook.diagnostics import WorkbookError
+from sense7.workbook.reading import parse_reading
 
 NONE = "{reading: 1}"
 FIVE = "{reading: 1, defaults: {turn ratings: {scale: [1, 5]}}}"

@@ -10,7 +10,8 @@ from sense7.cli.description import describe
 from sense7.findings.ground_truth import ground_truth
 from sense7.study import ABSENT, RATED, STATES
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
-from sense7.workbook import WorkbookError, read_workbook
+from sense7.workbook.diagnostics import WorkbookError
+from sense7.workbook.sheets import read_workbook
 
 
 def a_text(**options):

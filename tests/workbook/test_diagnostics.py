@@ -9,8 +9,7 @@ import pytest
 
 from helpers import naming
 from helpers.studies import write_study
-from sense7.workbook import WorkbookError
-from sense7.workbook.diagnostics import Diagnostics
+from sense7.workbook.diagnostics import Diagnostics, WorkbookError
 
 ENTRIES = tomllib.loads(
     (importlib.resources.files("sense7.workbook") / "diagnostics.toml").read_text("utf-8")

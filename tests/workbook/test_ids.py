@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from helpers.studies import parse_sheets
-from sense7.workbook import WorkbookError
+from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.ids import as_name, as_number, as_text, cell_name
 from sense7.workbook.reading import official_text
 

@@ -11,7 +11,7 @@ from helpers.unforeseen import (
     official_sheets,
 )
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import WorkbookError
+from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import official_text
 
 DRAWS = 20

@@ -7,15 +7,17 @@ from helpers.studies import READING, parse_sheets, write_study
 from sense7.loading import load
 from sense7.sources import Provenance, copy_for_edition
 from sense7.taxonomy import SCALES
-from sense7.workbook import Sheet, WorkbookError, parse_reading, write_sheets
+from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import (
     STANDARD,
     official_text,
+    parse_reading,
     reading_digest,
     reading_path,
     usual_words,
     write_reading,
 )
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 REFUSED = {
     # text -> what the message names

@@ -15,8 +15,10 @@ from sense7.cli.description import describe
 from sense7.errors import UserError
 from sense7.findings.dataset import diagnostics_table
 from sense7.taxonomy import RATING_NAMES
-from sense7.workbook import Sheet, WorkbookError, read_workbook
+from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.ids import as_name, as_names, as_text, as_texts
+from sense7.workbook.sheets import read_workbook
+from sense7.workbook.xlsx import Sheet
 
 TURN_ROWS = [3, 5, 7, 9, 11, 13, 15, 17]
 LONGEST = 32_767

@@ -5,9 +5,11 @@ import pytest
 
 from helpers import naming
 from sense7.taxonomy import CORE_COLUMNS
-from sense7.workbook import WorkbookError, read_sheets, read_workbook
+from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import usual_words
+from sense7.workbook.sheets import read_workbook
 from sense7.workbook.writing import write_template
+from sense7.workbook.xlsx import read_sheets
 
 # The template: empty it is refused with clear words, filled in it is accepted without a word
 

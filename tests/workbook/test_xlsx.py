@@ -17,9 +17,11 @@ from helpers.studies import FRAMES, READING, write_study
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets, xlsx
+from sense7.workbook import xlsx
 from sense7.workbook.reading import write_reading
-from sense7.workbook.tables import hash_tables, read_tables, table_files
+from sense7.workbook.sheets import read_workbook
+from sense7.workbook.tables import hash_tables, read_tables
+from sense7.workbook.xlsx import Sheet, read_sheets, write_sheets
 
 TEXTS = [
     "=1+1", "+1", "-1", "@a", "{=1}", "'quoted", "http://example.org", "mailto:a@example.org",
@@ -273,43 +275,6 @@ def test_chart_sheets_are_passed_over(tmp_path):
     assert list(read_sheets(tmp_path / "a.xlsx")) == ["S"]
 
 
-class PanicException(BaseException):
-    """Stands in for the one of the Rust library, which can't be imported."""
-
-
-@pytest.fixture
-def library_fails(monkeypatch):
-    """Make the library that reads workbooks raise an error."""
-    import python_calamine
-
-    def fail(error):
-        class Book:
-            @staticmethod
-            def from_path(path):
-                raise error
-
-        monkeypatch.setattr(python_calamine, "CalamineWorkbook", Book)
-
-    return fail
-
-
-@pytest.mark.parametrize(
-    "error", [PanicException("index out of range"), ValueError("no such sheet")]
-)
-def test_failures_inside_the_reading_library_are_one_message(error, library_fails, tmp_path):
-    path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
-    library_fails(error)
-    with naming.refused(path, error):
-        read_sheets(path)
-
-
-def test_an_interruption_inside_the_reading_library_is_no_bad_file(library_fails, tmp_path):
-    path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
-    library_fails(KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        read_sheets(path)
-
-
 # A folder of CSV tables says what a workbook of the same sheets says
 
 
@@ -420,13 +385,6 @@ BROKEN = {
 def test_what_is_wrong_is_said_with_its_place(name, content, place, tmp_path):
     with naming.refused(place):
         read_tables(write_text(tmp_path / "a", name, content))
-
-
-def test_two_files_of_one_table_are_refused(tmp_path):
-    write_text(tmp_path / "a", "Tasks.csv", "x\n1\n")
-    write_text(tmp_path / "a", "tasks.CSV", "x\n1\n")
-    with naming.refused("Tasks.csv", "tasks.CSV"):
-        table_files(tmp_path / "a")
 
 
 def test_the_hash_is_of_the_tables_and_their_names_only(sheets, tmp_path):

@@ -23,8 +23,8 @@ WIDEST_NAME = 60
 def describe(study: Study) -> dict:
     """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON.
 
-    Of a study, or of a workbook that was parsed (:class:`sense7.workbook.ParsedWorkbook`). A turn counts as put to
-    rating if it has a level or a word that declines for any dimension. What is blank is counted nowhere.
+    Of a study, or of a workbook that was parsed. A turn counts as put to rating if it has a level or a word that
+    declines for any dimension. What is blank is counted nowhere.
 
     Examples
     --------

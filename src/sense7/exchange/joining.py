@@ -23,7 +23,7 @@ from sense7.taxonomy import (
     normalise_word,
 )
 from sense7.terminal import count_of
-from sense7.workbook import Sheet, WorkbookError, read_sheets, write_sheets
+from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.reading import (
     Reading,
@@ -35,6 +35,7 @@ from sense7.workbook.reading import (
 from sense7.workbook.sheets import parse_workbook
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
+from sense7.workbook.xlsx import Sheet, read_sheets, write_sheets
 
 OF_TURNS = {column.official for column in MESSAGE_COLUMNS if column.is_question}
 QUESTIONS = OF_TURNS | {column.official for column in TASK_COLUMNS if column.is_question}

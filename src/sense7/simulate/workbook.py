@@ -19,8 +19,8 @@ from sense7.taxonomy import (
     SYNTHETIC_SHEET,
     TASK_COLUMNS,
 )
-from sense7.workbook import parse_reading, parse_sheets
-from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD
+from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, parse_reading
+from sense7.workbook.sheets import parse_sheets
 from sense7.workbook.xlsx import Sheet
 
 DEFAULT_SEED = 20250919

@@ -249,8 +249,8 @@ def ieval_sheets() -> list[Sheet]:
 @functools.cache
 def ieval_study() -> Study:
     """Read iEval's conversations as a study, for every statistic that takes one; always the same object."""
-    from sense7.workbook import parse_reading, parse_sheets
-    from sense7.workbook.reading import STANDARD
+    from sense7.workbook.reading import STANDARD, parse_reading
+    from sense7.workbook.sheets import parse_sheets
 
     return parse_sheets(
         {sheet.name: sheet for sheet in ieval_sheets()}, parse_reading(STANDARD), name="iEval"

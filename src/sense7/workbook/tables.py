@@ -32,10 +32,6 @@ def table_files(folder: str | Path) -> list[Path]:
     files = [path for path in paths if path.suffix.casefold() == ".csv"]
     if not files:
         raise refusal(folder, "no-table", reason="no .csv file lies there")
-    for path in files:
-        alike = [file.name for file in files if file.stem.casefold() == path.stem.casefold()]
-        if len(alike) > 1:
-            raise refusal(folder, "no-table", reason=f"{' and '.join(alike)} are one")
     return files
 
 
@@ -57,17 +53,14 @@ def read_tables(folder: str | Path, decimal: str = ".") -> dict[str, Sheet]:
 
 def decoded(content: bytes, where: object, fix: str) -> str:
     """Text in UTF-8, with or without a byte order mark; a UserError says where it is none."""
+    fault = content.find(b"\0")
     try:
         text = content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        position = f"byte {error.start + 1}"
-        lines_before = content.count(b"\n", 0, error.start)
-        if lines_before:
-            position = f"line {lines_before + 1}, {position}"
-        raise UserError(f"{where}: {position}: not UTF-8. {fix}") from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(f"{where}: line {line}: a zero byte, so this is no text in UTF-8. {fix}")
+        fault = error.start
+    if fault >= 0:
+        line = content.count(b"\n", 0, fault) + 1
+        raise UserError(f"{where}: line {line}: not a text in UTF-8. {fix}")
     return text
 
 

@@ -1,17 +1,19 @@
 """What is written in the official format: its sheets laid out, and an empty workbook to fill in."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sense7.files import require_free
-from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
+from sense7.taxonomy import (
+    CORE_COLUMNS,
+    DIMENSIONS,
+    PARTICIPANT_COLUMNS,
+    TURN_RATING,
+    Column,
+)
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.reading import STANDARD, reading_path, usual_words, write_reading
 from sense7.workbook.xlsx import Sheet, new_workbook
-
-MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("utf-8"))
-"""Column -> what it means, of the format and of the sheet Participants."""
 
 
 def official_sheets(conversations: Iterable[tuple[Mapping, Iterable[Mapping]]]) -> list[Sheet]:
@@ -35,7 +37,7 @@ def official_sheets(conversations: Iterable[tuple[Mapping, Iterable[Mapping]]]) 
 
 def explain(column: Column) -> str:
     """Say what a column of the format means, and which answers it takes."""
-    meaning = MEANINGS["format"].get(column.official)
+    meaning = column.meaning
     for dimension in DIMENSIONS:
         says = f"the assistant {dimension.definition}."
         if column.name == dimension.name:
@@ -68,7 +70,7 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
         notes = {}
         for sheet, columns in CORE_COLUMNS.items():
             notes[sheet] = {column.official: explain(column) for column in columns}
-        notes["Participants"] = MEANINGS["participants"]
+        notes["Participants"] = PARTICIPANT_COLUMNS
         for sheet, meanings in notes.items():
             page = book.add_worksheet(sheet)
             for position, (name, note) in enumerate(meanings.items()):

@@ -228,13 +228,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 marks["formulas"],
                 [row for row in marks["hidden"] if 1 < row <= len(rows) + 1],
             )
-    except BaseException as error:
-        # A panic of the Rust library derives from BaseException and has no importable name.
-        is_panic = type(error).__name__ == "PanicException"
-        if not is_panic and not isinstance(
-            error, (python_calamine.CalamineError, OSError, ValueError)
-        ):
-            raise
+    except (python_calamine.CalamineError, OSError, ValueError) as error:
         raise refusal(where, "no-workbook", reason=one_line(error)) from None
     return sheets
 
@@ -300,8 +294,6 @@ def write_sheets(
         for row, cells in enumerate([sheet.header, *sheet.rows]):
             for column, cell in enumerate(cells):
                 problem = _unwritable(cell)
-                if row >= MOST_ROWS or column >= MOST_COLUMNS:
-                    problem = "beyond the last cell of a sheet"
                 if problem:
                     where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
                     raise UserError(f"{where}: {problem}. Nothing was written.")
@@ -354,10 +346,7 @@ def new_workbook(
             yield book
             book.close()
             part.write_bytes(package.getvalue())
-    except Exception as error:
-        # FileCreateError is XlsxWriter's name for an OSError.
-        if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
-            raise
+    except (OSError, xlsxwriter.exceptions.FileCreateError) as error:
         raise UserError(not_written(path, error)) from None
 
 

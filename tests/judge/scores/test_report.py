@@ -14,7 +14,7 @@ from sense7.errors import UserError
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.scores import metrics
 from sense7.judge.scores.report import evaluate, find_files
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 
 def session(folder, runs=3, failures=0):
