@@ -13,10 +13,10 @@ import yaml
 from evidence import freeze_values
 
 from helpers import naming
+from helpers.findings import rows_of
 from helpers.pages import text
 from sense7 import claims
 from sense7.book.ledger import definition
-from sense7.findings.core import keyed_rows
 from sense7.findings.elsewhere import ieval
 from sense7.loading import load
 from sense7.record import format_value, read_values
@@ -150,7 +150,8 @@ def rows_by_key(function, options, study, draws):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], draws, 1)
     given = {"study": study, "bootstrap": bootstrap}
     arguments = {name: given[name] for name in given if name in needed}
-    return {row["key"]: row for row in keyed_rows(function(**arguments, **dict(options)))}
+    rows = rows_of(function(**arguments, **dict(options))).values()
+    return {row["key"]: row for row in rows if row.get("key")}
 
 
 def required(function):

@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from helpers import naming
+from helpers.findings import rows_of
 from sense7.errors import UserError
 from sense7.findings.core import (
     Needs,
     Number,
     finding,
-    keyed_rows,
     mean_number,
     need,
     rank_correlation,
@@ -168,7 +168,7 @@ def under_two_keys(rows):
 
 
 def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call():
-    (row,) = keyed_rows(points_of(ROWS, ratings="conversations"))
+    (row,) = rows_of(points_of(ROWS, ratings="conversations")).values()
     assert row["computed_by"].function.endswith("points_of")
     assert row["computed_by"].options == {"ratings": "conversations"}
     assert row["computed_by"].key == "points"
@@ -176,6 +176,7 @@ def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call()
 
 def test_a_row_under_a_new_key_is_a_number_of_the_function_that_gave_it_the_key():
     rows = {}
-    for row in keyed_rows(under_two_keys(ROWS)):
-        rows[row["key"]] = row["computed_by"].function.rpartition(".")[2]
+    for row in rows_of(under_two_keys(ROWS)).values():
+        if row["key"]:
+            rows[row["key"]] = row["computed_by"].function.rpartition(".")[2]
     assert rows == {"points": "points_of", "points_again": "under_two_keys"}

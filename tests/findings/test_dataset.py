@@ -198,7 +198,7 @@ def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets)
     every = ratings.applicability_of_all_turns(study, bootstrap).loc["Relational"]
     assert (put["estimate"], put["n"]) == (4 / 6, 6)
     assert (every["estimate"], every["n"]) == (4 / 8, 8)
-    counts = ratings.level_counts(study, of="all").loc["Relational"]
+    counts = ratings.level_counts(study).loc["Relational"]
     assert counts.to_dict() == {1: 0, 2: 2, 3: 0, 4: 2, 5: 0, "not rated": 2, "absent": 2}
 
 

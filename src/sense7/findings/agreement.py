@@ -5,7 +5,6 @@ about two persons who rate the same turn. LMG shares are shares of variance in a
 participants who name a dimension as the most important (:mod:`sense7.findings.importance`).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -164,7 +163,12 @@ def kappa_differences(
     for name, turns in turns_of.items():
         if len(turns):
             differences[name] = _difference(turns, name, bootstrap, weights)
-    quantile = _quantile_of_largest(differences.values(), bootstrap.confidence)
+    departures = [d.departures() for d in differences.values() if np.isfinite(d.reach)]
+    quantile = np.nan
+    if departures:
+        largest_departures = np.max(departures, axis=0)
+        defined = largest_departures[np.isfinite(largest_departures)]
+        quantile = np.quantile(defined, bootstrap.confidence)
     interval = (
         f"simultaneous {bootstrap.confidence:.0%} max-t interval, "
         f"{bootstrap.draws:,} resamplings of participants"
@@ -221,18 +225,6 @@ def _difference(
     if not reason:
         reach = (by_leaving_out.high - by_leaving_out.low) / 2
     return _Difference(by_leaving_out.estimate, reach, resamples, reason)
-
-
-def _quantile_of_largest(differences: Iterable[_Difference], confidence: float) -> float:
-    """Quantile of the largest departure of all differences, over resamples; NaN if there is none."""
-    departures = []
-    for difference in differences:
-        if np.isfinite(difference.reach):
-            departures.append(difference.departures())
-    if not departures:
-        return np.nan
-    largest = np.max(departures, axis=0)
-    return float(np.quantile(largest[np.isfinite(largest)], confidence))
 
 
 def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:

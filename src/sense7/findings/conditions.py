@@ -155,16 +155,16 @@ def design_values(study: Study) -> list[dict]:
     several = met > 1
     everybody = count_of(len(met), "participant")
     words = f"{several.sum():,} of {everybody} met more than one condition"
-    kind = "between participants"
+    design = "between participants"
     if len(study.conditions) < 2:
-        kind = "one condition" if study.conditions else "no condition"
+        design = "one condition" if study.conditions else "no condition"
         words = no_pairs(study)
     elif 2 * several.sum() >= len(met):
-        kind = "within participants"
+        design = "within participants"
     method = "within participants if at least half of them met more than one condition"
     common = {"n": len(met), "unit": "design", "method": method}
     return [
-        value_row("condition_design", kind, **common),
+        value_row("condition_design", design, **common),
         value_row("condition_design_words", words, **common),
     ]
 
@@ -397,14 +397,31 @@ def mixed_contrasts(
             frame.get("conversation"),
         )
         fit = fit_nested(sums)
-        no_error = _why_no_error(frame, fit)
+        _, *smaller_variances = fit.variances
+        if frame["participant"].nunique() < 2:
+            no_error = "there is one participant only, so that participants can't be random effects"
+        elif not np.any(smaller_variances):
+            no_error = (
+                "ratings agree exactly: within participants, conditions differ by the same for everybody, "
+                "and no noise is left"
+            )
         if not np.isfinite(fit.variances).all():
             conversations = count_of(len(frame), "conversation")
             conditions = count_of(len(present), "condition")
             reason = f"{conversations} in {conditions}: none is left to estimate noise from"
         elif not no_error:
             pairs = _compared_in_model(all_pairs, present, sums, fit)
-            f_test = replace(f_test, **_f_test(sums, fit, len(present)))
+            identity = np.eye(len(present))
+            f, freedom, p = satterthwaite_f(sums, fit, identity[1:] - identity[0])
+            if np.isfinite(p):
+                degrees = f"{len(present) - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"
+                f_test = replace(
+                    f_test, statistic=float(p), method=f"{MODEL}; F = {f:z.2f} on {degrees}"
+                )
+            else:
+                why = "a condition's mean has at most two degrees of freedom"
+                too_few = f"too few participants and conversations for a test: {why}"
+                f_test = replace(f_test, reason=too_few)
     if no_error or reason:
         f_test = replace(f_test, reason=reason or f"no test: {no_error}")
 
@@ -448,19 +465,6 @@ def mixed_contrasts(
 _CONTRAST_COLUMNS = ["difference", "standard error", "degrees of freedom", "p", "p (Holm)"]
 
 
-def _why_no_error(frame: pd.DataFrame, fit: Nested) -> str:
-    """Why differences of conditions have no standard error in the model; "" if they have one."""
-    if frame["participant"].nunique() < 2:
-        return "there is one participant only, so that participants can't be random effects"
-    _, participant_by_condition, conversation, residual = fit.variances
-    if participant_by_condition == 0 and conversation == 0 and residual == 0:
-        return (
-            "ratings agree exactly: within participants, conditions differ by the same for everybody, "
-            "and no noise is left"
-        )
-    return ""
-
-
 def _compared_in_model(
     pairs: dict[str, Pair], present: list[str], sums: NestedSums, fit: Nested
 ) -> pd.DataFrame:
@@ -488,17 +492,6 @@ def _contrast(pair: Pair, conditions: list[str]) -> np.ndarray:
     is_first = names == pair.first
     is_second = names == pair.second
     return (is_first.astype(float) - is_second) * (is_first.any() and is_second.any())
-
-
-def _f_test(sums: NestedSums, fit: Nested, conditions: int) -> dict:
-    """The F test of no difference between any conditions: its p value and method, or why there is none."""
-    identity = np.eye(conditions)
-    f, freedom, p = satterthwaite_f(sums, fit, identity[1:] - identity[0])
-    if not np.isfinite(p):
-        why = "a condition's mean has at most two degrees of freedom"
-        return {"reason": f"too few participants and conversations for a test: {why}"}
-    words = f"F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"
-    return {"statistic": float(p), "method": f"{MODEL}; {words}"}
 
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
@@ -737,10 +730,16 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         reason=reason,
     )
     rows = frame
+
+    def deviations_from_means(sums: np.ndarray) -> np.ndarray:
+        means = sums[..., 1:] / sums[..., :1]
+        profiles = means - means.mean(axis=-2, keepdims=True)
+        return profiles - profiles.mean(axis=-1, keepdims=True)
+
     if not test.missing:
         columns = np.column_stack([np.ones(len(frame)), frame[dimensions]])
         values = cross_products(indicators(frame["condition"], conditions), columns)
-        deviations = resampled(bootstrap, _deviations, values, participants)
+        deviations = resampled(bootstrap, deviations_from_means, values, participants)
         sizes = rounded(np.abs(deviations[0].T))
         dimension, condition = np.unravel_index(sizes.argmax(), sizes.shape)
         where = f"{dimensions[dimension]}, {conditions[condition]}"
@@ -772,13 +771,6 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
 
 
 FEWEST_IN_A_CONDITION = 5
-
-
-def _deviations(sums: np.ndarray) -> np.ndarray:
-    """Deviations (..., conditions, dimensions) from numbers and sums of ratings (..., conditions, 1 + dimensions)."""
-    means = sums[..., 1:] / sums[..., :1]
-    profiles = means - means.mean(axis=-2, keepdims=True)
-    return profiles - profiles.mean(axis=-1, keepdims=True)
 
 
 def _too_few(

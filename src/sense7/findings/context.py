@@ -302,43 +302,37 @@ def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 @finding
 def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return whether the gap differs by topic: p values by permutation of the topics within participants.
+    """Return whether the gap differs by topic: the p value by permutation of the topics within participants.
 
-    Adding a constant to a scale moves all topics' gaps alike and leaves every p value as it is. The p value of percent
-    ranks (the share of conversations below, ties counting half) does not depend on the units either: it stays the same
-    if the levels of either scale are replaced by any others in the same order. At most 2,000 permutations, with the
-    bootstrap's seed. One row for both scales from 0 to 1, and one for percent ranks.
+    The gap is that of percent ranks (the share of conversations below, ties counting half), so that p does not depend
+    on units: it stays the same if the levels of either scale are replaced by any others in the same order. At most
+    2,000 permutations, with the bootstrap's seed.
     """
     frame = expected_and_experienced(study)
-    gap_in_ranks = _percent_ranks(frame["experienced"]) - _percent_ranks(frame["expected"])
-    frame = frame.assign(ranks=gap_in_ranks)
+    frame = frame.assign(
+        ranks=_percent_ranks(frame["experienced"]) - _percent_ranks(frame["expected"])
+    )
     frame = in_order_of_appearance(frame[frame["topic"].notna()], "participant")
     draws = min(bootstrap.draws, MOST_DRAWS)
     reason = ""
     if len(frame) and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
 
-    def number(label: str, key: str, gap: pd.Series) -> Number:
-        y = within(gap.to_numpy(dtype=float)[:, None], frame["participant"])[:, 0]
-        return Number(
-            label=label,
-            statistic=lambda: permutation_p(y, frame, draws, bootstrap.seed),
-            unit="p value",
-            method=f"{count_of(draws, 'permutation')} of topics within participants",
-            rows=frame,
-            needs=Needs(
-                answers=answers_to(study, "desired empathy", "post-task empathy", "topic"),
-                varying={"the gap of a participant's conversations is": rounded(y)},
-            ),
-            key=key,
-            reason=reason,
-        )
-
-    numbers = [
-        number(SCALE, "expected_experienced_p_scale", frame["gap"]),
-        number(RANKS, "expected_experienced_p_ranks", frame["ranks"]),
-    ]
-    return tabulate("way", numbers, bootstrap)
+    y = within(frame[["ranks"]].to_numpy(dtype=float), frame["participant"])[:, 0]
+    number = Number(
+        label=RANKS,
+        statistic=lambda: permutation_p(y, frame, draws, bootstrap.seed),
+        unit="p value",
+        method=f"{count_of(draws, 'permutation')} of topics within participants",
+        rows=frame,
+        needs=Needs(
+            answers=answers_to(study, "desired empathy", "post-task empathy", "topic"),
+            varying={"the gap of a participant's conversations is": rounded(y)},
+        ),
+        key="expected_experienced_p_ranks",
+        reason=reason,
+    )
+    return tabulate("way", [number], bootstrap)
 
 
 def _percent_ranks(values: pd.Series) -> np.ndarray:
@@ -364,7 +358,7 @@ def permutation_p(y: np.ndarray, frame: pd.DataFrame, draws: int, seed: int) -> 
     as_large = 0
     for piece in pieces(draws, len(y), 500):
         # Sorting by participant plus a random number below one permutes within participants.
-        place = participants + generator.random((piece.stop - piece.start, len(y)))
-        permuted = y[np.argsort(place, axis=1)]
+        sort_key = participants + generator.random((piece.stop - piece.start, len(y)))
+        permuted = y[np.argsort(sort_key, axis=1)]
         as_large += int((rounded(between_topics(permuted)) >= observed).sum())
     return (1 + as_large) / (1 + draws)

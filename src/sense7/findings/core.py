@@ -7,7 +7,7 @@ bootstrap is thus paired, and written as a minus sign.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
@@ -258,24 +258,6 @@ def _with_function(result: object, computed_by: Callable[[str], ComputedBy]) -> 
     if type(result) in (list, tuple):
         return type(result)(_with_function(part, computed_by) for part in result)
     return result
-
-
-def keyed_rows(result: object) -> Iterator[dict]:
-    """Every row that is recorded under a key, in what a finding returns: tables, rows, or several of these."""
-    parts = ()
-    if isinstance(result, pd.DataFrame):
-        if set(result) >= _KEYED:
-            yield from result[result["key"].astype(bool)].to_dict("records")
-    elif isinstance(result, Mapping) and set(result) >= _KEYED:
-        yield dict(result)
-    elif isinstance(result, Mapping):
-        parts = result.values()
-    elif is_dataclass(result):
-        parts = [getattr(result, field.name) for field in fields(result)]
-    elif isinstance(result, list | tuple):
-        parts = result
-    for part in parts:
-        yield from keyed_rows(part)
 
 
 def resampled(

@@ -124,16 +124,11 @@ def coverage_table(*, design: str, kind: str) -> pd.DataFrame:
             unit="share of simulated studies",
             method=entry["method"],
         )
-        if _recorded(entry):
+        # Where participants meet one condition each, coverage is recorded of comparisons of conditions only.
+        compares_conditions = kind == "false positives" or "condition_difference" in entry["key"]
+        if compares_conditions or (design == "within" and "quadratic" not in entry["key"]):
             keys[name] = entry["key"]
     return estimate_table(rows, "statistic", keys)
-
-
-def _recorded(entry: dict) -> bool:
-    """Whether an entry's coverage is recorded: with one condition each, only that of comparisons of conditions is."""
-    if entry["kind"] == "false positives" or "condition_difference" in entry["key"]:
-        return True
-    return entry["design"] == "within" and "quadratic" not in entry["key"]
 
 
 def coverage_misses(design: str) -> pd.DataFrame:

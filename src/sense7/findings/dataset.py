@@ -13,6 +13,7 @@ from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
     MOST_GROUPS,
     NO_SHEET,
+    are_numbers,
     characteristic_columns,
 )
 from sense7.findings.measures import answers_to
@@ -92,12 +93,6 @@ _QUANTITIES = {
     ),
 }
 """Quantity -> key of its median, name, unit, and what n counts."""
-
-_DISTURBED = {
-    "retry": ("conversations_with_retry", "conversations with a retry"),
-    "error": ("conversations_with_error", "conversations with an error"),
-}
-"""Disturbance -> key and row of the share of conversations that have one."""
 
 NO_TIMES = "no message has a time (TimeOffsetSeconds) in this data set"
 NO_RETRIES = "no cell of the column Retry is filled in this data set"
@@ -714,14 +709,6 @@ def topics_by_condition(study: Study) -> pd.DataFrame:
     return table.rename_axis(index="topic", columns=None)
 
 
-def _is_retry(cell) -> bool:
-    number = as_number(cell)
-    if number is not None:
-        return number != 0
-    name = as_name(cell)
-    return name is not None and name.casefold() not in NO_RETRY
-
-
 @finding
 def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the shares of conversations with a retry and with an error.
@@ -736,27 +723,35 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     """
     messages = study.messages
     conversations = study.conversations
-    is_disturbed = {
-        "retry": messages["retry"].map(_is_retry).astype(bool),
-        "error": messages["role"] == "error",
-    }
 
-    was_recorded = messages["retry"].map(as_name).notna().any()
-    numbers = []
-    for disturbance, (key, label) in _DISTURBED.items():
-        disturbed = messages.loc[is_disturbed[disturbance], "conversation"]
-        number = mean_number(
+    def is_retry(cell: object) -> bool:
+        number = as_number(cell)
+        if number is not None:
+            return number != 0
+        name = as_name(cell)
+        return name is not None and name.casefold() not in NO_RETRY
+
+    def number(disturbance: str, is_disturbed: pd.Series, **declared: str) -> Number:
+        disturbed = messages.loc[is_disturbed, "conversation"]
+        return mean_number(
             bootstrap,
             conversations["conversation"].isin(disturbed),
             conversations,
-            label=label,
             unit="share of conversations",
             method=f"conversations with at least one {disturbance} by all",
-            key=key,
-            reason="" if was_recorded or disturbance == "error" else NO_RETRIES,
+            key=f"conversations_with_{disturbance}",
+            **declared,
         )
-        numbers.append(number)
-    return tabulate("disturbance", numbers, bootstrap)
+
+    was_recorded = messages["retry"].map(as_name).notna().any()
+    retries = number(
+        "retry",
+        messages["retry"].map(is_retry).astype(bool),
+        label="conversations with a retry",
+        reason="" if was_recorded else NO_RETRIES,
+    )
+    errors = number("error", messages["role"] == "error", label="conversations with an error")
+    return tabulate("disturbance", [retries, errors], bootstrap)
 
 
 def characteristics(study: Study) -> Characteristics:
@@ -786,11 +781,14 @@ def characteristics(study: Study) -> Characteristics:
     for name in columns.index:
         in_study = study.participants["participant"].isin(people)
         answers = study.participants.loc[in_study, name].dropna()
-        is_number = pd.api.types.is_numeric_dtype(answers)
-        is_number = is_number and not pd.api.types.is_bool_dtype(answers)
+        is_number = are_numbers(answers)
         different = answers.nunique()
         most_groups = min(MOST_GROUPS, len(answers) / FEWEST_PER_GROUP)
-        if is_number and len(answers) and not _names_people(answers, columns.loc[name, "reason"]):
+        names_people = columns.loc[name, "reason"] in NO_CHARACTERISTICS
+        if is_number and 1 < len(answers) == different:
+            are_whole = (answers == np.round(answers)).all()
+            names_people |= are_whole and answers.abs().min() >= LONG_NUMBER
+        if is_number and len(answers) and not names_people:
             quantiles = np.quantile(answers.astype(float), [0, 0.25, 0.5, 0.75, 1])
             numbers[name] = (len(answers), *quantiles)
         elif not is_number and 0 < different <= most_groups:
@@ -805,15 +803,6 @@ def characteristics(study: Study) -> Characteristics:
         others=frame_of(others, "characteristic", ["n", "different answers"]),
         reason=reason,
     )
-
-
-def _names_people(numbers: pd.Series, reason: str) -> bool:
-    """Whether numbers identify people: by what the relations to ratings leave out, or by their length."""
-    if reason in NO_CHARACTERISTICS:
-        return True
-    are_whole = (numbers == np.round(numbers)).all()
-    are_long = numbers.abs().min() >= LONG_NUMBER
-    return are_whole and are_long and len(numbers) > 1 and numbers.is_unique
 
 
 def diagnostics_table(study: Study) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from sense7.findings.core import Needs, Number, finding, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import (
+    ANSWERS_OF,
     OUTCOMES,
     POOR,  # noqa: TID251 -- a declared alternative
     answers_to,
@@ -136,10 +137,10 @@ def _in_permuted_order(turns: pd.DataFrame) -> pd.DataFrame:
     poor_after = number_of_poor - 1
     others_after = (number_of_others - position).clip(lower=0)
     turns_after = (rated - 1 - position).clip(lower=1)
-    after = (poor_after * poor_mean + others_after * other_mean) / turns_after
+    level_after = (poor_after * poor_mean + others_after * other_mean) / turns_after
     share = first_poor_shares(rated.to_numpy(), number_of_poor.to_numpy(), position.to_numpy())
     return pd.DataFrame(
-        {"share": share, "before": other_mean, "poor": poor_mean, "after": after},
+        {"share": share, "before": other_mean, "poor": poor_mean, "after": level_after},
     )
 
 
@@ -272,14 +273,6 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     return tabulate("order of the ratings", numbers, bootstrap)
 
 
-def reversed_turns(study: Study) -> Study:
-    """The study with the turns of every conversation in reversed order, numbered from 1 again; nothing else changed."""
-    turns = study.turns
-    last = turns.groupby("conversation")["turn"].transform("max")
-    turns = turns.assign(turn=last + 1 - turns["turn"])
-    return replace(study, turns=in_order_of_appearance(turns, "conversation", "turn"))
-
-
 @finding
 def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the difference from permuted order minus that with the turns of every conversation reversed: a placebo.
@@ -297,7 +290,10 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         low, high, n (turns after, in the reversed order), unit, method, reason.
     """
     forward = around_first_poor_turns(study)
-    backward = around_first_poor_turns(reversed_turns(study))
+    last = study.turns.groupby("conversation")["turn"].transform("max")
+    turns = study.turns.assign(turn=last + 1 - study.turns["turn"])
+    turns = in_order_of_appearance(turns, "conversation", "turn")
+    backward = around_first_poor_turns(replace(study, turns=turns))
 
     def right_after(event: FirstPoorTurns) -> np.ndarray:
         return in_resamples(bootstrap, beyond_order, event, event.sums[1])
@@ -407,22 +403,6 @@ class Losses:
     failed: pd.DataFrame
     others: list[str]
 
-    @property
-    def failures(self) -> pd.DataFrame:
-        """Turns in which Relational failed."""
-        return self.turns[self.failed[CONTINUITY] == 1]
-
-    @property
-    def other_failures(self) -> pd.DataFrame:
-        """Turns in which any other dimension failed."""
-        return self.turns[self.failed[self.others].any(axis=1)]
-
-    def cross_products(self, dimensions: list[str]) -> np.ndarray:
-        """Cross products of the failures of some dimensions, a constant and the loss, for each turn."""
-        constant = np.ones(len(self.turns))
-        columns = np.column_stack([self.failed[dimensions], constant, self.loss])
-        return cross_products(columns)
-
 
 def losses_in(study: Study, moment: str, rating: str, poor: int, first_turn: int) -> Losses:
     """Loss in the same or in the next turn: the mean of the conversation's other rated turns minus that turn."""
@@ -517,6 +497,10 @@ def continuity_numbers(
     for moment, rating_of_moment in rating_of.items():
         losses_of[moment] = losses_in(study, moment, rating_of_moment, poor, first_turn)
 
+    def coefficients_of_failures(sums: np.ndarray) -> np.ndarray:
+        with_constant, _, _ = least_squares(sums)
+        return with_constant[..., :-1]
+
     @cache
     def losses_with(moment: str, *, others_held_equal: bool) -> np.ndarray:
         """Loss with a failure of Relational and, adjusted for each other, of the others: (1 + draws, dimensions)."""
@@ -524,8 +508,10 @@ def continuity_numbers(
         dimensions = [CONTINUITY]
         if others_held_equal:
             dimensions += losses.others
-        products = losses.cross_products(dimensions)
-        return resampled(bootstrap, _coefficients, products, losses.turns["participant"])
+        constant = np.ones(len(losses.turns))
+        columns = np.column_stack([losses.failed[dimensions], constant, losses.loss])
+        products = cross_products(columns)
+        return resampled(bootstrap, coefficients_of_failures, products, losses.turns["participant"])
 
     def plain_loss(moment: str) -> np.ndarray:
         return losses_with(moment, others_held_equal=False)[:, 0]
@@ -541,14 +527,14 @@ def continuity_numbers(
 
     def number(moment: str, words: str, statistic: Callable, key: str) -> Number:
         losses = losses_of[moment]
-        rows = losses.failures
+        rows = losses.turns[losses.failed[CONTINUITY] == 1]
         regressors = "the failures of all dimensions"
         reason = "" if losses.others else "no other dimension failed often enough"
         if statistic is plain_loss:
             regressors = f"a failure of {CONTINUITY}"
             reason = ""
         if statistic is mean_of_others:
-            rows = losses.other_failures
+            rows = losses.turns[losses.failed[losses.others].any(axis=1)]
         return Number(
             label=f"{moment}, {words}",
             statistic=partial(statistic, moment),
@@ -576,16 +562,6 @@ def continuity_numbers(
             "same turn", "Relational minus the others", contrast, "continuity_contrast_same_turn"
         ),
     ]
-
-
-ANSWERS_OF = {"overall": "the overall rating", "dimensions": "a rating of a dimension"}
-"""Rating of a turn -> words of the answers that it needs."""
-
-
-def _coefficients(sums: np.ndarray) -> np.ndarray:
-    """Coefficients of failures, from their cross products with a constant and the loss."""
-    with_constant, _, _ = least_squares(sums)
-    return with_constant[..., :-1]
 
 
 # Unmet expectations

@@ -25,7 +25,7 @@ import pandas as pd
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.files import parse_yaml, reading
+from sense7.files import parse_yaml
 from sense7.findings.core import (
     Number,
     finding,
@@ -593,11 +593,11 @@ def comparisons(values: Mapping[str, Mapping]) -> pd.DataFrame:
     rows = []
     for claimed in FINDINGS:
         for data_set, (key, measure, rule) in claimed.asked.items():
-            found = _verdict_of(key, rule, values)
+            outcome = _verdict_of(key, rule, values)
             row = {
                 "finding": claimed.title,
                 "data set": data_set,
-                "verdict": f"{MARKS[found]} {found}",
+                "verdict": f"{MARKS[outcome]} {outcome}",
                 "measure": measure,
             }
             for name in ("estimate", "low", "high", "unit", "n"):
@@ -614,10 +614,10 @@ def rules() -> pd.DataFrame:
     rows = {}
     for claimed in FINDINGS:
         for _, _, rule in claimed.asked.values():
-            seen = f"wholly above {rule.line:g}"
+            above = f"wholly above {rule.line:g}"
             if rule.also:
-                seen += ", and a second one, too"
-            rows[claimed.title] = (seen, f"wholly below {rule.contrary:g}", rule.reason)
+                above += ", and a second one, too"
+            rows[claimed.title] = (above, f"wholly below {rule.contrary:g}", rule.reason)
     columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
     return frame_of(rows, "finding", columns)
 
@@ -636,14 +636,8 @@ def published(claims: tuple[str, ...]) -> dict[str, dict]:
     >>> published(("finding_individualized",))["finding_individualized"]["source"]
     'abstract'
     """
-    path = data_file("claims.yml")
-    with reading(path) as stream:
-        entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
-    missing = [claim for claim in claims if claim not in entries]
-    if missing:
-        raise UserError(
-            f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml"
-        )
+    stored = parse_yaml(data_file("claims.yml").read_text(encoding="utf-8"))
+    entries = {entry["id"]: entry for entry in stored}
     claimed = {}
     for claim in claims:
         entry = entries[claim]

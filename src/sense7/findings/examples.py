@@ -15,7 +15,6 @@ __all__ = [
     "SAID",
     "dimensions_shown",
     "dimensions_with_examples",
-    "example_conversation",
     "plain_examples",
     "rated_examples",
     "short_conversation",
@@ -175,8 +174,8 @@ MOST_TURNS = 6
 """Answers of a conversation that a picture can hold."""
 
 
-def example_conversation(study: Study) -> str | None:
-    """Return the name of one short conversation, chosen by rule, to be shown with its ratings.
+def short_conversation(study: Study) -> pd.DataFrame:
+    """Return one short conversation with its texts and ratings, chosen by rule, for a picture.
 
     Among the conversations of at most ``MOST_TURNS`` answers whose messages all have texts and whose answers all have a
     rating, those in which the rating that was asked first, as a rule the overall one, moves most from one answer to
@@ -185,19 +184,27 @@ def example_conversation(study: Study) -> str | None:
 
     Returns
     -------
-    str or None
-        None if there is no such conversation.
+    DataFrame
+        One row per message, in order: text (who wrote it, and what) and note (the ratings of an answer; "" for none).
+        No row if there is no such conversation.
 
     Examples
     --------
     >>> from sense7.loading import load
-    >>> example_conversation(load("synthetic"))
-    'T0274'
+    >>> len(short_conversation(load("synthetic")))
+    10
     """
+    boxes = pd.DataFrame(columns=["text", "note"])
     ratings = study.asked
     if not ratings:
-        return None
-    messages = _with_ratings(study.messages, study)
+        return boxes
+    messages = study.messages.merge(
+        study.turns[["conversation", "position", *ratings]],
+        on=["conversation", "position"],
+        how="left",
+        indicator="of_turns",
+    )
+    messages["answers"] = messages["of_turns"] == "both"
     has_text = messages["content"].astype(object).fillna("").str.strip() != ""
     has_rating = messages[ratings].notna().any(axis=1)
     messages["complete"] = has_text & (has_rating | ~messages["answers"])
@@ -210,41 +217,15 @@ def example_conversation(study: Study) -> str | None:
         }
     )
     candidates = candidates[candidates["complete"] & candidates["answers"].between(1, MOST_TURNS)]
-    if candidates.empty:
-        return None
     candidates = candidates[candidates["range"] >= candidates["range"].max()]
-    return candidates["answers"].idxmin()
-
-
-def _with_ratings(messages: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """Messages, each with the ratings that were asked, and whether it is an answer that may be rated."""
-    messages = messages.merge(
-        study.turns[["conversation", "position", *study.asked]],
-        on=["conversation", "position"],
-        how="left",
-        indicator="of_turns",
-    )
-    return messages.assign(answers=messages["of_turns"] == "both")
-
-
-def short_conversation(study: Study) -> pd.DataFrame:
-    """Return :func:`example_conversation` with its texts and ratings, for a picture.
-
-    Returns
-    -------
-    DataFrame
-        One row per message, in order: text (who wrote it, and what) and note (the ratings of an answer; "" for none).
-        No row if there is no such conversation.
-    """
-    name = example_conversation(study)
-    messages = study.messages[study.messages["conversation"] == name]
-    of_conversation = _with_ratings(messages, study).sort_values("position")
-    boxes = []
-    for message in of_conversation.to_dict("records"):
+    if candidates.empty:
+        return boxes
+    is_chosen = messages["conversation"] == candidates["answers"].idxmin()
+    for message in messages[is_chosen].sort_values("position").to_dict("records"):
         who = "assistant" if message["answers"] else "user"
-        levels = [f"{name} {message[name]:.0f}" for name in study.asked if message[name] > 0]
-        boxes.append({"text": f"{who}: {message['content']}", "note": ", ".join(levels)})
-    return pd.DataFrame(boxes, columns=["text", "note"])
+        levels = [f"{name} {message[name]:.0f}" for name in ratings if message[name] > 0]
+        boxes.loc[len(boxes)] = [f"{who}: {message['content']}", ", ".join(levels)]
+    return boxes
 
 
 def _why_none(study: Study, name: str, end: str, candidates: int) -> str:

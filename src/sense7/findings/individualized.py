@@ -205,8 +205,29 @@ def variance_shares(
         no_comparison = "neither condition nor topic varies in this data set"
 
     @cache
-    def shares():
-        return _shares_on_one_base(fit_variance_model(frame), frame, context, fewer_draws)
+    def shares() -> dict[str, np.ndarray]:
+        model = fit_variance_model(frame)
+        variances = model.resampled(fewer_draws)
+        by_condition = variances.participant_by_condition
+        sums, columns = context_sums(frame, context, model.sums.participants)
+        of_context = context_variances(variances.weights @ sums, columns)
+        condition_and_topic = variances.condition + of_context["topic"]
+        parts = {
+            "participant": variances.participant,
+            "condition": variances.condition,
+            # A part that the design can't tell from another is no number of its own.
+            "participant by condition": by_condition
+            if model.sums.free[1]
+            else by_condition * np.nan,
+            "context": of_context["all"],
+            "the rest": variances.conversation - of_context["all"],
+            "condition and topic": condition_and_topic,
+            "participant minus condition and topic": variances.participant - condition_and_topic,
+        }
+        for name, words in CONTEXT.items():
+            parts[f"of the context: {words}"] = of_context[name]
+        total = variances.participant + variances.condition + by_condition + variances.conversation
+        return {name: values / total for name, values in parts.items()}
 
     def part(
         label: str,
@@ -249,31 +270,6 @@ def variance_shares(
         ),
     ]
     return tabulate("share", numbers, fewer_draws)
-
-
-def _shares_on_one_base(
-    model: VarianceModel, frame: pd.DataFrame, context: list[str], bootstrap: ParticipantBootstrap
-) -> dict[str, np.ndarray]:
-    """Shares of the variance in all rows and in every resample, by the row of :func:`variance_shares`."""
-    variances = model.resampled(bootstrap)
-    by_condition = variances.participant_by_condition
-    sums, columns = context_sums(frame, context, model.sums.participants)
-    of_context = context_variances(variances.weights @ sums, columns)
-    condition_and_topic = variances.condition + of_context["topic"]
-    parts = {
-        "participant": variances.participant,
-        "condition": variances.condition,
-        # A part that the design can't tell from another is no number of its own.
-        "participant by condition": by_condition if model.sums.free[1] else by_condition * np.nan,
-        "context": of_context["all"],
-        "the rest": variances.conversation - of_context["all"],
-        "condition and topic": condition_and_topic,
-        "participant minus condition and topic": variances.participant - condition_and_topic,
-    }
-    for name, words in CONTEXT.items():
-        parts[f"of the context: {words}"] = of_context[name]
-    total = variances.participant + variances.condition + by_condition + variances.conversation
-    return {name: values / total for name, values in parts.items()}
 
 
 def context_sums(
@@ -440,12 +436,12 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
         for name in with_rating.columns.drop(["participant", "row"], errors="ignore"):
             answers = with_rating[name].dropna()
             reason = _why_left_out(str(name), answers)
-            kind = "number" if _are_numbers(answers) else "group"
-            columns[name] = ["" if reason else kind, reason, len(answers)]
+            scale = "number" if are_numbers(answers) else "group"
+            columns[name] = ["" if reason else scale, reason, len(answers)]
     return frame_of(columns, "characteristic", ["kind", "reason", "answers"])
 
 
-def _are_numbers(answers: pd.Series) -> bool:
+def are_numbers(answers: pd.Series) -> bool:
     """Whether answers are numbers; yes and no are none."""
     is_yes_or_no = pd.api.types.is_bool_dtype(answers)
     return pd.api.types.is_numeric_dtype(answers) and not is_yes_or_no
@@ -455,8 +451,8 @@ def _why_left_out(name: str, answers: pd.Series) -> str:
     """Why a column is neither one of numbers nor one of groups; "" if it is."""
     if len(answers) < 10:
         return f"{count_of(len(answers), 'participant')} with ratings answered it: too few"
-    are_numbers = _are_numbers(answers)
-    values = answers if are_numbers else answers.astype(str)
+    is_numeric = are_numbers(answers)
+    values = answers if is_numeric else answers.astype(str)
     distinct = values.nunique()
     all_differ = distinct == len(values)
     last_word = name.lower().replace("_", " ").split()[-1:]
@@ -464,7 +460,7 @@ def _why_left_out(name: str, answers: pd.Series) -> str:
         return "the same for everybody"
     if all_differ and last_word in (["id"], ["pid"], ["uuid"]):
         return "an identifier"
-    if are_numbers:
+    if is_numeric:
         are_whole = (values == np.round(values)).all()
         if are_whole and all_differ and np.ptp(values) == len(values) - 1:
             return "a running number"
@@ -532,8 +528,12 @@ def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
     if tested.any():
         tests.loc[tested, "q"] = stats.false_discovery_control(tests.loc[tested, "p"])
     tests["related"] = rounded(tests["q"]) <= FALSE_DISCOVERY_RATE
-    reason = _why_not_examined(study, kinds)
-    if not reason and not tested.any():
+    reason = ""
+    if study.participants is None:
+        reason = NO_SHEET
+    elif kinds.empty:
+        reason = "no column of the participants' sheet can be examined"
+    elif not tested.any():
         reason = "the mean ratings are the same"
     rows = {}
     for name, count in {"examined": len(tests), "related": tests["related"].sum()}.items():
@@ -551,15 +551,6 @@ def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
         left_out=columns.loc[columns["kind"] == "", ["reason"]],
         summary=estimate_table(rows, "characteristics"),
     )
-
-
-def _why_not_examined(study: Study, columns: pd.Series | pd.DataFrame) -> str:
-    """Why no characteristic can be examined; "" if any can."""
-    if study.participants is None:
-        return NO_SHEET
-    if columns.empty:
-        return "no column of the participants' sheet can be examined"
-    return ""
 
 
 def _relation_of_numbers(

@@ -163,6 +163,10 @@ def answers_to(study: Study, *words: str) -> dict[str, pd.DataFrame]:
     return answers
 
 
+ANSWERS_OF = {"overall": "the overall rating", "dimensions": "a rating of a dimension"}
+"""Rating of a turn -> words of the answers that it needs."""
+
+
 def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
     """Return one number per turn: its overall rating, or the mean of its rated dimensions; 1..5, NaN if not rated."""
     if rating == "overall":

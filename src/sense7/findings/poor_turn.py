@@ -23,7 +23,7 @@ from sense7.findings.core import (
     value_row,
     within_correlation,
 )
-from sense7.findings.measures import OUTCOMES, answers_to, is_poor, turn_rating
+from sense7.findings.measures import ANSWERS_OF, OUTCOMES, answers_to, is_poor, turn_rating
 from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.statistics.effect_size import group_moments, pooled_difference, standardized
@@ -63,7 +63,7 @@ class Definition:
 
     ``poor_turns`` says how many make a conversation count as poor, at least one or exactly one; ``comparison`` how such
     conversations are compared with those without; ``keys`` are those of each measure on empathy; ``outcome`` is one
-    of ``TURN_OUTCOMES``, or "" for the ratings after the conversation.
+    of ``ALL_TURNS`` and ``OTHER_TURNS``, or "" for the ratings after the conversation.
     """
 
     poor_turns: str
@@ -72,12 +72,8 @@ class Definition:
     outcome: str = ""
 
 
-ANSWERS_OF = {"overall": "the overall rating", "dimensions": "a rating of a dimension"}
-"""Rating of a turn -> words of the answers that it needs."""
-
 ALL_TURNS = "overall rating of all turns"
 OTHER_TURNS = "overall rating of turns not poor"
-TURN_OUTCOMES = (ALL_TURNS, OTHER_TURNS)
 """Outcomes that the turns themselves give: means of the item EmpathyOverall."""
 
 
@@ -136,7 +132,7 @@ EXPERIENCE = {
 def poor_turn_conversations(study: Study, outcome: str = "") -> pd.DataFrame:
     """Return participant, number of poor and of rated turns, and outcome of each conversation that has the last two.
 
-    ``outcome`` is one of ``TURN_OUTCOMES``, or "" for empathy as rated after the conversation.
+    ``outcome`` is ``ALL_TURNS``, ``OTHER_TURNS``, or "" for empathy as rated after the conversation.
 
     R: the counts of conversations with and without a poor turn, tests/reference/reference.R.
     """
@@ -244,21 +240,30 @@ def poor_turn_measures(study: Study, bootstrap: ParticipantBootstrap) -> dict[st
     }
 
 
-def _between(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
+def between_conversations(
+    bootstrap: ParticipantBootstrap, conversations: pd.DataFrame
+) -> np.ndarray:
     """Effect between conversations, by measure, in all rows and in every resample."""
     moments = group_moments(conversations["outcome"], conversations["poor"])
     return resampled(bootstrap, pooled_difference, moments, conversations["participant"])
 
 
-def _within(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
+def within_participants(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
     """Effect within participants who have both kinds of conversations, by measure."""
     means = _means_of_both_kinds(conversations)
     y = means.to_numpy()
     terms = np.stack([np.ones_like(y), y, y**2], axis=-1)
-    return resampled(bootstrap, _paired_difference, terms, means.index)
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        n, total, squares = np.moveaxis(sums, -1, 0)
+        means = total / n
+        variance = ((squares - n * means**2) / (n - 1)).mean(axis=-1)
+        return standardized(means[..., 0] - means[..., 1], variance, rounded(variance) > 0)
+
+    return resampled(bootstrap, difference, terms, means.index)
 
 
-def _mixed(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
+def in_mixed_model(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.ndarray:
     """Effect in the mixed model, by measure; fitted in every resample."""
     poor = conversations["poor"]
     design = np.column_stack([~poor, poor]).astype(float)
@@ -270,7 +275,11 @@ def _mixed(bootstrap: ParticipantBootstrap, conversations: pd.DataFrame) -> np.n
         return standardized(without_minus_with, variance, rounded(variance) > 0)
 
 
-EFFECTS = {"between": _between, "within": _within, "mixed": _mixed}
+EFFECTS = {
+    "between": between_conversations,
+    "within": within_participants,
+    "mixed": in_mixed_model,
+}
 """Comparison of a definition -> its effect, with a column for each of ``MEASURES``."""
 
 
@@ -281,14 +290,6 @@ def _means_of_both_kinds(conversations: pd.DataFrame) -> pd.DataFrame:
     )
     means = means.reindex(columns=[False, True])
     return means.reindex(conversations["participant"].unique()).dropna()
-
-
-def _paired_difference(sums: np.ndarray) -> np.ndarray:
-    """Difference of two means of the same participants, from n, sums and sums of squares of both."""
-    n, total, squares = np.moveaxis(sums, -1, 0)
-    means = total / n
-    variance = ((squares - n * means**2) / (n - 1)).mean(axis=-1)
-    return standardized(means[..., 0] - means[..., 1], variance, rounded(variance) > 0)
 
 
 def poor_turn_grid(
@@ -542,6 +543,12 @@ def cross_validated_r2(
     participants = pd.Index(frame["participant"].unique())
     folds = min(FOLDS, len(participants))
 
+    def shares_predicted(sums: np.ndarray) -> np.ndarray:
+        mean = predicted_share(sums, ("mean",))
+        peak_and_end = predicted_share(sums, ("peak", "end"))
+        all_four = predicted_share(sums, PREDICTORS)
+        return np.stack([mean, peak_and_end, all_four - mean], axis=-1)
+
     @cache
     def shares():
         generator = np.random.default_rng(bootstrap.seed)
@@ -550,11 +557,14 @@ def cross_validated_r2(
         z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
         products = np.zeros((len(z), folds, z.shape[1], z.shape[1]))
         products[np.arange(len(z)), fold] = cross_products(z)
-        return resampled(bootstrap, _predicted_shares, products, frame["participant"])
+        return resampled(bootstrap, shares_predicted, products, frame["participant"])
 
-    answers = answers_to(study, ANSWERS_OF[rating], "post-task empathy")
+    undefined = "mean, trough, peak and end of the turns can't be distinguished in some fold"
+    constant = [name for name in PREDICTORS if is_constant(frame[name])]
+    if constant:
+        undefined = f"the same in every conversation: {', '.join(constant)} of the turns' ratings"
     needs = Needs(
-        answers=answers,
+        answers=answers_to(study, ANSWERS_OF[rating], "post-task empathy"),
         rows=2 * len(PREDICTORS),
         participants=FEWEST_PARTICIPANTS,
         varying={"post-task empathy is": frame["outcome"]},
@@ -569,7 +579,7 @@ def cross_validated_r2(
             rows=frame,
             needs=needs,
             key=key,
-            undefined=_why_not_distinguished(frame),
+            undefined=undefined,
             reason=why_no_judgment_of_the_whole(study),
         )
         numbers.append(number)
@@ -581,24 +591,8 @@ def _column(table: Callable[[], np.ndarray], column: int) -> np.ndarray:
     return table()[:, column]
 
 
-def _why_not_distinguished(frame: pd.DataFrame) -> str:
-    """Why a model has no coefficients, if it has none."""
-    constant = [name for name in PREDICTORS if is_constant(frame[name])]
-    if constant:
-        return f"the same in every conversation: {', '.join(constant)} of the turns' ratings"
-    return "mean, trough, peak and end of the turns can't be distinguished in some fold"
-
-
-def _predicted_shares(sums: np.ndarray) -> np.ndarray:
-    """Cross products by fold (..., folds, 6, 6) -> shares: mean, peak and end, all minus mean."""
-    mean = _predicted_share(sums, ("mean",))
-    peak_and_end = _predicted_share(sums, ("peak", "end"))
-    all_four = _predicted_share(sums, PREDICTORS)
-    return np.stack([mean, peak_and_end, all_four - mean], axis=-1)
-
-
-def _predicted_share(sums: np.ndarray, predictors: tuple[str, ...]) -> np.ndarray:
-    """The share of the variance that a model predicts, each fold from all others."""
+def predicted_share(sums: np.ndarray, predictors: tuple[str, ...]) -> np.ndarray:
+    """The share of the variance that a model predicts, each fold from all others; cross products (..., folds, 6, 6)."""
     training = sums.sum(axis=-3, keepdims=True) - sums
     places = [0, *(1 + PREDICTORS.index(name) for name in predictors), -1]
     columns = np.ix_(places, places)

@@ -326,15 +326,10 @@ def published_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     return under_keys(pd.concat(tables), _PUBLISHED)
 
 
-def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
-    """Return the number of turns by rating and answer.
+def level_counts(study: Study) -> pd.DataFrame:
+    """Return the number of turns of the assistant by rating and answer.
 
     Answers are levels 1..5 (rescaled ratings at the nearest one), and those without a level.
-
-    Parameters
-    ----------
-    of : {"put", "all"}
-        Whether to count the turns shown for rating, or all turns of the assistant.
 
     Returns
     -------
@@ -342,12 +337,11 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
         One row per rating; columns 1, 2, 3, 4, 5, ``not rated`` (unknown, or not applicable), ``absent`` (blank), and
         ``unreadable`` and ``declined`` where there are any. The sum of a row is the number of turns.
     """
-    turns = study.turns if of == "all" else study.turns_put_to_rating
     counts = {}
     for name in RATING_NAMES:
-        states = turns[f"{name}_state"]
+        states = study.turns[f"{name}_state"]
         counts[name] = [
-            *label_counts(turns[name]),
+            *label_counts(study.turns[name]),
             *((states == state).sum() for state in _NO_LEVEL),
         ]
     table = pd.DataFrame.from_dict(

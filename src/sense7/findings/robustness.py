@@ -390,8 +390,7 @@ def rated_turns(study: Study) -> RatedTurns:
     def by_exclusion(turns: pd.DataFrame) -> dict[str, pd.DataFrame]:
         has_enough = turns["conversation"].map(number_rated).fillna(0) >= FEW_TURNS
         is_later = ~is_first_turn(turns)
-        kept = (turns, turns[has_enough], turns[is_later])
-        return dict(zip(EXCLUSIONS, kept, strict=True))
+        return dict(zip(EXCLUSIONS, (turns, turns[has_enough], turns[is_later]), strict=True))
 
     return RatedTurns(
         study=study,
@@ -559,7 +558,6 @@ def relational_applicability(
     rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap
 ) -> dict:
     """Share of turns in which Relational has a level."""
-    asked = rated.study.asked
     turns = rated.put_to_rating[choice["exclusions"]]
     if choice["share of"] == DENOMINATORS[1]:
         turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
@@ -582,7 +580,7 @@ def relational_applicability(
         method="turns with a level of Relational by turns",
         rows=turns,
         counted="turn",
-        reason="" if "Relational" in asked else NEVER_ASKED,
+        reason="" if "Relational" in rated.study.asked else NEVER_ASKED,
     )
     return number.row(bootstrap)
 

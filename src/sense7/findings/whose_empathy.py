@@ -129,7 +129,7 @@ PAIRS = [
     *combinations(JUDGES, 2),
     *product(NAMES, ["experts"]),
     *product([PERSON], ["experts", "models", *NAMES]),
-    *product([PERSON], [others for _, others in WITH_OTHERS]),
+    *product([PERSON], [two_experts for _, two_experts in WITH_OTHERS]),
 ]
 """Columns of :attr:`Panel.scores` whose correlation the page shows."""
 
@@ -169,14 +169,17 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
     given_label = experts_with_person - rho[PERSON, "label"] * rho["experts", "label"]
     given_label /= np.sqrt((1 - rho[PERSON, "label"] ** 2) * (1 - rho["experts", "label"] ** 2))
     best_model_with_person = np.max([rho[PERSON, judge] for judge in JUDGES], axis=0)
-    two_experts_with_person = np.mean([rho[PERSON, others] for _, others in WITH_OTHERS], axis=0)
+    two_experts_with_person = np.mean(
+        [rho[PERSON, two_experts] for _, two_experts in WITH_OTHERS], axis=0
+    )
     ratings_of_person = people.items[PERSON]
     scores_by_expert = scores[list(EXPERTS)]
-    corrected = _corrected_for_attenuation(
-        experts_with_person,
-        alpha_in_draws(bootstrap, ratings_of_person),
-        alpha_in_draws(bootstrap, scores_by_expert),
-    )
+    # Spearman's correction for attenuation; NaN where an alpha is not positive.
+    alpha_of_person = alpha_in_draws(bootstrap, ratings_of_person)
+    alpha_of_experts = alpha_in_draws(bootstrap, scores_by_expert)
+    are_positive = (alpha_of_person > 0) & (alpha_of_experts > 0)
+    product_of_alphas = np.where(are_positive, alpha_of_person * alpha_of_experts, np.nan)
+    corrected = experts_with_person / np.sqrt(product_of_alphas)
     person, experts = scores[PERSON], scores["experts"]
     wider_by_sd = _ratio_of_spread(
         weighted_deviation(experts, weights), weighted_deviation(person, weights)
@@ -295,7 +298,9 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         ("standard deviations", "sd", wider_by_sd),
         ("quartiles", "quartiles", wider_by_quartiles),
     ):
-        at_wider_spread = _corrected_for_range(experts_with_person, wider)
+        # Thorndike's correction for restriction of range, of a scale that would be so many times as wide.
+        wider_rho = wider * experts_with_person
+        at_wider_spread = wider_rho / np.sqrt(1 - experts_with_person**2 + wider_rho**2)
         spread += [
             number(
                 f"Spread of the experts' mean by that of the person: {name}",
@@ -335,20 +340,6 @@ def tables(people: Panel, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataF
         ),
         "spread": tabulate("spread", spread, bootstrap),
     }
-
-
-def _corrected_for_attenuation(
-    rho: np.ndarray, alpha_y: np.ndarray, alpha_x: np.ndarray
-) -> np.ndarray:
-    """Spearman's correction; NaN where an alpha is not positive."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        is_positive = (alpha_y > 0) & (alpha_x > 0)
-        return rho / np.sqrt(np.where(is_positive, alpha_y * alpha_x, np.nan))
-
-
-def _corrected_for_range(rho: np.ndarray, wider: np.ndarray) -> np.ndarray:
-    """Thorndike's correction for restriction of range, of a scale that would be so many times as wide."""
-    return wider * rho / np.sqrt(1 - rho**2 + (wider * rho) ** 2)
 
 
 def _ratio_of_spread(wide: np.ndarray, narrow: np.ndarray) -> np.ndarray:

@@ -69,14 +69,10 @@ def commented_turns(study: Study) -> pd.DataFrame:
     frame["level"] = labels(frame["rating"])
 
     comments = study.messages[["conversation", "position", "comment"]]
-    is_written = comments["comment"].map(_is_written).astype(bool)
-    frame = frame.merge(comments[is_written], on=["conversation", "position"], how="left")
+    comments = comments[comments["comment"].map(str.strip, na_action="ignore").fillna("") != ""]
+    frame = frame.merge(comments, on=["conversation", "position"], how="left")
     comment = frame["comment"].astype(object)
     return frame.drop(columns="position").assign(comment=comment.where(comment.notna(), None))
-
-
-def _is_written(text: object) -> bool:
-    return isinstance(text, str) and bool(text.strip())
 
 
 @finding
@@ -408,16 +404,12 @@ def _named_comments(study: Study) -> pd.DataFrame:
     frame = frame[frame["comment"].notna()]
     comments = frame["comment"]
     texts = pd.Series([_folded(text) for text in comments], index=frame.index, dtype=object)
-    digests = texts.map(_digest).astype(object)
+    digests = pd.Series([digest_of(text.encode())[:10] for text in texts], dtype=object)
     # Equal comments are numbered.
     numbers = digests.groupby(digests).cumcount() + 1
     names = [f"c{digest}-{number}" for digest, number in zip(digests, numbers, strict=True)]
     columns = {IDENTIFIER: names, "comment": texts, "participant": frame["participant"]}
     return pd.DataFrame(columns, dtype=object)
-
-
-def _digest(text: str) -> str:
-    return digest_of(text.encode())[:10]
 
 
 @finding
