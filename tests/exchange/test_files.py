@@ -64,7 +64,7 @@ NO_JSON = {
     "cut off": ("a.json", LINE[:-5], "column "),
     "JSON Lines of another name": ("a.json", f"{LINE}\n{LINE}", "line 2 column 1", ".jsonl"),
     "no UTF-8": ("a.json", b'["\n\xff"]', "line 2, ", "byte 4: "),
-    "a zero byte": ("a.txt", b"User: \0", "line 1: "),
+    "a zero byte": ("a.txt", b"User: \0", "line 1, "),
     "deep": ("a.json", "[" * 200_000 + "]" * 200_000),
     "a number of 5001 digits": ("a.json", '{"messages": 1' + "0" * 5000 + "}"),
     "a number that JSON does not have": ("a.json", '{"messages": NaN}', "messages: "),

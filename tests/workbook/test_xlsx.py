@@ -363,8 +363,8 @@ BROKEN = {
         b"\xef\xbb\xbfx,y\n\xfc,c\n",
         "T.csv: line 2, byte 8: ",
     ),
-    "UTF-16": ("T.csv", "x,y\na,b\n".encode("utf-16"), "T.csv: byte 1: "),
-    "UTF-16 unmarked": ("T.csv", "x,y\na,b\n".encode("utf-16-le"), "T.csv: line 1: "),
+    "UTF-16": ("T.csv", "x,y\na,b\n".encode("utf-16"), "T.csv: line 1, byte 1: "),
+    "UTF-16 unmarked": ("T.csv", "x,y\na,b\n".encode("utf-16-le"), "T.csv: line 1, "),
     "more cells than names": (
         "T.csv",
         "x,y\na,b\na,b,c\n",

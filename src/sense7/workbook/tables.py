@@ -60,7 +60,7 @@ def decoded(content: bytes, where: object, fix: str) -> str:
         fault = error.start
     if fault >= 0:
         line = content.count(b"\n", 0, fault) + 1
-        raise UserError(f"{where}: line {line}: not a text in UTF-8. {fix}")
+        raise UserError(f"{where}: line {line}, byte {fault + 1}: not a text in UTF-8. {fix}")
     return text
 
 
