@@ -21,12 +21,10 @@ from sense7.cli.common import (
     option,
     print_table,
     reporting,
-    with_options,
 )
 from sense7.terminal import plain
 
 
-@with_options
 def build(
     *,
     data: Workbook = "synthetic",

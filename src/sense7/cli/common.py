@@ -1,11 +1,8 @@
 """What verbs share: options, tables, and how they end; see :mod:`sense7.cli`."""
 
 import contextlib
-import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
 from typing import Annotated, NoReturn
 
 import typer
@@ -41,28 +38,6 @@ Data = Annotated[
     str,
     option("A workbook, or the name of a data set.", "--data", metavar="DATA", show_default=False),
 ]
-
-
-def with_options(verb: Callable) -> Callable:
-    """Let a verb have the fields of each class of options that one of its parameters is annotated with."""
-    classes, options = {}, []
-    for parameter in inspect.signature(verb).parameters.values():
-        if is_dataclass(parameter.annotation):
-            classes[parameter.name] = parameter.annotation
-            options += inspect.signature(parameter.annotation).parameters.values()
-        else:
-            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-
-    @functools.wraps(verb)
-    def call(**values):
-        for name, options_class in classes.items():
-            of_class = {field.name: values.pop(field.name) for field in fields(options_class)}
-            values[name] = options_class(**of_class)
-        return verb(**values)
-
-    call.__signature__ = inspect.Signature(options)
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in options}
-    return call
 
 
 def complain(message: str) -> None:

@@ -7,19 +7,18 @@ says on the way to standard error.
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import Data, Many, argument, complain, option, with_options
+from sense7.cli.common import Data, Json, Many, argument, complain, option
 from sense7.errors import UserError
 from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
-    from sense7.judge.asking.session import Tally, Written
+    from sense7.judge.asking.session import Tally
     from sense7.judge.scores.report import Report
 
 judge = typer.Typer(
@@ -30,111 +29,49 @@ _SECONDS_BETWEEN_LINES = 5
 """A line of progress is shown at most this often, and at the end."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """What is asked, and of which conversations."""
-
-    data: Data
-    model: Annotated[str, option("Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
-    prompt: Annotated[Path | None, option("File of the prompt; our own if not given.")] = None
-    shots: Annotated[
-        int, option("How many rated examples the prompt holds, of other participants.", min=0)
-    ] = 0
-    limit: Annotated[int | None, option("Only the first N conversations.", min=1)] = None
-    param: Annotated[
-        Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)
-    ] = None
-    omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = (
-        None
-    )
-    unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation"
-    rating: Annotated[
-        str, option("overall, a dimension such as Affective, or all of these in one call.")
-    ] = "overall"
-    no_schema: Annotated[bool, option("Do not send the schema of --rating all.", "--no-schema")] = (
-        False
-    )
-
-    def opened(self) -> dict:
-        """The study and the rest of what :func:`sense7.judge.asking.session.questions_for` takes."""
-        from sense7.judge.asking.requests import Prompt, parse_parameters
-        from sense7.loading import load
-
-        options = dict(vars(self))
-        # Only rated examples need ratings.
-        options["study"] = load(options.pop("data"), rated=self.shots > 0)
-        if self.prompt:
-            options["prompt"] = Prompt.read(self.prompt)
-        options["param"] = parse_parameters(self.param or ())
-        options["omit"] = self.omit or ()
-        options["with_schema"] = not options.pop("no_schema")
-        return options
-
-
-@dataclass(frozen=True, kw_only=True)
-class Intervals:
-    """The bootstrap over participants."""
-
-    draws: Annotated[int, option("Draws of the bootstrap over participants.", min=1)] = 10_000
-    seed: Annotated[int, option("Seed of the bootstrap.", min=0)] = 0
-
-
-Runs = Annotated[int, option("How often each conversation is asked about.", min=1)]
 Policy = Annotated[
     str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")
 ]
 Files = Annotated[list[Path], argument("Prediction files, or folders of them.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluated(Intervals):
-    """How predictions are read and measured."""
-
-    policy: Policy = "strict"
-    score_scale: Annotated[
-        str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")
-    ] = None
-    as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
-
-    def settings(self) -> dict:
-        """What reports of predictions take besides the files."""
-        from sense7.judge.files import ScoreScale
-
-        settings = dict(vars(self))
-        del settings["as_json"]
-        if self.score_scale is not None:
-            settings["score_scale"] = ScoreScale.of(self.score_scale)
-        return settings
-
-    def show(self, report: "Report", print_report: Callable, notes: list[str]) -> None:
-        """Print a report, as JSON or as tables with the notes below."""
-        if self.as_json:
-            print(report.to_json(notes))
-        else:
-            print_report(report)
-            print(plain_lines("\n".join(notes)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sending:
-    """How requests are sent, and what is made of their replies."""
-
-    runs: Runs = 1
-    concurrency: Annotated[int, option("Requests at once.", min=1, max=1000)] = 10
-    policy: Policy = "strict"
-    timeout: Annotated[float, option("Seconds in which a reply has to come.", min=0.001)] = 120.0
-    retries: Annotated[
-        int, option("How often a call is sent again after HTTP 429, 503 or no connection.", min=0)
-    ] = 5
-    again: Annotated[bool, option("Ask again where a reply could not be used.", "--again")] = False
+ScoreScale = Annotated[
+    str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")
+]
+Draws = Annotated[int, option("Draws of the bootstrap over participants.", min=1)]
+Seed = Annotated[int, option("Seed of the bootstrap.", min=0)]
 
 
 @judge.command()
-@with_options
 def run(
+    *,
     out: Annotated[Path, option("Folder of the session; given again, it goes on where it was.")],
-    asking: Asking,
-    sending: Sending,
+    data: Data,
+    model: Annotated[str, option("Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL,
+    prompt: Annotated[Path | None, option("File of the prompt; our own if not given.")] = None,
+    shots: Annotated[
+        int, option("How many rated examples the prompt holds, of other participants.", min=0)
+    ] = 0,
+    limit: Annotated[int | None, option("Only the first N conversations.", min=1)] = None,
+    param: Annotated[
+        Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)
+    ] = None,
+    omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = (
+        None
+    ),
+    unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation",
+    rating: Annotated[
+        str, option("overall, a dimension such as Affective, or all of these in one call.")
+    ] = "overall",
+    no_schema: Annotated[bool, option("Do not send the schema of --rating all.", "--no-schema")] = (
+        False
+    ),
+    runs: Annotated[int, option("How often each conversation is asked about.", min=1)] = 1,
+    concurrency: Annotated[int, option("Requests at once.", min=1, max=1000)] = 10,
+    policy: Policy = "strict",
+    timeout: Annotated[float, option("Seconds in which a reply has to come.", min=0.001)] = 120.0,
+    retries: Annotated[
+        int, option("How often a call is sent again after HTTP 429, 503 or no connection.", min=0)
+    ] = 5,
+    again: Annotated[bool, option("Ask again where a reply could not be used.", "--again")] = False,
     base_url: Annotated[
         str | None, option("Endpoint, as http://localhost:11434/v1; OpenAI's if not given.")
     ] = None,
@@ -161,19 +98,38 @@ def run(
     """
     from sense7.judge.asking.ask import Endpoint
     from sense7.judge.asking.cost import Price
+    from sense7.judge.asking.requests import Prompt, parse_parameters
     from sense7.judge.asking.session import carry_out, plan_session
+    from sense7.loading import load
 
     endpoint = Endpoint.of(base_url, header or (), to_ask=not dry_run)
 
     def say(line: str) -> None:
         print(plain_lines(line), file=sys.stderr, flush=True)
 
-    prices = Price.of(price_in, price_out)
     plan = plan_session(
-        **asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=prices
+        load(data, rated=shots > 0),  # only rated examples need ratings
+        endpoint=endpoint,
+        folder=out,
+        prices=Price.of(price_in, price_out),
+        model=model,
+        prompt=prompt and Prompt.read(prompt),
+        shots=shots,
+        limit=limit,
+        param=parse_parameters(param or ()),
+        omit=omit or (),
+        unit=unit,
+        rating=rating,
+        with_schema=not no_schema,
+        runs=runs,
+        concurrency=concurrency,
+        policy=policy,
+        timeout=timeout,
+        retries=retries,
+        again=again,
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
-    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
+    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
     lines += plan.estimate.lines()
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
@@ -199,26 +155,44 @@ def run(
         problems.append(
             f"{outcome.unanswered:,} without an answer; the same command asks for these again"
         )
-    _end(outcome, problems)
+    for remark in outcome.remarks:
+        say(f"note: {remark}")
+    counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
+    say(f"{counts}; doubtful readings {outcome.doubtful:,}")
+    for path in outcome.paths:
+        print(path)
+    for problem in problems:
+        complain(problem)
+    if problems:
+        raise typer.Exit(1)
 
 
 @judge.command()
-@with_options
-def evaluate(paths: Files, evaluated: Evaluated) -> None:
+def evaluate(
+    paths: Files,
+    policy: Policy = "strict",
+    score_scale: ScoreScale = None,
+    draws: Draws = 10_000,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.cli.judge_words import notes_of_evaluation, print_evaluation
     from sense7.judge.scores.report import evaluate as evaluate_files
 
-    report = evaluate_files(paths, **evaluated.settings())
-    evaluated.show(report, print_evaluation, notes_of_evaluation(report))
+    report = evaluate_files(paths, policy=policy, score_scale=score_scale, draws=draws, seed=seed)
+    _show(report, print_evaluation, notes_of_evaluation(report), as_json=as_json)
 
 
 @judge.command()
-@with_options
 def compare(
     paths: Files,
-    evaluated: Evaluated,
     data: Annotated[str | None, option("The data set that was judged: adds baselines.")] = None,
+    policy: Policy = "strict",
+    score_scale: ScoreScale = None,
+    draws: Draws = 10_000,
+    seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """Compare the first judge with each other one: paired differences of every metric, on the same conversations.
 
@@ -228,15 +202,27 @@ def compare(
     from sense7.judge.scores.report import compare as compare_files
     from sense7.loading import load
 
-    settings = evaluated.settings()
-    if data:
-        settings["study"] = load(data)
-    report = compare_files(paths, **settings)
-    evaluated.show(report, print_comparison, notes_of_comparison(report))
+    report = compare_files(
+        paths,
+        study=load(data) if data else None,
+        policy=policy,
+        score_scale=score_scale,
+        draws=draws,
+        seed=seed,
+    )
+    _show(report, print_comparison, notes_of_comparison(report), as_json=as_json)
+
+
+def _show(report: "Report", print_report: Callable, notes: list[str], *, as_json: bool) -> None:
+    """Print a report, as JSON or as tables with the notes below."""
+    if as_json:
+        print(report.to_json(notes))
+    else:
+        print_report(report)
+        print(plain_lines("\n".join(notes)))
 
 
 @judge.command()
-@with_options
 def learn(
     data: Data,
     out: Annotated[Path, option("Folder of the prediction file.")],
@@ -257,11 +243,11 @@ def learn(
 
 
 @judge.command()
-@with_options
 def calibrate(
     paths: Files,
     out: Annotated[Path, option("Folder of the calibrated prediction files.")],
-    intervals: Intervals,
+    draws: Draws = 10_000,
+    seed: Seed = 0,
 ) -> None:
     """Bring scores to the level of the ratings, by what other participants teach.
 
@@ -271,20 +257,6 @@ def calibrate(
     from sense7.cli.judge_words import notes_of_files, print_calibration
     from sense7.judge.scores.report import calibrate as calibrate_files
 
-    report = calibrate_files(paths, out, **vars(intervals))
+    report = calibrate_files(paths, out, draws=draws, seed=seed)
     print_calibration(report)
     print(plain_lines("\n".join([*notes_of_files(report), *map(str, report.paths.values())])))
-
-
-def _end(outcome: "Written", problems: list[str]) -> None:
-    """Say what became of the replies, give the files, and end with exit code 1 if there are problems."""
-    for remark in outcome.remarks:
-        print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
-    print(f"{counts}; doubtful readings {outcome.doubtful:,}", file=sys.stderr)
-    for path in outcome.paths:
-        print(path)
-    for problem in problems:
-        complain(problem)
-    if problems:
-        raise typer.Exit(1)

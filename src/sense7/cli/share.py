@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-from sense7.cli.common import Force, argument, complain, option, with_options
+from sense7.cli.common import Force, argument, complain, option
 from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.terminal import plain_lines
 
 
-@with_options
 def import_chats(
     *,
     files: Annotated[

@@ -158,7 +158,7 @@ def _listed(paths: Paths) -> list[Path]:
 
 
 def read_paths(
-    paths: Paths, score_scale: ScoreScale | None = None
+    paths: Paths, score_scale: str | None = None
 ) -> tuple[list[Predictions], list[Path]]:
     """Predictions of all files, and which files of folders were passed over."""
     files, skipped = find_files(paths)
@@ -169,7 +169,8 @@ def read_paths(
             problem = f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again"
         names = ", ".join(map(str, folders)) or "nothing"
         raise UserError(f"{names}: no file of predictions{problem}.")
-    predictions = [read_predictions(path, score_scale=score_scale) for path in files]
+    scale = score_scale and ScoreScale.of(score_scale)
+    predictions = [read_predictions(path, score_scale=scale) for path in files]
     return predictions, skipped
 
 
@@ -188,7 +189,7 @@ def evaluate(
     paths: Paths,
     *,
     policy: str = "strict",
-    score_scale: ScoreScale | None = None,
+    score_scale: str | None = None,
     draws: int = 10_000,
     seed: int = 0,
 ) -> Evaluation:
@@ -201,8 +202,8 @@ def evaluate(
         holds the word results, as the authors' evaluation does. A file that is named is always taken.
     policy : {"strict", "authors"}
         Which reading of a reply counts, see :class:`sense7.judge.files.Run`.
-    score_scale : ScoreScale, optional
-        See :func:`sense7.judge.files.read_predictions`.
+    score_scale : str, optional
+        Scale of others' scores, worst first, such as ``0-100``.
     draws, seed : int
         Of the intervals over participants.
 
@@ -317,7 +318,7 @@ def compare(
     *,
     study: Study | None = None,
     policy: str = "strict",
-    score_scale: ScoreScale | None = None,
+    score_scale: str | None = None,
     draws: int = 10_000,
     seed: int = 0,
 ) -> JudgesCompared:
