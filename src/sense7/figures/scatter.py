@@ -141,7 +141,7 @@ def score_pairs(
                     label=drawn(series) if series_columns else None,
                     clip_on=False,
                     color=colors[index % len(colors)],
-                    alpha=0.7,
+                    alpha=0.85,
                     markeredgewidth=0,
                 )
             axes.set(xlim=ends, ylim=ends, aspect="equal")
@@ -150,7 +150,7 @@ def score_pairs(
             if limits:
                 axes.set_xticks(np.arange(low, high + 1))
                 axes.set_yticks(np.arange(low, high + 1))
-            axes.set_title(wrapped(drawn(heading), 2.4), fontsize=10)
+            axes.set_title(wrapped(drawn(heading), 2.4), fontsize=10, pad=12)
         return drawing
 
     parts = []
