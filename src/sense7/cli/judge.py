@@ -157,8 +157,9 @@ def run(
         )
     for remark in outcome.remarks:
         say(f"note: {remark}")
-    counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
-    say(f"{counts}; doubtful readings {outcome.doubtful:,}")
+    if outcome.statuses:
+        counts = [f"{status} {count:,}" for status, count in sorted(outcome.statuses.items())]
+        say(f"{', '.join(counts)}; doubtful readings {outcome.doubtful:,}")
     for path in outcome.paths:
         print(path)
     for problem in problems:

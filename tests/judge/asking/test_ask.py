@@ -1,9 +1,7 @@
 """Where a judge is asked: addresses, keys and headers; what endpoints answer; what of a key is written."""
 
-import email.utils
 import json
 import re
-import time
 import zipfile
 from collections import Counter
 
@@ -13,7 +11,6 @@ from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import ask, frame_of, kept_in, number_of
 from sense7.judge.asking.ask import Endpoint as Address
-from sense7.judge.asking.ask import retry_after
 
 need_the_judge()
 
@@ -185,16 +182,6 @@ def test_what_replies_come_to_and_how_often_they_are_asked_for(
     server.script = lambda asked: GOOD
     ask(study, server, tmp_path)
     assert sorted(map(number_of, server.asked)) == list(range(1 + len(REPLIES), len(answers)))
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("1", 1), ("1.5", 1.5), ("0", 0), ("-3", 0), ("soon", None), ("", None), ("30s", None)],
-)
-def test_a_wait_is_read_in_seconds_or_until_a_date(text, seconds):
-    assert retry_after({"retry-after": text}) == seconds
-    until = email.utils.formatdate(time.time() + 100, usegmt=True)
-    assert 90 < retry_after({"retry-after": until}) <= 100
 
 
 # Parameters that an endpoint refuses

@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import email.utils
 import ipaddress
 import json
 import os
 import re
-import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -212,7 +210,9 @@ class Client:
             reason += " (a refused parameter is left out by --omit or --no-schema, or replaced by --param)"
         if status not in (429, 503):
             return Unanswered(reason)
-        wait = retry_after(error.response.headers)
+        wait = None  # an endpoint that does not say how long is asked after a wait of ours
+        with contextlib.suppress(ValueError):
+            wait = max(0.0, float(error.response.headers.get("retry-after", "")))
         if wait is not None and wait > LONGEST_WAIT:
             return Unanswered(f"{reason} (asks to wait for {wait:,.0f} seconds)")
         return Unanswered(reason, again=True, wait=wait)
@@ -234,16 +234,6 @@ class Client:
         if len(text) > _LONGEST_REASON:
             return f"{text[:_LONGEST_REASON]} .."
         return text
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait, as a number or until a date; None if it does not say."""
-    text = headers.get("retry-after", "")
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(text))
-    with contextlib.suppress(TypeError, ValueError):
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    return None
 
 
 # What came back
