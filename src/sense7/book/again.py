@@ -81,11 +81,11 @@ def rerun(
             if folder:
                 places["predictions"] = str(folder.resolve())
             settings_shown |= {
-                name: place for name, place in places.items() if name in settings_shown
+                name: path for name, path in places.items() if name in settings_shown
             }
             repository = declared_configuration(project.sources)["repository"]
-            shown = {chosen.name: settings_shown}
-            copies = derive_all(project.sources, inputs.folder, repository, shown)
+            settings_of = {chosen.name: settings_shown}
+            copies = derive_all(project.sources, inputs.folder, repository, settings_of)
             for name in inputs.jobs:
                 (inputs.folder / "results" / f"{name}.json").replace(values / f"{name}.json")
             written = {file.name: digest_of_file(file) for file in values.iterdir()}

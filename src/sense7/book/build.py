@@ -308,7 +308,7 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
         credit = provenance.source.acknowledgement
-    made = {
+    how_made = {
         "parameters": inputs.parameters,
         "notebooks": {},
         "needs": {},
@@ -319,11 +319,11 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
     }
     for name, job in sorted(inputs.jobs.items()):
         values = {**job.notebook.defaults, **job.parameters}
-        made["notebooks"][name] = {key: values[key] for key in values if key != "results"}
+        how_made["notebooks"][name] = {key: values[key] for key in values if key != "results"}
         if job.notebook.needs:
-            made["needs"][name] = job.notebook.needs
+            how_made["needs"][name] = job.notebook.needs
         if job.notebook.released_alone:
-            made["released"][name] = job.notebook.released_alone
+            how_made["released"][name] = job.notebook.released_alone
     return {
         "format": FORMAT,
         "name": inputs.name,
@@ -340,5 +340,5 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
         "texts": texts_of(study),
         "reader_warnings": count_of(len(study.warnings), "warning"),
         "parameters": ", ".join(settings) or "as each notebook has them",
-        "made": made,
+        "made": how_made,
     }

@@ -56,8 +56,8 @@ def make_pages(
     """
     # Without the commit and the library, which are put in afterwards: no page is made again for another one.
     of_code = {"changed", "commit", "library"}
-    made = {name: value for name, value in facts["made"].items() if name not in of_code}
-    steady_facts = {**facts, "made": made}
+    steady = {name: value for name, value in facts["made"].items() if name not in of_code}
+    steady_facts = {**facts, "made": steady}
     content = _sources(root, edition, steady_facts)
     frame = frame_digest(root, content, steady_facts)
     content["stage/_config.yml"] = _configuration(config, facts, folder / "edition", frame)

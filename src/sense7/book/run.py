@@ -289,9 +289,9 @@ def execute_notebooks(
     begun = time.monotonic()
     measured: dict[str, float] = {}
     if waiting:
-        left = total_seconds(waiting, measured, execution.workers)
+        seconds = total_seconds(waiting, measured, execution.workers)
         say(
-            f"{len(jobs) - len(waiting)} of {len(jobs)} notebooks unchanged; about {left:.0f} s left"
+            f"{len(jobs) - len(waiting)} of {len(jobs)} notebooks unchanged; about {seconds:.0f} s left"
         )
     order = TopologicalSorter(
         {name: waiting.keys() & jobs[name].notebook.needs for name in waiting}
@@ -335,8 +335,8 @@ def execute_notebooks(
             words = f"{name}: executed ({len(measured)} of {len(waiting)})"
             if len(measured) < len(waiting):
                 passed = time.monotonic() - begun
-                left = total_seconds(waiting, measured, execution.workers) - passed
-                words += f", about {max(left, 1):.0f} s left"
+                seconds = total_seconds(waiting, measured, execution.workers) - passed
+                words += f", about {max(seconds, 1):.0f} s left"
             say(words)
     if failure:
         raise failure

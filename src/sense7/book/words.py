@@ -152,7 +152,7 @@ def shown_row(row: Mapping) -> dict:
     claim = row["published"]
     computed = row["computed"]
     state = State(row["state"])
-    shown = {
+    display = {
         **row,
         "anchor": f"claim-{row['id'].replace('_', '-')}",
         "words": claim["title"],
@@ -174,24 +174,24 @@ def shown_row(row: Mapping) -> dict:
         "group": "figures",
     }
     if claim["value"] is not None:
-        shown["words"] += f": {claim['shown']}"
+        display["words"] += f": {claim['shown']}"
     if computed:
-        shown["value"] = format_value(computed)
-        shown["simulated"] = (computed["method"] or "").startswith(SIMULATED_WORDS)
+        display["value"] = format_value(computed)
+        display["simulated"] = (computed["method"] or "").startswith(SIMULATED_WORDS)
     if computed and computed["estimate"] is not None:
-        shown["number"] = format_number(computed["estimate"], computed["unit"])
+        display["number"] = format_number(computed["estimate"], computed["unit"])
     if computed and computed["n"]:
-        shown["n"] = f"{computed['n']:,}"
+        display["n"] = f"{computed['n']:,}"
     rehearsal = row["rehearsal"]
     if rehearsal and rehearsal["is_set"]:
-        shown["expected"] = "set as published"
+        display["expected"] = "set as published"
     elif rehearsal and rehearsal["expected"] is not None:
-        shown["expected"] = f"expected {format_number(rehearsal['expected'], computed['unit'])}"
-    if not shown["places"]:
-        shown["group"] = "others"
+        display["expected"] = f"expected {format_number(rehearsal['expected'], computed['unit'])}"
+    if not display["places"]:
+        display["group"] = "others"
     elif _excluded_value(claim) is not None:
-        shown["group"] = "in-words"
-    return shown
+        display["group"] = "in-words"
+    return display
 
 
 def claim_in_words(row: Mapping) -> dict[str, str]:
@@ -240,18 +240,18 @@ def rehearsal_in_words(computed: Mapping, rehearsal: Mapping) -> str:
     """
     if rehearsal["is_set"] and rehearsal["is_put_in"] and computed["low"] is None:
         return "Typed into the simulation as published: no result."
-    found = format_value(computed)
-    is_plural = found.endswith("points")
-    found += f" {'were' if is_plural else 'was'} found"
+    result = format_value(computed)
+    is_plural = result.endswith("points")
+    result += f" {'were' if is_plural else 'was'} found"
     if computed["n"]:
-        found += f" (n = {computed['n']:,})"
-    words = f"{found}."
+        result += f" (n = {computed['n']:,})"
+    words = f"{result}."
     if rehearsal["expected"] is not None:
         expected = format_value({"estimate": rehearsal["expected"], "unit": computed["unit"]})
         verb = "are" if is_plural else "is"
-        words = f"By what was put in, {expected} {verb} expected; {found}."
+        words = f"By what was put in, {expected} {verb} expected; {result}."
         if rehearsal["is_put_in"]:
-            words = f"{expected} was put in; {found}."
+            words = f"{expected} was put in; {result}."
     if rehearsal["is_set"]:
         words += " The simulation was set to the published figure, so that agreement shows nothing."
     return words
@@ -271,8 +271,8 @@ def _studies_in_words(row: Mapping) -> str:
         f"{share(studies['effect'])} simulated studies of this size {meet}; "
         f"without the effect {share(studies['null'])} do."
     ]
-    for others in studies.get("also", ()):
-        words.append(f"So do {share(others)} studies {others['like']}.")
+    for counts in studies.get("also", ()):
+        words.append(f"So do {share(counts)} studies {counts['like']}.")
     return " ".join(words)
 
 
@@ -377,24 +377,26 @@ def label(facts: Mapping, *, released: bool = False) -> str:
 
 def describe(facts: Mapping, page: str = "") -> str:
     """How a page, named without ending, was made, as HTML."""
-    made = facts["made"]
+    how_made = facts["made"]
     parameters = facts["parameters"]
     tables = []
     notebook = page.removeprefix("notebooks/")
-    if page != notebook and notebook in made["notebooks"]:
-        settings = [f"{name} = {value!r}" for name, value in made["notebooks"][notebook].items()]
+    if page != notebook and notebook in how_made["notebooks"]:
+        settings = [
+            f"{name} = {value!r}" for name, value in how_made["notebooks"][notebook].items()
+        ]
         parameters = ", ".join(settings) or "none"
-        tables = [RELEASED[name] for name in made["released"].get(notebook, ())]
+        tables = [RELEASED[name] for name in how_made["released"].get(notebook, ())]
     return _PROVENANCE.made(facts, parameters, tables, CODE)
 
 
-def describe_code(made: Mapping) -> str:
+def describe_code(code: Mapping) -> str:
     """The commit and the library that made an edition, in words.
 
     >>> describe_code({"commit": "1a2b", "changed": True, "library": "3c4d"})
     'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
     """
-    commit = made["commit"] or "not known"
-    if made["changed"]:
+    commit = code["commit"] or "not known"
+    if code["changed"]:
         commit += ", with changes that are not committed"
-    return f"commit {commit}; library SHA-256 {made['library'][:12]}"
+    return f"commit {commit}; library SHA-256 {code['library'][:12]}"

@@ -182,27 +182,27 @@ def _say_why_instead(answer: nodes.paragraph) -> None:
     """
     if NOT_AVAILABLE not in answer.astext():
         return
-    kept: list[nodes.Node] = []
+    answerable: list[nodes.Node] = []
     reasons: list[str] = []
     for sentence in _parts(answer.children, _END_OF_SENTENCE):
         clauses = _parts(sentence, _END_OF_CLAUSE)
-        there = [clause for clause in clauses if NOT_AVAILABLE not in _text(clause)]
+        complete = [clause for clause in clauses if NOT_AVAILABLE not in _text(clause)]
         for node in sentence:
             if not isinstance(node, nodes.Text):
                 reasons += _REASON.findall(node.astext())
-        if len(there) == len(clauses):
-            kept += sentence
-        elif any(_has_number(clause) for clause in there):
+        if len(complete) == len(clauses):
+            answerable += sentence
+        elif any(_has_number(clause) for clause in complete):
             start = re.match(r"\s*", _text(sentence)).group()
-            head, *others = [node for clause in there for node in clause]
+            head, *tail = [node for clause in complete for node in clause]
             if isinstance(head, nodes.Text):
                 words = re.sub(r"^[,;:]?(and )?", "", head.astext().lstrip()).lstrip()
                 head = nodes.Text(f"{start}{words[:1].upper()}{words[1:]}")
-            kept += [head, *others]
-            if not _text(there[-1]).rstrip().endswith((".", "?")):
-                kept.append(nodes.Text("."))
+            answerable += [head, *tail]
+            if not _text(complete[-1]).rstrip().endswith((".", "?")):
+                answerable.append(nodes.Text("."))
     why = "; ".join(dict.fromkeys(reasons)) or "see below"
-    answer[:] = [*kept, nodes.Text(f" Not available here: {why}.")]
+    answer[:] = [*answerable, nodes.Text(f" Not available here: {why}.")]
 
 
 def _text(parts: list[nodes.Node]) -> str:

@@ -145,12 +145,12 @@ def lead_with_real_data(app, tree) -> None:
         if REHEARSAL not in rehearsal["ids"]:
             continue
         page = rehearsal.parent
-        first, place = 1, page.index(rehearsal)
-        others = nodes.section(
+        first, position = 1, page.index(rehearsal)
+        real_ratings = nodes.section(
             "", nodes.title("", "Real ratings of other studies"), ids=["other-studies"]
         )
-        others += page.children[first:place]
-        page[first : place + 1] = [*rehearsal.children[1:], others]
+        real_ratings += page.children[first:position]
+        page[first : position + 1] = [*rehearsal.children[1:], real_ratings]
 
 
 # --- what stands on it from elsewhere in the book ----------------------------------------
@@ -365,9 +365,10 @@ class Questions(SearchEnglish):
 def setup(app):
     """Register the directives, and the changes of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
-    changes = (lead_with_real_data, gather_code, say_once, add_rerun, fold_sections)
+    changes = (gather_code, say_once, add_rerun, fold_sections)
     for priority, change in enumerate(changes, 600):
         app.connect("doctree-read", change, priority=priority)
+    app.connect("doctree-read", lead_with_real_data, priority=400)  # before Sphinx lists sections
     app.connect("doctree-read", add_keywords)
     app.connect("html-page-context", finish_page, priority=900)  # after others have added theirs
     app.add_directive("functions", FunctionsDirective)

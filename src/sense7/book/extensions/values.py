@@ -126,9 +126,9 @@ def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
     return nodes.paragraph("", "", *inline, **attributes)
 
 
-def raw(shown: str) -> nodes.raw:
+def raw(markup: str) -> nodes.raw:
     """HTML, in which all that comes from outside is escaped."""
-    return nodes.raw("", shown, format="html")
+    return nodes.raw("", markup, format="html")
 
 
 def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.Node]:
