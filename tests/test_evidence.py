@@ -11,15 +11,12 @@ from evidence.coverage import few_people
 from evidence.coverage import run as proof
 from evidence.coverage import simulated_studies as many
 from scipy import stats
-from scipy.stats import binomtest
 
-from helpers import naming
 from helpers.studies import parse_sheets
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
 from sense7.findings import coverage as stored_coverage
 from sense7.simulate import DEFAULT_JUDGE, Parameters, simulate
-from sense7.statistics.bootstrap import FEWEST_IN_A_GROUP
 
 ROOT = bench.ROOT
 EXPECTED, POWER, COVERAGE = (
@@ -217,53 +214,7 @@ def test_the_light_study_is_that_of_the_workbook():
             assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
 
 
-def changed_rows(path, change):
-    """A stored result whose rows are changed."""
-    path.write_text(
-        json.dumps(COVERAGE | {"results": [row | change(row) for row in COVERAGE["results"]]}),
-        "utf-8",
-    )
-    return path
-
-
-def test_the_verdict_names_what_is_outside(tmp_path, monkeypatch):
-    path = changed_rows(
-        tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])}
-    )
-    monkeypatch.setattr(stored_coverage, "data_file", lambda name: path)
-    verdict = stored_coverage.coverage_verdict("within")
-    naming.check(verdict, "0 of 14", "95%", "91%", "98%")
-    assert stored_coverage.coverage_exclusions()["estimate"].tolist() == [0, 0]
-    first = COVERAGE["results"][0]
-    changed_rows(
-        path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])}
-    )
-    text = stored_coverage.coverage_verdict("within")
-    naming.check(text, "1 of 14", "alpha per turn 50.0%", "1 (alpha per turn, 50.0%)")
-    assert stored_coverage.coverage_exclusions()[["estimate", "n"]].to_numpy().tolist() == [
-        [1, 28],
-        [1, 28],
-    ]
-
-
-# Wilson's interval
-
-
-@pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (475, 500), (1, 3)])
-def test_wilsons_interval_is_that_of_the_formula(count, n):
-    row = stored_coverage.wilson_row(count, n, unit="share", method="counted")
-    expected = binomtest(count, n).proportion_ci(method="wilson")
-    assert (row["estimate"], row["low"], row["high"]) == pytest.approx(
-        (count / n, *expected), abs=1e-9
-    )
-
-
 # Few people in a condition, and judges that are asked again
-
-
-def test_contrasts_need_as_many_people_as_was_measured():
-    assert stored_coverage.fewest_people() == FEWEST_IN_A_GROUP
-    assert list(stored_coverage.few_people_coverage()["needed"]) == list(FEWEST_IN_A_GROUP.values())
 
 
 @pytest.mark.parametrize(

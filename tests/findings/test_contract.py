@@ -18,6 +18,7 @@ from helpers import naming
 from helpers.findings import FINDINGS, MANY, arguments, numbers, rows_of
 from helpers.studies import parse_sheets
 from sense7.errors import UserError
+from sense7.taxonomy import TASK_COLUMNS
 from sense7.workbook.xlsx import read_sheets
 
 WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"
@@ -279,37 +280,55 @@ def test_a_bootstrap_of_other_participants_is_refused():
         )
 
 
-DEGENERATE = {
-    "as it is": {},
-    "one conversation": {"conversations": 1, "turns": 1},
-    "one participant": {"conversations": 2, "participants": 1},
-    "one rated dimension": {
-        "conversations": 12,
-        "messages": dict.fromkeys(sorted(RATINGS)[2:], ...),
+SEVEN = sorted(RATINGS - {"EmpathyOverall"})
+AFTER = [column.official for column in TASK_COLUMNS if column.official.startswith("PostTask")]
+CONTEXT = ["PreTaskChoice", "PreTaskImportance", "PreTaskDesiredEmpathy"]
+TWELVE = {"conversations": 12}
+LACKING = {
+    "nothing": TWELVE,
+    "a third conversation": {"tasks": {"Model": "only"}},
+    "topics": TWELVE | {"tasks": {"PreTaskChoice": None}},
+    "texts": TWELVE | {"messages": {"Content": None}},
+    "all conversations but one": {"conversations": 1, "turns": 1},
+    "other participants": {"conversations": 2, "participants": 1},
+    "other dimensions": TWELVE | {"messages": dict.fromkeys(SEVEN[1:], ...)},
+    "second turns": TWELVE | {"turns": 1},
+    "other conditions": TWELVE | {"tasks": {"Model": "only"}},
+    "dimensions": TWELVE | {"messages": dict.fromkeys(SEVEN)},
+    "overall ratings": TWELVE | {"messages": {"EmpathyOverall": None}},
+    "other levels": TWELVE | {"messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 24)},
+    "levels": TWELVE | {"messages": dict.fromkeys(SEVEN, [None, "unknown"] * 24)},
+    "other rated turns": TWELVE
+    | {"messages": {name: [None, "poor", *[None] * 46] for name in sorted(RATINGS)}},
+    "conditions": TWELVE | {"tasks": {"Model": None}},
+    "the context": TWELVE | {"tasks": dict.fromkeys(CONTEXT)},
+    "other contexts": TWELVE | {"tasks": dict.fromkeys(CONTEXT[1:], 1.0)},
+    "a whole context": TWELVE
+    | {
+        "tasks": {
+            name: [None if row % 3 == place else 1.0 + row % 2 for row in range(12)]
+            for place, name in enumerate(CONTEXT)
+        }
     },
-    "two conditions": {"conversations": 12, "participants": 6},
-    "only the overall rating": {"messages": dict.fromkeys(sorted(RATINGS - {"EmpathyOverall"}))},
-    "constant": {
-        "conversations": 12,
-        "messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 24),
-    },
-    "no conditions": {"conversations": 12, "tasks": {"Model": None}},
-    "no topics": {"conversations": 12, "tasks": {"PreTaskChoice": None}},
-    "no texts": {"messages": {"Content": None}},
-    "no comments, no people": {"messages": {"Comment": ...}, "participants": None},
+    "ratings afterwards": TWELVE | {"tasks": dict.fromkeys(AFTER)},
+    "times": TWELVE | {"messages": {"TimeOffsetSeconds": None}},
+    "comments and people": {"messages": {"Comment": ...}, "participants": None},
 }
+"""What a small workbook lacks -> its changes."""
+
 PLURAL = re.compile(r"(?<![\w.,])1 (?!(?:is|was|has|as|less)\b)[a-z]+s\b")
-
-
-NEARLY_WHOLE = {"as it is", "two conditions", "no topics", "no texts"}
+QUICK = 6
 CASES = [
-    pytest.param(changes, id=name, marks=[pytest.mark.long][name not in NEARLY_WHOLE :])
-    for name, changes in DEGENERATE.items()
+    pytest.param(changes, id=name, marks=[pytest.mark.long][place < QUICK :])
+    for place, (name, changes) in enumerate(LACKING.items())
 ]
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("changes", CASES)
-def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets, changes, request):
+def test_what_lacks_something_gives_numbers_or_reasons_in_good_english(
+    minimal_sheets, changes, request
+):
     left_out = set() if request.config.getoption("--long") else MANY
     rows = numbers(parse_sheets(minimal_sheets(**changes)), 20, left_out=left_out)
     assert len(rows) > 200
@@ -322,7 +341,6 @@ def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets,
             assert not PLURAL.search(str(text)), (name, text)
 
 
-SEVEN = sorted(RATINGS - {"EmpathyOverall"})
 NO_POST = {"tasks": {f"PostTaskEmpathy_{name}": ... for name in SEVEN}}
 VARIED = ["poor", "good", "very good", "neutral", "good", "poor", "very poor", "good", "neutral"]
 VARIED = {"EmpathyOverall": [each for turn in VARIED * 6 for each in (None, turn)][:48]}

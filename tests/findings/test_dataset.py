@@ -3,19 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from helpers import naming
 from helpers.studies import bootstrap_of, parse_sheets
-from sense7.checkout import data_file
-from sense7.findings import dataset, examples, ratings
+from sense7.findings import dataset
 from sense7.findings.ground_truth import (
     ground_truth,
-    labels,
 )
 from sense7.loading import load
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.sheets import read_workbook
 
 
@@ -187,21 +181,6 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     )
 
 
-def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets):
-    answers = [None, "good", None, "unknown", None, None, None, "poor"] * 2
-    study = parse_sheets(
-        minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), answers))
-    )
-    bootstrap = bootstrap_of(study)
-    assert (len(study.turns), len(study.turns_put_to_rating)) == (8, 6)
-    put = ratings.applicability(study, bootstrap).loc["Relational"]
-    every = ratings.applicability_of_all_turns(study, bootstrap).loc["Relational"]
-    assert (put["estimate"], put["n"]) == (4 / 6, 6)
-    assert (every["estimate"], every["n"]) == (4 / 8, 8)
-    counts = ratings.level_counts(study).loc["Relational"]
-    assert counts.to_dict() == {1: 0, 2: 2, 3: 0, 4: 2, 5: 0, "not rated": 2, "absent": 2}
-
-
 def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(workbooks):
     study = read_workbook(workbooks["ieval"])
     counts = dataset.counts(study)["estimate"]
@@ -218,130 +197,6 @@ def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(work
     assert (round(found, 3), round(truth.std(), 3)) == (3.133, 1.106)
 
 
-# Examples
-
-
-@pytest.fixture(scope="module")
-def study():
-    return read_workbook(data_file("synthetic.xlsx"))
-
-
-@pytest.fixture(scope="module")
-def chosen(study):
-    return examples.rated_examples(study)
-
-
-def by_loop(study):
-    """The rule, row by row."""
-    texts = {}
-    for conversation, messages in study.messages.groupby("conversation"):
-        user = None
-        for message in messages.sort_values("position").itertuples():
-            if message.role == "user":
-                user = message.content
-            texts[conversation, message.position] = (user, message.content)
-    taken, shown, expected = set(), set(), {}
-    for name in DIMENSION_NAMES:
-        for end, levels in (("high", {5}), ("low", {1, 2})):
-            rows = []
-            for turn in study.turns.itertuples():
-                user, text = texts[turn.conversation, turn.position]
-                if user and text and getattr(turn, name) in levels:
-                    rows.append((turn, text))
-            middle = np.median([len(text) for _, text in rows])
-            free = [row for row in rows if row[0].participant not in taken and row[1] not in shown]
-            turn, text = min(free, key=lambda row: abs(len(row[1]) - middle))
-            taken.add(turn.participant)
-            shown.add(text)
-            expected[name, end] = (turn.conversation, turn.turn)
-    return expected
-
-
-def test_the_examples_are_those_of_the_rule(study, chosen):
-    expected = {
-        (row.dimension, row.end): (row.conversation, row.turn) for row in chosen.itertuples()
-    }
-    assert expected == by_loop(study)
-    assert examples.dimensions_with_examples(chosen)["estimate"].tolist() == [7]
-
-
-def test_a_dimension_never_asked_says_so(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages={"Relational": ...}))
-    shown = examples.dimensions_shown(examples.rated_examples(study), "Relational")
-    (reason,) = set(shown["assistant's turn"])
-    naming.check(reason, "never asked")
-    assert set(shown["rating"]) == {"none"}
-
-
-def test_long_texts_are_cut_at_a_word_with_a_mark(chosen, monkeypatch):
-    monkeypatch.setattr(examples, "CUT", 40)
-    shown = examples.dimensions_shown(chosen, "Affective")
-    text = shown.loc["high", "assistant's turn"]
-    whole = chosen.loc[
-        (chosen["dimension"] == "Affective") & (chosen["end"] == "high"), "assistant"
-    ].item()
-    assert text.endswith(examples.CUT_MARK)
-    head = text.removesuffix(examples.CUT_MARK)
-    assert len(head) <= 40
-    assert " ".join(whole.split()).startswith(head + " ")
-
-
-SEVEN = list(DIMENSION_NAMES)
-
-
-def as_the_authors_do(turns: pd.DataFrame, conversations: list[str]) -> list[float]:
-    """Loops over conversations, turns and dimensions."""
-    truths = []
-    for conversation in conversations:
-        means = []
-        for _, row in turns[turns["conversation"] == conversation].iterrows():
-            rated = [row[name] for name in DIMENSION_NAMES if not np.isnan(row[name])]
-            if rated:
-                means.append(np.mean(rated))
-        truths.append(np.mean(means) if means else np.nan)
-    return truths
-
-
-def turns_of(conversations: list[list[list[float]]]) -> pd.DataFrame:
-    rows = [
-        [f"C{number}", *(np.nan if level is None else float(level) for level in turn)]
-        for number, turns in enumerate(conversations)
-        for turn in turns
-    ]
-    return pd.DataFrame(rows, columns=["conversation", *DIMENSION_NAMES]).astype(
-        dict.fromkeys(DIMENSION_NAMES, float)
-    )
-
-
-turn_strategy = st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=7, max_size=7)
-# Up to 150 turns: numpy sums in blocks of 8 and of 128, and the vectorised sum has to follow.
-study_strategy = st.lists(
-    st.one_of(
-        st.lists(turn_strategy, max_size=12), st.lists(turn_strategy, min_size=120, max_size=150)
-    ),
-    min_size=1,
-    max_size=6,
-)
-
-
-@settings(max_examples=15, deadline=None)
-@given(study_strategy, st.randoms())
-def test_equals_the_loops_to_the_last_bit_in_any_order_of_conversations(study, random):
-    turns = turns_of(study)
-    names = [f"C{number}" for number in range(len(study))]
-    random.shuffle(names)
-    truth = ground_truth(turns, pd.Series(names, dtype=object))
-    np.testing.assert_array_equal(truth.to_numpy(), as_the_authors_do(turns, names))
-
-
-@pytest.mark.parametrize(
-    ("score", "label"),
-    [(1.5, 2), (2.5, 2), (3.5, 4), (4.5, 4), (4.500000000000001, 5), (5.9, 5), (0.2, 1), (7.5, 5)],
-)
-def test_labels_round_half_to_even_and_clip(score, label):
-    assert labels([score])[0] == label
-
-
 def test_the_steps_of_the_flow_add_up_with_what_was_left_out():
     study = load("synthetic")
     steps = dataset.flow(study)
@@ -355,16 +210,3 @@ def test_the_steps_of_the_flow_add_up_with_what_was_left_out():
     assert shown + left_out.iloc[3] == turns == len(study.turns)
     assert ratings + left_out.iloc[4] == shown * len(study.asked)
     assert rated + left_out.iloc[5] == conversations
-
-
-def test_the_conversation_of_the_picture_is_short_complete_and_moves_most():
-    study = load("synthetic")
-    talk = examples.short_conversation(study)
-    answers = talk[talk["text"].str.startswith("assistant: ")]
-    assert 0 < len(answers) <= examples.MOST_TURNS
-    assert (answers["note"] != "").all()
-    assert talk["text"].iloc[0].startswith("user: ")
-    overall = study.turns.groupby("conversation")["overall"].agg(["min", "max", "size"])
-    short = overall[overall["size"] <= examples.MOST_TURNS]
-    rated = answers["note"].str.extract(r"overall (\d)")[0].astype(float)
-    assert np.ptp(rated) == (short["max"] - short["min"]).max()

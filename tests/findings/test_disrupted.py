@@ -6,200 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 import sense7 as s7
-from helpers import golden, naming
-from helpers.studies import bootstrap_of, parse_sheets
-from sense7.findings import disrupted, ground_truth, measures, poor_turn, reliability, robustness
-from sense7.findings.ground_truth import labels
-from sense7.findings.repeated_ratings import why_no_judgment_of_the_whole
-from sense7.statistics.estimates import estimate_row, estimate_table
+from helpers import golden
+from helpers.studies import bootstrap_of
+from sense7.findings import disrupted
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook.xlsx import Sheet
-
-
-def test_the_grid_counts_by_definition():
-    synthetic = s7.load("synthetic")
-    measures = poor_turn.poor_turn_measures(synthetic, bootstrap_of(synthetic))
-    frame = poor_turn.poor_turn_conversations(synthetic)
-    grid = poor_turn.poor_turn_grid(synthetic, measures, measures["d"]["high"].iloc[0] - 1e-6)
-    one = grid.loc["exactly one poor turn, between conversations", ["with", "without"]]
-    assert one.tolist() == [(frame["poor"] == 1).sum(), (frame["poor"] == 0).sum()]
-    kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
-    both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
-    within = grid.loc["at least one poor turn, within participants"]
-    assert within[["with", "without"]].tolist() == [
-        both["sum"].sum(),
-        (both["count"] - both["sum"]).sum(),
-    ]
-    assert grid["holds it"].iloc[0] == "yes"
-    assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
-
-
-@pytest.mark.parametrize(
-    ("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")]
-)
-def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
-    published, held, answer
-):
-    rows = {
-        name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
-        for name, estimate, low, high in (
-            ("a", 1.0, 0.8, 1.2),
-            ("b", 0.7, 0.5, 0.95),
-            ("c", 2.0, np.nan, np.nan),
-        )
-    }
-    verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
-    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
-    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
-    assert verdict["held"]["estimate"] == answer
-
-
-@pytest.mark.parametrize("ending", ["", "_not_poor"])
-def test_d_of_the_overall_ratings_is_that_of_scipys_t_test(ending):
-    study = s7.load("synthetic")
-    table = poor_turn.poor_turn_effects(study, bootstrap_of(study))
-    turns = study.turns.dropna(subset="overall")
-    has_poor = (turns["overall"] <= 2).groupby(turns["conversation"]).any()
-    outcome_turns = turns if not ending else turns[turns["overall"] > 2]
-    outcome = outcome_turns.groupby("conversation")["overall"].mean()
-    has_poor = has_poor[outcome.index]
-    t = stats.ttest_ind(outcome[~has_poor], outcome[has_poor]).statistic
-    d = t * np.sqrt(1 / (~has_poor).sum() + 1 / has_poor.sum())
-    row = table.set_index("key").loc[f"poor_turn_d_overall{ending}"]
-    assert row["estimate"] == pytest.approx(d, abs=1e-9)
-    assert row["n"] == len(outcome)
-
-
-def test_a_single_rated_turn_is_not_compared_with_itself(minimal_sheets):
-    overall = [None, "poor", None, None] * 2 + [None, "good", None, None] * 2
-    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}))
-    effects = poor_turn.poor_turn_effects(study, bootstrap_of(study)).set_index("key")
-    assert np.isnan(effects.loc["poor_turn_d_overall", "estimate"])
-    naming.check(effects.loc["poor_turn_d_overall", "reason"], "two turns")
-
-
-# From turns to the whole
-
-
-WORDS = ["very poor", "poor", "neutral", "good", "very good"]
-
-
-def rated_once(where):
-    """Sixty conversations whose ratings after them are those of some of their turns; ``where`` says of which."""
-    generator = np.random.default_rng(4)
-    rated = ["EmpathyOverall", *DIMENSION_NAMES]
-    tasks = [["PID", "Model", "TaskId", *(f"PostTaskEmpathy_{name}" for name in DIMENSION_NAMES)]]
-    messages = [["TaskId", "MessageId", "Role", *rated]]
-    for number in range(60):
-        levels = generator.integers(1, 6, (3, 8))
-        if where == "every turn":
-            levels[:] = levels[0]
-        after = {
-            "only turn": levels[2, 1:],
-            "every turn": levels[0, 1:],
-            "first turn": levels[0, 1:],
-            "last turn": levels[2, 1:],
-            "lowest": levels[:, 1:].min(axis=0),
-            "another rating": generator.integers(1, 6, 7),
-        }[where]
-        tasks.append([f"P{number // 3}", "a", f"T{number}", *map(float, after)])
-        for turn in range(3):
-            words = [WORDS[level - 1] for level in levels[turn]]
-            if where == "only turn" and turn < 2:
-                words = [None] * 8
-            messages.append([f"T{number}", 2.0 * turn + 1, "user", *[None] * 8])
-            messages.append([f"T{number}", 2.0 * turn + 2, "assistant", *words])
-    sheets = {"Tasks": Sheet("Tasks", tasks[0], tasks[1:])}
-    sheets["Messages"] = Sheet("Messages", messages[0], messages[1:])
-    return parse_sheets(sheets)
-
-
-OTHERS = ["only turn", "every turn", "first turn", "lowest"]
-SAME = ["last turn", *OTHERS]
-
-
-@pytest.mark.parametrize("where", SAME)
-def test_ratings_that_repeat_those_of_turns_are_told(where):
-    assert why_no_judgment_of_the_whole(rated_once(where))
-
-
-@pytest.mark.parametrize(
-    "where", ["last turn", *(pytest.param(where, marks=pytest.mark.long) for where in OTHERS)]
-)
-def test_what_asks_for_a_judgment_of_the_whole_has_no_number_where_there_is_none(where):
-    study = rated_once(where)
-    bootstrap = bootstrap_of(study)
-    effects = poor_turn.poor_turn_effects(study, bootstrap).iloc[:6]
-    turns, after = measures.turn_ratings(study), measures.post_task_ratings(study)
-    repeated = why_no_judgment_of_the_whole(study)
-    alphas = reliability.alpha_table(turns, after, bootstrap, repeated=repeated)
-    refused = [
-        *effects["reason"],
-        *poor_turn.poor_turn_ladder(study, bootstrap)["reason"],
-        *poor_turn.cross_validated_r2(study, bootstrap)["reason"],
-        *robustness.multiverse(study, bootstrap, "poor_turn_d")["reason"],
-        alphas.loc["after the conversation", "reason"],
-        ground_truth.changed_labels(study, bootstrap)["reason"].iloc[-1],
-    ]
-    assert set(refused) == {repeated}
-    assert effects["estimate"].isna().all()
-    assert np.isfinite(alphas.loc["per turn, pairwise", "estimate"])
-
-
-def test_another_judgment_of_the_whole_is_compared():
-    study = rated_once("another rating")
-    effects = poor_turn.poor_turn_effects(study, bootstrap_of(study))
-    assert np.isfinite(effects["estimate"].iloc[0])
-    assert why_no_judgment_of_the_whole(study) == ""
-
-
-def test_a_few_differences_do_not_make_another_judgment():
-    study = rated_once("last turn")
-    study.conversations.loc[7, "post_Affective"] = 6 - study.conversations.loc[7, "post_Affective"]
-    reason = poor_turn.poor_turn_effects(study, bootstrap_of(study))["reason"].iloc[0]
-    assert reason == why_no_judgment_of_the_whole(study) != ""
-
-
-def test_the_end_is_the_last_rated_turn(minimal_sheets):
-    overall = [None, "poor", None, "good", None, "very good", None, None]
-    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall * 4}, turns=4))
-    first = poor_turn.turn_summaries(study).iloc[0]
-    assert first[[*poor_turn.PREDICTORS, "rated"]].tolist() == pytest.approx([11 / 3, 2, 5, 5, 3])
-
-
-def test_cross_validation_equals_models_fitted_one_by_one():
-    study = golden.study()
-    bootstrap, frame = bootstrap_of(study), poor_turn.turn_summaries(study)
-    people = sorted(frame["participant"].unique())
-    fold = np.random.default_rng(bootstrap.seed).permutation(
-        np.arange(len(people)) % poor_turn.FOLDS
-    )
-    row_fold = frame["participant"].map(dict(zip(people, fold, strict=True)))
-
-    def predicted(*chosen):
-        errors = null = 0.0
-        for number in range(poor_turn.FOLDS):
-            train, test = frame[row_fold != number], frame[row_fold == number]
-            fit = sm.OLS(train["outcome"], sm.add_constant(train[list(chosen)])).fit()
-            errors += (
-                (test["outcome"] - fit.predict(sm.add_constant(test[list(chosen)]))) ** 2
-            ).sum()
-            null += ((test["outcome"] - train["outcome"].mean()) ** 2).sum()
-        return 1 - errors / null
-
-    mean = predicted("mean")
-    expected = [mean, predicted("peak", "end"), predicted(*poor_turn.PREDICTORS) - mean]
-    np.testing.assert_allclose(
-        poor_turn.cross_validated_r2(study, bootstrap)["estimate"], expected, atol=1e-9
-    )
 
 
 def study_of(conversations, people=None):
@@ -298,29 +114,6 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert difference["n"] == backward["n"]
-
-
-# What is poor
-
-
-def test_a_rating_is_poor_by_its_label():
-    ratings = np.array([1, 2, 2.5, 2.500001, 1.67, 3, 3.5, 5, np.nan])
-    assert measures.is_poor(ratings).tolist() == [
-        True,
-        True,
-        True,
-        False,
-        True,
-        False,
-        False,
-        False,
-        False,
-    ]
-    assert measures.is_poor(ratings).tolist() == (labels(ratings) <= measures.POOR).tolist()
-    series = pd.Series(ratings, index=list("abcdefghi"))
-    pd.testing.assert_series_equal(
-        measures.is_poor(series), pd.Series(measures.is_poor(ratings), series.index)
-    )
 
 
 # Lost continuity and unmet expectations, with statsmodels on the study that is compared with R

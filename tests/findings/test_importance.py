@@ -94,14 +94,6 @@ def test_possible_totals_are_those_of_every_count_tried_by_decimal_arithmetic():
     assert (len(brute), brute[0]) == (61, 192)
 
 
-def test_whether_the_shares_fit_is_a_flag_with_its_reason():
-    fits = importance.fits_total(SHARES, PARTICIPANTS)
-    assert fits["estimate"] == "no"
-    naming.check(fits["reason"], "cognitive, affective")
-    assert importance.fits_total(SHARES, 192)["estimate"] == "yes"
-    assert importance.fits_total(SHARES, 192)["reason"] == ""
-
-
 def test_the_claims_tolerances_follow_from_the_rounding_check():
     """Half a unit of the last digit, and 1.96 standard errors of a part of the smallest total that is possible."""
     total = importance.smallest_total(SHARES)["estimate"]

@@ -1,0 +1,108 @@
+"""Poor turns: scipy's t test, and models fitted one by one."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+import sense7 as s7
+from helpers import golden, naming
+from helpers.studies import bootstrap_of, parse_sheets
+from sense7.findings import poor_turn
+from sense7.statistics.estimates import estimate_row, estimate_table
+
+
+def test_the_grid_counts_by_definition():
+    synthetic = s7.load("synthetic")
+    measures = poor_turn.poor_turn_measures(synthetic, bootstrap_of(synthetic))
+    frame = poor_turn.poor_turn_conversations(synthetic)
+    grid = poor_turn.poor_turn_grid(synthetic, measures, measures["d"]["high"].iloc[0] - 1e-6)
+    one = grid.loc["exactly one poor turn, between conversations", ["with", "without"]]
+    assert one.tolist() == [(frame["poor"] == 1).sum(), (frame["poor"] == 0).sum()]
+    kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
+    both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
+    within = grid.loc["at least one poor turn, within participants"]
+    assert within[["with", "without"]].tolist() == [
+        both["sum"].sum(),
+        (both["count"] - both["sum"]).sum(),
+    ]
+    assert grid["holds it"].iloc[0] == "yes"
+    assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
+
+
+@pytest.mark.parametrize(
+    ("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")]
+)
+def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
+    published, held, answer
+):
+    rows = {
+        name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
+        for name, estimate, low, high in (
+            ("a", 1.0, 0.8, 1.2),
+            ("b", 0.7, 0.5, 0.95),
+            ("c", 2.0, np.nan, np.nan),
+        )
+    }
+    verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
+    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
+    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
+    assert verdict["held"]["estimate"] == answer
+
+
+@pytest.mark.parametrize("ending", ["", "_not_poor"])
+def test_d_of_the_overall_ratings_is_that_of_scipys_t_test(ending):
+    study = s7.load("synthetic")
+    table = poor_turn.poor_turn_effects(study, bootstrap_of(study))
+    turns = study.turns.dropna(subset="overall")
+    has_poor = (turns["overall"] <= 2).groupby(turns["conversation"]).any()
+    outcome_turns = turns if not ending else turns[turns["overall"] > 2]
+    outcome = outcome_turns.groupby("conversation")["overall"].mean()
+    has_poor = has_poor[outcome.index]
+    t = stats.ttest_ind(outcome[~has_poor], outcome[has_poor]).statistic
+    d = t * np.sqrt(1 / (~has_poor).sum() + 1 / has_poor.sum())
+    row = table.set_index("key").loc[f"poor_turn_d_overall{ending}"]
+    assert row["estimate"] == pytest.approx(d, abs=1e-9)
+    assert row["n"] == len(outcome)
+
+
+def test_a_single_rated_turn_is_not_compared_with_itself(minimal_sheets):
+    overall = [None, "poor", None, None] * 2 + [None, "good", None, None] * 2
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}))
+    effects = poor_turn.poor_turn_effects(study, bootstrap_of(study)).set_index("key")
+    assert np.isnan(effects.loc["poor_turn_d_overall", "estimate"])
+    naming.check(effects.loc["poor_turn_d_overall", "reason"], "two turns")
+
+
+def test_the_end_is_the_last_rated_turn(minimal_sheets):
+    overall = [None, "poor", None, "good", None, "very good", None, None]
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall * 4}, turns=4))
+    first = poor_turn.turn_summaries(study).iloc[0]
+    assert first[[*poor_turn.PREDICTORS, "rated"]].tolist() == pytest.approx([11 / 3, 2, 5, 5, 3])
+
+
+def test_cross_validation_equals_models_fitted_one_by_one():
+    study = golden.study()
+    bootstrap, frame = bootstrap_of(study), poor_turn.turn_summaries(study)
+    people = sorted(frame["participant"].unique())
+    fold = np.random.default_rng(bootstrap.seed).permutation(
+        np.arange(len(people)) % poor_turn.FOLDS
+    )
+    row_fold = frame["participant"].map(dict(zip(people, fold, strict=True)))
+
+    def predicted(*chosen):
+        errors = null = 0.0
+        for number in range(poor_turn.FOLDS):
+            train, test = frame[row_fold != number], frame[row_fold == number]
+            fit = sm.OLS(train["outcome"], sm.add_constant(train[list(chosen)])).fit()
+            errors += (
+                (test["outcome"] - fit.predict(sm.add_constant(test[list(chosen)]))) ** 2
+            ).sum()
+            null += ((test["outcome"] - train["outcome"].mean()) ** 2).sum()
+        return 1 - errors / null
+
+    mean = predicted("mean")
+    expected = [mean, predicted("peak", "end"), predicted(*poor_turn.PREDICTORS) - mean]
+    np.testing.assert_allclose(
+        poor_turn.cross_validated_r2(study, bootstrap)["estimate"], expected, atol=1e-9
+    )
