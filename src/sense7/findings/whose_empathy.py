@@ -55,7 +55,7 @@ __all__ = ["CREDIT", "facts", "main_groups", "panel", "tables", "verdict"]
 
 CREDIT = (
     f"Ratings by observers: {RELEASED['judged_conversations'].acknowledgement} Ratings by the people who were "
-    f"answered, released with them: {RELEASED['felt_heard'].credit.partition(' Released with')[0]}"
+    f"answered, released with them: {RELEASED['felt_heard'].also.partition(' Released with')[0]}"
 )
 """Whose ratings these are, and under which license."""
 

@@ -124,9 +124,6 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                 parts=source.parts,
                 conversion=source.conversion,
             )
-            if mirror is not None and old is not None and old.sha256 == sha256:
-                # The record that is here says at least as much.
-                return _with_reading_file(source, _cached(source, old))
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
@@ -172,7 +169,9 @@ def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Pa
             chunk_size=2**16,
             timeout=TIMEOUT,
             headers={"Accept-Encoding": "identity"},  # so that the length is the file's
-            hooks={"response": look},
+            hooks={
+                "response": lambda answer, **_: _require_safe(answer.url)
+            },  # where it was led to
         )
     else:
         downloader = _copy
@@ -221,14 +220,14 @@ def public_address(address: str) -> str:
 
 def _require_workbook(path: Path, origin: str) -> None:
     """Refuse what is no workbook of the official format: a web page above all."""
+    names = []
+    problem = "it has not the sheets Tasks and Messages."
     try:
-        sheets = {name.strip().casefold() for name in read_sheets(path)}
-        missing = [name for name in ("Tasks", "Messages") if name.casefold() not in sheets]
-        problem = f"without the sheet {' and '.join(missing)}." if missing else ""
+        names = [name.strip().casefold() for name in read_sheets(path)]
     except UserError as error:
         # The temporary file's path would mean nothing to the reader, who can't open it any more.
         problem = str(error).removeprefix(f"{path}: ")
-    if problem:
+    if not {"tasks", "messages"} <= set(names):
         raise UserError(
             f"{origin}: what came isn't the SENSE-7 workbook: {problem} Nothing was kept; give the address of the file "
             "itself, not of a page about it."

@@ -63,15 +63,13 @@ class ReleasedTable:
     """One table of released numbers, NAME.csv."""
 
     name: str
+    source: str  # the data set whose release holds the numbers
     title: str
     work: str  # the paper whose release it is, as claims about it name it
     rows: int
     row: str  # what one row is of
     sha256: str
-    page: str  # the repository that holds the release
-    commit: str
-    licence: str
-    credit: str
+    also: str = ""  # who is credited before
 
     @property
     def file(self) -> str:
@@ -81,23 +79,13 @@ class ReleasedTable:
     @property
     def acknowledgement(self) -> str:
         """Whom to credit, the licence, and where the numbers come from, in one line."""
-        return f"{self.credit} Licence of the data: {self.licence}. Source: {self.page} at {self.commit[:7]}."
+        release = SOURCES[self.source]
+        owner, repository, commit = release.address.rstrip("/").split("/")[-3:]
+        page = f"https://github.com/{owner}/{repository}"
+        return f"{self.also}{release.acknowledgement} Source: {page} at {commit[:7]}."
 
 
-def _released(name: str, source: str, also: str = "", **facts) -> ReleasedTable:
-    release = SOURCES[source]
-    owner, repository, commit = release.address.rstrip("/").split("/")[-3:]
-    return ReleasedTable(
-        name,
-        page=f"https://github.com/{owner}/{repository}",
-        commit=commit,
-        licence=release.licence,
-        credit=also + release.credit,
-        **facts,
-    )
-
-
-RELEASED = {name: _released(name, **facts) for name, facts in REGISTRY["tables"].items()}
+RELEASED = {name: ReleasedTable(name, **facts) for name, facts in REGISTRY["tables"].items()}
 """The tables, by their names."""
 
 
