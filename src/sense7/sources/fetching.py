@@ -169,9 +169,7 @@ def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Pa
             chunk_size=2**16,
             timeout=TIMEOUT,
             headers={"Accept-Encoding": "identity"},  # so that the length is the file's
-            hooks={
-                "response": lambda answer, **_: _require_safe(answer.url)
-            },  # where it was led to
+            hooks={"response": look},
         )
     else:
         downloader = _copy
