@@ -57,7 +57,6 @@ from sense7.statistics.ranks import spearman_in_draws
 from sense7.study import Study
 
 __all__ = [
-    "acknowledgements",
     "comparisons",
     "felt_heard",
     "felt_heard_resampling",
@@ -65,6 +64,7 @@ __all__ = [
     "felt_heard_verdict",
     "ieval",
     "published",
+    "released_tables",
     "rules",
     "tables",
     "values_of",
@@ -392,12 +392,18 @@ def felt_heard_verdict(effects: pd.DataFrame) -> dict:
     )
 
 
-def acknowledgements() -> pd.DataFrame:
-    """Return whose ratings these pages show, with their licenses and sources, one row per release."""
-    corpora = ", ".join(CORPORA.values())
-    tables = {"iEval": "ieval", "Felt heard": "felt_heard", corpora: "judged_conversations"}
-    credit = {name: released.RELEASED[table].acknowledgement for name, table in tables.items()}
-    return pd.DataFrame({"credit": credit}).rename_axis("data set")
+def released_tables() -> pd.DataFrame:
+    """Return what each released table has, one row per table: rows, what a row is, and credit with license and source.
+
+    Examples
+    --------
+    >>> released_tables()["rows"].sum()
+    np.int64(3791)
+    """
+    rows = {}
+    for table in released.RELEASED.values():
+        rows[table.title] = (table.rows, table.row, table.acknowledgement)
+    return frame_of(rows, "table", ["rows", "a row is a", "credit"])
 
 
 def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
