@@ -136,14 +136,6 @@ def test_strictly_a_score_is_one_number_on_the_scale(inside):
         assert repr(" ".join(inside.split())) in reply.reason
 
 
-@given(text=st.text(max_size=6), number=st.sampled_from(["1", "4", "2.5", "5.0"]))
-def test_beside_letters_or_digits_a_number_is_no_score(text, number):
-    has_more = any(character.isalnum() for character in text)
-    for inside in (f"{text} {number}", f"{number} {text}"):
-        score = read_reply(f"<S2>{inside}</S2>").score
-        assert score is None if has_more else score in (None, float(number))
-
-
 TEXTS = [
     # Several scores have to agree.
     ("<S2>4</S2><S2>5</S2>", None, 4, "different scores in several <S2>: '4, 5'"),

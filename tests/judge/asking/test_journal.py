@@ -111,15 +111,11 @@ def test_a_journal_that_is_held_at_the_start_is_refused(server, study_of, tmp_pa
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize("folder", ["empty", "begun"])
-def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study_of, tmp_path):
+def test_a_session_that_has_not_ended_holds_no_predictions(server, study_of, tmp_path):
     def progress(tally):
         raise KeyboardInterrupt
 
-    if folder == "begun":
-        with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
-            carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
-    else:
-        (tmp_path / JOURNAL).write_text("")
+    with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+        carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
     with naming.refused(tmp_path, JOURNAL, "sense7 judge run"):
         evaluate(tmp_path)

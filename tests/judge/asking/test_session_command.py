@@ -25,15 +25,8 @@ def command(server, workbook, tmp_path):
     """The start of a command that asks about so many conversations, in the folder ``out`` if no other is given."""
 
     def build(conversations, out="out"):
-        given = [
-            "--data",
-            workbook(conversations),
-            "--model",
-            "judge",
-            "--base-url",
-            server.address,
-        ]
-        return ["run", *given, "--out", tmp_path / out, "--retries", 1]
+        words = ["run", "--data", workbook(conversations), "--model", "judge", "--retries", 1]
+        return [*words, "--base-url", server.address, "--out", tmp_path / out]
 
     return build
 
@@ -98,13 +91,12 @@ def test_what_was_refused_or_never_asked_is_said_with_what_helps(server, command
     options = ("--concurrency", 1, "--policy", "authors")
     said = invoked(*command(20, "none"), *options, code=1).stderr
     naming.check(said, "not_asked 9", "19 without an answer", "HTTP 500: broken")
-    evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
+    words = ["evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50]
+    evaluated = invoked(*words)
     naming.check(
         evaluated.stdout, "judge-empathy-iter1", "9 not_asked", "10 api_error", "9 conversations"
     )
-    evaluated = invoked(
-        "evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json"
-    )
+    evaluated = invoked(*words, "--json")
     assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 11
 
 

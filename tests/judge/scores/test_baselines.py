@@ -167,22 +167,7 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
 
 
 WHO, TRUTHS, SAID, ANSWERS = lists()
-ONE, BLANK = [0] * len(WHO), [None] * len(WHO)
-NONE = [np.nan] * len(WHO)
 SCARCE = {
-    "no ground truth": (
-        study_of(WHO, NONE, SAID, ANSWERS),
-        dict.fromkeys(BASELINES, "no conversation has ground truth"),
-    ),
-    "constant": (
-        study_of(WHO, [4] * len(WHO), SAID, ANSWERS),
-        dict.fromkeys(BASELINES, "ground truth is the same in"),
-    ),
-    "one participant": (
-        study_of(ONE, TRUTHS, SAID, ANSWERS),
-        dict.fromkeys(("majority label", *TEXT_BASELINES), "there is only one participant")
-        | {"own mean": ""},
-    ),
     "four participants": (
         study_of([one % 4 for one in WHO], TRUTHS, SAID, ANSWERS),
         dict.fromkeys(TEXT_BASELINES, "4 participants are too few")
@@ -192,11 +177,6 @@ SCARCE = {
         study_of(range(8), TRUTHS[:8], SAID[:8], ANSWERS[:8]),
         dict.fromkeys(TEXT_BASELINES, "8 conversations: too few")
         | {"own mean": "no participant has two"},
-    ),
-    "no texts": (
-        study_of(WHO, TRUTHS, BLANK, BLANK),
-        dict.fromkeys(TEXT_BASELINES, "no message of a conversation with ground truth has a text")
-        | {"majority label": ""},
     ),
     "no word in common": (
         study_of(WHO, TRUTHS, [f"{'x' * number}" for number in range(1, len(WHO) + 1)]),

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from helpers.judged import runs_of
-from helpers.studies import bootstrap_of, parse_sheets
+from helpers.studies import bootstrap_of
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.scores import ceiling as noise_ceiling
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -172,35 +172,3 @@ def test_bounds_are_what_the_planted_variances_leave(between):
     assert found == pytest.approx(
         1 - (person + between * interaction) / whole, abs=0.06 if between else 0.04
     )
-
-
-# Where it can't be told
-
-NOTHING = dict.fromkeys(DIMENSION_NAMES)
-EDGES = {
-    "no ground truth": (
-        {"messages": NOTHING},
-        "the conversations are too few",
-    ),
-    "one participant": ({"tasks": {"PID": "P1"}}, "1 participant"),
-    "one conversation each": (
-        {"tasks": {"PID": ["P1", "P2", "P3", "P4"]}},
-        "no participant has two rated",
-    ),
-    "constant": (
-        {"messages": {name: [None, "good"] * 8 for name in SEVEN}},
-        "the rating is the same",
-    ),
-    "no condition": ({"tasks": {"Model": None}}, ""),
-    "one turn each": ({"turns": 1, "conversations": 8, "participants": 3}, ""),
-}
-
-
-@pytest.mark.parametrize("case", EDGES)
-def test_what_can_not_be_computed_says_why(minimal_sheets, case):
-    changes, reason = EDGES[case]
-    study = parse_sheets(minimal_sheets(**changes))
-    table = noise_ceiling.content_share_bound(study, bootstrap_of(study))
-    assert table["reason"].iloc[0].startswith(reason)
-    assert (table.loc[table["low"].isna(), "reason"] != "").all()
-    assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)

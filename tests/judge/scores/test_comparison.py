@@ -163,13 +163,11 @@ def test_predictions_of_other_data_are_refused(column):
         compare_judges({"a": runs_of([own]), "b": runs_of([other])}, None)
 
 
-def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
+@pytest.mark.parametrize(
+    "text", ["IS_EMPATHY,ground-truth\n4,4.2\n", "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"]
+)
+def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path, text):
     for name in "ab":
-        (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
-    with naming.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
-        compare(tmp_path)
-    for name in "ab":
-        text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     with naming.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
         compare(tmp_path)

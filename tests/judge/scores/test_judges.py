@@ -152,19 +152,15 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
     assert [path.name for path in folder.parent.iterdir()] == ["mine_judge"]
 
 
-@pytest.mark.parametrize(
-    ("file", "given", "place"),
-    [
-        ("mine_judge/notes.txt", "mine_judge", "notes.txt"),
-        (
-            "mine_judge/gpt-4o-empathy-iter1.xlsx",
-            "mine_judge",
-            "gpt-4o-empathy-iter1.xlsx",
-        ),
-        ("other", "results_judge", ""),
-        ("a_judge", "a_judge", ""),
-    ],
-)
+UNFIT = [
+    ("mine_judge/notes.txt", "mine_judge", "notes.txt"),
+    ("mine_judge/gpt-4o-empathy-iter1.xlsx", "mine_judge", "gpt-4o-empathy-iter1.xlsx"),
+    ("other", "results_judge", ""),
+    ("a_judge", "a_judge", ""),
+]
+
+
+@pytest.mark.parametrize(("file", "given", "place"), UNFIT)
 def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given, place):
     (folder.parent / file).write_text("mine", "utf-8")
     before = content(folder)
