@@ -194,7 +194,7 @@ def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html)
     expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
     figure = unfolded(page, NAME)
     expect(said(figure)).to_contain_text(sentence_of(figure, [0, 0, 0, 0]))
-    naming.check(said(figure).inner_text(), "1.000 [0.789, 1.231]", "n = 670", "26 of 54")
+    naming.check(said(figure).inner_text(), "44.4 [32.7, 55.1]", "n = 670", "18 of 18")
     expect(figure.locator("svg:visible")).to_be_visible()
     assert page.locator("figure.sense7-figure").locator("input, button, select").count() == 0
     page.context.close()
@@ -303,10 +303,10 @@ def test_long_tables_of_the_book_can_be_sorted(reader, html):
     )
 
 
-PAGE = "notebooks/09-poor-turn.html"
-NAME = "poor_turn_d"
-CHOICE = "any dimension at most 2"
-HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
+PAGE = "notebooks/06-individualized.html"
+NAME = "participant_share_beyond_condition_and_topic"
+CHOICE = "overall rating"
+HASH = f"#specification-{NAME}.rating=overall+rating"
 
 
 def unfolded(page, name):
@@ -341,10 +341,9 @@ def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
     page = figure.page
     figure.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-    expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))
-    naming.check(said(figure).inner_text(), "0.886 [0.706, 1.085]", "n = 670", "26 of 54")
+    expect(said(figure)).to_contain_text(sentence_of(figure, [1, 0, 0, 0]))
+    naming.check(said(figure).inner_text(), "42.6 [31.0, 53.5]", "n = 670", "18 of 18")
 
 
 def test_the_address_keeps_the_choice_and_forgets_it(figure):
@@ -353,20 +352,16 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     assert page.url.endswith(HASH)
     page.reload()
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-    expect(said(figure)).to_contain_text(sentence_of(figure, [2, 0, 0, 0]))
+    expect(said(figure)).to_contain_text(sentence_of(figure, [1, 0, 0, 0]))
     expect(figure).to_be_in_viewport()
     figure.get_by_role("button", name="Reset to main analysis").click()
     assert "#" not in page.url
     expect(figure.get_by_role("radio").first).to_be_focused()
 
 
-def test_a_combination_that_was_not_computed_says_why(reader):
-    other = unfolded(
-        reader.open("notebooks/06-individualized.html"),
-        "participant_share_beyond_condition_and_topic",
-    )
-    other.get_by_label("overall rating", exact=True).check()
-    other.get_by_label("complete turns only", exact=True).check()
-    expect(said(other)).to_contain_text(content(other)["left_out"])
-    naming.check(said(other).inner_text(), "not computed", "18 of 18")
-    assert {path.get_attribute("d") for path in other.locator(".sense7-here path").all()} == {""}
+def test_a_combination_that_was_not_computed_says_why(figure):
+    figure.get_by_label(CHOICE, exact=True).check()
+    figure.get_by_label("complete turns only", exact=True).check()
+    expect(said(figure)).to_contain_text(content(figure)["left_out"])
+    naming.check(said(figure).inner_text(), "not computed", "18 of 18")
+    assert {path.get_attribute("d") for path in figure.locator(".sense7-here path").all()} == {""}

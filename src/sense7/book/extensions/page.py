@@ -3,8 +3,8 @@
 A Sphinx extension. A notebook's page ends with the command that runs it again and with every value that it recorded, so
 that no value is computed without being shown. The code of each section is one fold at its end; that of a cell tagged
 ``by-hand`` stands where it is. All below the heading "Check this number yourself" is one closed fold; so is all below
-"Change the analysis" and below "More analyses". A sentence in the place of results that cannot be computed is shown
-where the first of them stands.
+"Change the analysis" and below "More analyses". Of simulated data one page alone has analysis variants to choose from.
+A sentence in the place of results that cannot be computed is shown where the first of them stands.
 
 A page on which real ratings of other studies speak begins with them; the section "Rehearsal: simulated data, no
 findings" follows. In an edition of real data that section's content comes first, without its heading.
@@ -83,10 +83,11 @@ def add_rerun(app, tree) -> None:
     (further_analyses or sections)[0].append(section)
 
 
+CHANGE = "change-the-analysis"
 MORE = "more-analyses"
 FOLDED = {
     "check-this-number-yourself": "Show the formula and the computation, step by step",
-    "change-the-analysis": "Show the result of every combination of other choices",
+    CHANGE: "Show the result of every combination of other choices",
     MORE: "Show further analyses, all values, and how to rerun this page",
 }
 """Ids of the sections that are folded, and what opens them."""
@@ -124,6 +125,21 @@ def say_once(app, tree) -> None:
             if text in sentences:
                 node.parent.remove(node)
             sentences.add(text)
+
+
+REHEARSED_CHANGE = "notebooks/06-individualized"
+"""Page on which a reader may change the analysis of simulated data."""
+
+
+def change_one_rehearsal(app, tree) -> None:
+    """Leave the analysis variants of simulated data on one page, as an example of what a reader can choose."""
+    is_synthetic = looked_up(app.env, "edition.json").facts["kind"] == "synthetic"
+    if not is_synthetic or app.env.docname == REHEARSED_CHANGE:
+        return
+    for section in list(tree.findall(nodes.section)):
+        markup = "".join(node.astext() for node in section.findall(nodes.raw))
+        if CHANGE in section["ids"] and "sense7-specifications" in markup:
+            section.parent.remove(section)
 
 
 def fold_sections(app, tree) -> None:
@@ -368,7 +384,8 @@ def setup(app):
     changes = (gather_code, say_once, add_rerun, fold_sections)
     for priority, change in enumerate(changes, 600):
         app.connect("doctree-read", change, priority=priority)
-    app.connect("doctree-read", lead_with_real_data, priority=400)  # before Sphinx lists sections
+    for change in (lead_with_real_data, change_one_rehearsal):
+        app.connect("doctree-read", change, priority=400)  # before Sphinx lists sections
     app.connect("doctree-read", add_keywords)
     app.connect("html-page-context", finish_page, priority=900)  # after others have added theirs
     app.add_directive("functions", FunctionsDirective)
