@@ -116,7 +116,7 @@ def require_the_same(project, command, kept):
     assert json.loads(listed.partition("=")[2].rstrip(";\n"))[0]["name"] == "mine"
 
 
-@pytest.mark.parametrize("moment", interrupting.moments(20, seed=4), ids=str)
+@pytest.mark.parametrize("moment", interrupting.moments(10, seed=4), ids=str)
 def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(
     project, moment
 ):

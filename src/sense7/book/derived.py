@@ -8,7 +8,7 @@ a reader has to know first stands in the first cell: whose data these are, and h
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -296,7 +296,7 @@ def derive(
     import nbformat
 
     prose = Prose(book, notebook)
-    ran = iter(cells_that_ran(executed))
+    ran = [cell for cell in executed["cells"] if cell["cell_type"] == "code"]
     cells = []
     for cell in json.loads(to_ipynb(notebook))["cells"]:
         if cell["cell_type"] != "code":
@@ -311,7 +311,9 @@ def derive(
             if text:
                 cells.append(nbformat.v4.new_markdown_cell(text))
             continue
-        cells.append(_executed_cell(next(ran)))
+        cells.append(_executed_cell(ran.pop(0)))
+        if ran and "injected-parameters" in tags_of(ran[0]):
+            ran.pop(0)
         if "parameters" in tags_of(cell):
             if settings is not None:
                 lines = [f"{name} = {value!r}" for name, value in settings.items()]
@@ -379,13 +381,6 @@ def derive_downloads(
         settings[name] = {key: values[key] for key in job.notebook.defaults}
     derived = derive_all(inputs.project.sources, edition, repository, settings, commit)
     return {f"_sources/notebooks/{name}.ipynb": text for name, text in derived.items()}
-
-
-def cells_that_ran(executed: Mapping) -> Iterator[Mapping]:
-    """Code cells of an executed notebook, without the one that papermill put in."""
-    for cell in executed["cells"]:
-        if cell["cell_type"] == "code" and "injected-parameters" not in tags_of(cell):
-            yield cell
 
 
 def _executed_cell(cell: Mapping) -> dict:

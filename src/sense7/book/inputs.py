@@ -105,7 +105,18 @@ class Inputs:
     @functools.cached_property
     def predictions(self) -> list[Path]:
         """Files of a judge: those that the user chose, else of predictions_NAME, else of the simulated judge."""
-        return predictions_for(self.path, self.predictions_folder, bool(self.chosen))
+        from sense7.judge.files import prediction_files  # imports pandas
+        from sense7.judge.scores.judges import simulated_files, simulated_folder
+
+        folder = self.predictions_folder
+        predictions = []
+        if folder.is_dir():
+            predictions = prediction_files(folder)
+        if self.chosen and not predictions:
+            raise UserError(
+                f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
+            )
+        return predictions or simulated_files(simulated_folder(self.path))
 
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
@@ -142,21 +153,15 @@ def resolve_inputs(
 
 def edition_name(chosen: str | None, data: str) -> str:
     """Name of an edition: the one that a user chose, or that of the data; refused if it can't be one."""
-    argument = data
     name = chosen
-    if chosen is not None:
-        argument = f"--name {chosen}"
-    elif Path(data).name in ("", ".."):
-        # A folder such as . or .. has its name in the folder above.
-        name = Path(data).expanduser().resolve().name or data
-    else:
-        name = Path(data).stem
+    if chosen is None:  # a folder such as . or .. has its name in the folder above
+        name = Path(os.path.abspath(Path(data).expanduser())).stem  # noqa: PTH100 -- links stay links
     name = unicodedata.normalize("NFC", name)  # macOS keeps a letter and its accent apart
     # As file systems and readers do, who do not distinguish Official from official.
     if unicodedata.normalize("NFKC", name).casefold() in DATA_SETS and name != data:
         raise UserError(
-            f"{argument}: an edition can't be called {name!r}, which is the name of another data set. "
-            f"Give another name: --name my-{name}"
+            f"An edition can't be called {name!r}, which is the name of another data set. Give another name: "
+            f"--name my-{name}"
         )
     marks = {char for char in name if unicodedata.category(char).startswith("M")}
     letters = "".join(char for char in name if char not in marks)
@@ -170,21 +175,6 @@ def edition_name(chosen: str | None, data: str) -> str:
             f"--name {fit_name}"
         )
     return name
-
-
-def predictions_for(workbook: Path, folder: Path, is_chosen: bool) -> list[Path]:
-    """Files of a judge for an edition: of the folder, or else of the simulated judge beside the workbook."""
-    from sense7.judge.files import prediction_files  # imports pandas
-    from sense7.judge.scores.judges import simulated_files, simulated_folder
-
-    predictions = []
-    if folder.is_dir():
-        predictions = prediction_files(folder)
-    if is_chosen and not predictions:
-        raise UserError(
-            f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
-        )
-    return predictions or simulated_files(simulated_folder(workbook))
 
 
 # --- the configuration of Jupyter Book ------------------------------------------------------

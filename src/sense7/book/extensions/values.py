@@ -144,6 +144,14 @@ def anchor_cells(app, tree) -> None:
             node["ids"].append(f"cell-{node['exec_count']}")
 
 
+def drop_absent_words(app) -> list:
+    """Leave words out of the search index that no page has any more: else it differs from a first build's."""
+    for pages_of in (app.builder.indexer._mapping, app.builder.indexer._title_mapping):
+        for word in [word for word, pages in pages_of.items() if not pages]:
+            del pages_of[word]
+    return []
+
+
 def keep_entries_of_search(app, exception) -> None:
     """Keep the entries of the index for the next build: Sphinx collects them after it has written what it keeps."""
     if exception is None:
@@ -163,5 +171,6 @@ def setup(app):
     app.add_role("edition", TextRole(lookup_fact))
     app.add_node(Explained, override=False, html=(visit_explained, depart_explained))
     app.connect("doctree-read", anchor_cells)
+    app.connect("html-collect-pages", drop_absent_words)
     app.connect("build-finished", keep_entries_of_search)
     return METADATA
