@@ -90,7 +90,7 @@ RATINGS = {
 }
 """What a conversation is compared on -> words, words of the answers, beginning of the key of a condition's mean."""
 
-NO_CONDITION = "no conversation has a condition in this data set"
+NO_CONDITION = "condition was never given in this data set"
 ONE_CONDITION = "there is one condition only, so there is nothing to compare"
 NO_PROMPTED = "no rated conversation in the prompted condition, or in any other"
 MOST_CONDITIONS = 12  # with more, pairs are more than a reader can take in
