@@ -74,7 +74,7 @@ def with_sizes(caption: str, table: pd.DataFrame) -> str:
                 interval_kinds.append(method.rpartition("; ")[2])
         kinds = "; ".join(dict.fromkeys(interval_kinds)) or "no interval"
         caption = f"{caption.rstrip('. ')}. n = {range_of(estimated['n'])}; {kinds}."
-    if not np.isfinite(table["low"].astype(float)).any():
+    if "no interval" not in caption and not np.isfinite(table["low"].astype(float)).any():
         caption += " No interval could be computed."
     return caption
 
