@@ -129,7 +129,8 @@ def is_finished(inputs: Inputs, say: Callable) -> bool:
         shutil.rmtree(inputs.pages, ignore_errors=True)
     if damaged or read_manifest(folder).get("key") != inputs.key:
         return False
-    list_editions(folder.parent)
+    with scratch_folder(folder.parent):  # which clears away what a killed build left
+        list_editions(folder.parent)
     return True
 
 
