@@ -116,24 +116,6 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     assert cells["Turn"] == [None, None]
 
 
-@pytest.mark.parametrize(
-    ("options", "places"),
-    [
-        ({"unit": "message"}, ["--unit message:", "conversation", "turn"]),
-        ({"rating": "interest"}, ["--rating interest:", "overall, Affective"]),
-        ({"policy": "authors"}, ["strict"]),
-        ({"shots": 5}, ["--shots:"]),
-    ],
-)
-def test_unfit_options_are_refused_before_anything_is_written(
-    server, options, places, study_of, tmp_path
-):
-    with naming.refused(*places):
-        ask(study_of(2, 2), server, tmp_path / "out", **options)
-    assert server.asked == []
-    assert list(tmp_path.iterdir()) == []
-
-
 # How it is read
 
 UNREADABLE = {

@@ -142,6 +142,10 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places)
         ({"omit": ["temprature"]}, ["--omit temprature:", "frequency_penalty"]),
         ({"omit": ["max_tokens"]}, ["--omit max_tokens:", "--param max_completion_tokens=3000"]),
         ({"folder": "my_results"}, ["my_results"]),
+        ({"unit": "message"}, ["--unit message:", "conversation", "turn"]),
+        ({"rating": "interest"}, ["--rating interest:", "overall, Affective"]),
+        ({"unit": "turn", "policy": "authors"}, ["strict"]),
+        ({"unit": "turn", "shots": 5}, ["--shots:"]),
     ],
 )
 def test_unfit_options_are_refused_before_anything_is_written_or_sent(

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from helpers.judged import run_of, runs_of
 from helpers.studies import bootstrap_of
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.files import Run
 from sense7.judge.scores import performance
 from sense7.judge.scores.judges import (
     ABSENT,
@@ -46,17 +46,8 @@ def test_without_predictions_every_table_says_so(study):
 @pytest.mark.parametrize(("prompt", "answer"), [("empathy_judge", "yes"), ("empathy", "no")])
 def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
     judge = f"model-{prompt}"
-    frame = pd.DataFrame(
-        {
-            "ground_truth": [1.0, 2.0],
-            "score": [1.0, 2.0],
-            "participant": ["P0", "P1"],
-            "conversation": ["C0", "C1"],
-            "status": "ok",
-        }
-    )
     shown = performance.shown_judge(
-        {judge: {"one": Run.of(frame)}}, judge, ParticipantBootstrap(["P0", "P1"], 50)
+        {judge: runs_of([run_of(1)])}, judge, ParticipantBootstrap(["P0", "P1"], 50)
     )
     found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
     assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
