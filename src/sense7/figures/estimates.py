@@ -319,7 +319,15 @@ def forest(
             ends = limits
             if isinstance(limits, Mapping):
                 ends = limits.get(panel.heading, (None, None))
-            _set_ends(axes, panel.ends, ends)
+            # Ends are moved where they would cut a mark, an interval or a line.
+            low, high = ends
+            smallest, largest = panel.ends
+            margin = 0.04 * (largest - smallest)
+            if low is not None:
+                low = min(low, smallest - margin * (smallest < low))
+            if high is not None:
+                high = max(high, largest + margin * (largest > high))
+            axes.set_xlim(low, high)
             axes.xaxis.set_major_locator(MaxNLocator(6 if width == WIDE else 4))
         if label:
             for axes in grid:
@@ -342,17 +350,6 @@ def forest(
         source,
         row_sources=row_sources,
     )
-
-
-def _set_ends(axes, numbers: np.ndarray, limits: Limits) -> None:
-    """Give an axis its ends, moved where they would cut a mark, an interval or a line."""
-    margin = 0.04 * (numbers[1] - numbers[0])
-    low, high = limits
-    if low is not None:
-        low = min(low, numbers[0] - margin * (numbers[0] < low))
-    if high is not None:
-        high = max(high, numbers[1] + margin * (numbers[1] > high))
-    axes.set_xlim(low, high)
 
 
 def _draw_panel(axes, panel: _Panel, sources: Sources, width: float) -> None:

@@ -19,7 +19,6 @@ import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.legend import Legend
 from matplotlib.text import Text
 from PIL import Image
 
@@ -387,16 +386,25 @@ def _lay_out(drawing: MatplotlibFigure, title: str, label: str) -> None:
     label = wrapped(label, width)
     above = 0.12 + 1.1 * LINE * lines_of([title]) if title else 0.0
     below = 0.08 + LINE * lines_of([label]) if label else 0.0
-    legend = _legend(drawing)
+    handle_of = {}  # of all panels, each name once
+    for axes in drawing.axes:
+        handles, names = axes.get_legend_handles_labels()
+        handle_of.update(zip(names, handles, strict=True))
     height_of_legend = 0.0
-    if legend is not None:
+    if handle_of:
+        longest = max(len(name) for name in handle_of)
+        columns = max(1, int(width / (0.6 + longest / _LETTERS)))
+        legend = drawing.legend(
+            list(handle_of.values()), list(handle_of), loc="upper left", ncols=columns
+        )
+        legend.set_in_layout(False)  # it has a place of its own above the axes
         height_of_legend = legend.get_window_extent().height / drawing.dpi
     height += above + height_of_legend + below
     drawing.set_figheight(height)
     drawing.text(0.06 / width, 1 - 0.06 / height, title, va="top", weight="bold")
     right = 1 - 0.06 / width
     drawing.text(right, 0.04 / height, label, ha="right", va="bottom", fontsize=9)
-    if legend is not None:
+    if handle_of:
         legend.set_bbox_to_anchor((0, 1 - above / height), drawing.transFigure)
     for text in drawing.findobj(Text):  # ticks may have been made outside of the style
         text.set_parse_math(False)
@@ -405,23 +413,6 @@ def _lay_out(drawing: MatplotlibFigure, title: str, label: str) -> None:
     engine.set(rect=(0, below / height, 1, 1 - share))
     engine.execute(drawing)
     drawing.set_layout_engine("none")
-
-
-def _legend(drawing: MatplotlibFigure) -> Legend | None:
-    """A legend of all panels, each name once; None without names."""
-    handle_of = {}
-    for axes in drawing.axes:
-        handles, names = axes.get_legend_handles_labels()
-        handle_of.update(zip(names, handles, strict=True))
-    if not handle_of:
-        return None
-    longest = max(len(name) for name in handle_of)
-    columns = max(1, int(drawing.get_figwidth() / (0.6 + longest / _LETTERS)))
-    legend = drawing.legend(
-        list(handle_of.values()), list(handle_of), loc="upper left", ncols=columns
-    )
-    legend.set_in_layout(False)  # it has a place of its own above the axes
-    return legend
 
 
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
@@ -456,13 +447,17 @@ def _svg(drawing: MatplotlibFigure, digest: str) -> ElementTree.Element:
     def new_reference(old: re.Match) -> str:
         return new_ids[old[0]]
 
+    def to_hundredths(coordinate: re.Match) -> str:
+        # A little more than the number, so that what lies halfway goes one way on every processor.
+        return f"{float(coordinate[0]) + 1e-7:z.2f}".rstrip("0").rstrip(".")
+
     for element in root.iter():
         attributes = {}
         for key, value in element.attrib.items():
             name = key.rpartition("}")[2]
             if name in _GEOMETRY:
                 # What a fit or a processor leaves beyond a hundredth of a point is not seen.
-                attributes[name] = _NUMBER.sub(_to_hundredths, value)
+                attributes[name] = _NUMBER.sub(to_hundredths, value)
             elif name == "style":
                 style = re.sub(r"font-family: [^;]*;? ?", "", value).replace(INK, "currentColor")
                 attributes[name] = _REFERENCE.sub(new_reference, style)
@@ -477,11 +472,6 @@ def _svg(drawing: MatplotlibFigure, digest: str) -> ElementTree.Element:
     root.set("font-family", "DejaVu Sans, Verdana, sans-serif")
     root.set("stroke-linejoin", "round")
     return root
-
-
-def _to_hundredths(coordinate: re.Match) -> str:
-    # A little more than the number, so that what lies halfway goes one way on every processor.
-    return f"{float(coordinate[0]) + 1e-7:z.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, eq=False)

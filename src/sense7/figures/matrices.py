@@ -18,15 +18,6 @@ from sense7.figures.source import INK, Shown, main_color
 from sense7.tables import Sentence
 
 
-def _ink_on(colours: np.ndarray) -> np.ndarray:
-    """Black or white, whichever has the larger contrast (WCAG 2) with each sRGB color, from 0 to 1."""
-    channels = colours[..., :3]
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    luminances = linear @ [0.2126, 0.7152, 0.0722]
-    halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
-    return np.where(luminances > halfway, "#000000", "#ffffff")
-
-
 def heat_map(
     matrix: pd.DataFrame,
     *,
@@ -108,10 +99,13 @@ def heat_map(
             xticklabels=column_names,
             yticklabels=row_names,
         )
-        shades = axes.collections[0].get_facecolors()[np.isfinite(values).ravel()]
-        # seaborn's own choice of ink is faint on mid-gray.
-        for text, ink in zip(axes.texts, _ink_on(shades), strict=True):
-            text.set_color(ink)
+        shades = axes.collections[0].get_facecolors()[np.isfinite(values).ravel(), :3]
+        # Black or white, whichever has the larger contrast (WCAG 2); seaborn's own choice is faint on mid-gray.
+        linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
+        luminances = linear @ [0.2126, 0.7152, 0.0722]
+        halfway = np.sqrt(1.05 * 0.05) - 0.05  # black and white stand out from it alike
+        for text, luminance in zip(axes.texts, luminances, strict=True):
+            text.set_color("#000000" if luminance > halfway else "#ffffff")
         if shares_of_rows and is_square:
             for level in range(len(matrix)):
                 axes.add_patch(Rectangle((level, level), 1, 1, fill=False, edgecolor=INK))

@@ -155,9 +155,9 @@ class Sources:
         colors = []
         used: dict[Source, int] = {}
         for name in names:
-            meaning = _color_of_meaning(name)
-            if meaning and name not in self.by_name:
-                colors.append(meaning)
+            meanings = [color for word, color in _MEANINGS.items() if word.search(name)]
+            if meanings and name not in self.by_name:
+                colors.append(meanings[0])
                 continue
             source = self.source(name, panel)
             index = used.get(source, 0)
@@ -178,11 +178,3 @@ def _source(data: Study | Source | None) -> Source:
     if isinstance(data, Source):
         return data
     return source_of(data)
-
-
-def _color_of_meaning(name: str) -> str:
-    """The color that a series has by its name; "" if none."""
-    for word, color in _MEANINGS.items():
-        if word.search(name):
-            return color
-    return ""

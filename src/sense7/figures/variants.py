@@ -174,7 +174,10 @@ def specification_curve(
         axes.vlines(positions, numbers[:, 1], numbers[:, 2], color=color, linewidth=1)
         axes.plot(positions, numbers[:, 0], "o", color=color, markersize=4)
         if reference is not None:
-            axes.axhline(reference, **_look_of_line(headline))
+            look = {"color": INK, "linewidth": 0.9}
+            if headline.is_published:
+                look = {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
+            axes.axhline(reference, **look)
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
             axes.set_ylim(numbers[0, 0] - 0.5, numbers[0, 0] + 0.5)
         unit = headline.unit
@@ -300,13 +303,6 @@ def _ends(estimates: pd.Series, headline: Headline) -> tuple[str, str]:
     """The lowest and the highest estimate, in words."""
     lowest = format_number(float(estimates.min()), headline.unit)
     return lowest, format_number(float(estimates.max()), headline.unit)
-
-
-def _look_of_line(headline: Headline) -> dict:
-    """How the line is drawn that the intervals of a headline are compared with: a published value is gray."""
-    if headline.is_published:
-        return {"color": GRAY, "linewidth": 1.8, "linestyle": "--"}
-    return {"color": INK, "linewidth": 0.9}
 
 
 def _result(row: pd.Series, unit: str) -> str:

@@ -466,7 +466,12 @@ def lengths(study: Study) -> list[Quantity]:
         Words in a user's message, words in an assistant's message, turns in a conversation.
     """
     messages = _of_messages(study)
-    words = messages["content"].map(_number_of_words)
+
+    def number_of_words(text: object) -> float:
+        is_written = isinstance(text, str) and text.strip()
+        return len(words_in(text)) if is_written else np.nan
+
+    words = messages["content"].map(number_of_words)
     quantities = []
     for role in ("user", "assistant"):
         of_role = messages["role"] == role
@@ -478,20 +483,6 @@ def lengths(study: Study) -> list[Quantity]:
     return quantities
 
 
-def _number_of_words(text: object) -> float:
-    """Words of a message; NaN if it has no text."""
-    if isinstance(text, str) and text.strip():
-        return len(words_in(text))
-    return np.nan
-
-
-def _last_minus_first(times: pd.Series) -> float:
-    """Seconds from the first to the last of some times; NaN if either is missing or times fall."""
-    if len(times) < 2 or not times.dropna().is_monotonic_increasing:
-        return np.nan
-    return times.iloc[-1] - times.iloc[0]
-
-
 def durations(study: Study) -> Quantity:
     """Return how long conversations last, in seconds: the time of the last message minus that of the first.
 
@@ -500,8 +491,14 @@ def durations(study: Study) -> Quantity:
     """
     messages = _of_messages(study)
     conversations = _with_condition(study.conversations)
+
+    def last_minus_first(times: pd.Series) -> float:
+        if len(times) < 2 or not times.dropna().is_monotonic_increasing:
+            return np.nan
+        return times.iloc[-1] - times.iloc[0]
+
     times = messages.groupby("conversation", sort=False)["seconds"]
-    duration = conversations["conversation"].map(times.agg(_last_minus_first))
+    duration = conversations["conversation"].map(times.agg(last_minus_first))
     reason = NO_TIMES
     if messages["seconds"].notna().any():
         reason = "no conversation has usable times of its first and its last message"

@@ -83,23 +83,18 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     rank = np.full(Xy.shape[:-1], Xy.shape[-1])
     identified = np.ones(Xy.shape, dtype=bool)
     b[regular] = (inverse[regular] @ Xy[regular][..., None])[..., 0]
-    b[~regular], identified[~regular], rank[~regular] = _of_least_norm(XX[~regular], Xy[~regular])
+    # Elsewhere, coefficients of least norm.
+    eigenvalues, vectors = np.linalg.eigh(XX[~regular])
+    positive = eigenvalues > _RELATIVE
+    inverse_values = np.where(positive, 1 / np.where(positive, eigenvalues, 1.0), 0.0)
+    along_vectors = np.swapaxes(vectors, -1, -2) @ Xy[~regular][..., None]
+    b[~regular] = (vectors @ (inverse_values[..., None] * along_vectors))[..., 0]
+    share_in_space = (vectors**2 * positive[..., None, :]).sum(axis=-1)
+    identified[~regular] = share_in_space > 1 - _IDENTIFIED
+    rank[~regular] = positive.sum(axis=-1)
     residual = np.maximum(yy - (b * Xy).sum(axis=-1), 0.0)
     coefficients = np.where(identified, b / length, np.nan)
     return coefficients, residual, rank
-
-
-def _of_least_norm(XX: np.ndarray, Xy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients of least norm, which of them are identified, and rank."""
-    eigenvalues, vectors = np.linalg.eigh(XX)
-    positive = eigenvalues > _RELATIVE
-    zeros = np.zeros_like(eigenvalues)
-    inverse_values = np.divide(1.0, eigenvalues, out=zeros, where=positive)
-    along_vectors = np.swapaxes(vectors, -1, -2) @ Xy[..., None]
-    b = (vectors @ (inverse_values[..., None] * along_vectors))[..., 0]
-    share_in_space = (vectors**2 * positive[..., None, :]).sum(axis=-1)
-    identified = share_in_space > 1 - _IDENTIFIED
-    return b, identified, positive.sum(axis=-1)
 
 
 def coefficient(column: int, minus: int | None = None) -> Callable[[np.ndarray], np.ndarray]:
