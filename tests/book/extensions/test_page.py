@@ -117,6 +117,11 @@ Of others.
 
 Of these.
 
+## Change the analysis
+
+```{picture} notebooks/17-robustness alpha
+```
+
 ## More
 
 Further.
@@ -130,9 +135,11 @@ Further.
         ("own", ["Of these.", "Of others.", "Further."]),
     ],
 )
-def test_the_ratings_that_are_real_come_first(page, kind, order):
-    html, warnings = page(ORDERED, ["page"], kind=kind)
+def test_the_ratings_that_are_real_come_first_and_have_variants(page, kind, order):
+    executed = {"17-robustness": json.dumps(notebook(('draw(name="alpha")', FIGURE)))}
+    html, warnings = page(ORDERED, ["page"], executed=executed, kind=kind)
     assert warnings == ""
     said = [text.get_text() for text in html.select("p") if text.get_text() in order]
     assert said == order
     assert bool(html.select("#rehearsal-simulated-data-no-findings")) is (kind == "synthetic")
+    assert bool(html.select("#change-the-analysis")) is (kind == "own")
