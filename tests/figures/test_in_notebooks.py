@@ -45,12 +45,6 @@ def test_a_picture_is_small_and_has_room_for_all_that_is_drawn():
     assert {edge.getextrema() for edge in edges} == {(255, 255)}
 
 
-def test_a_page_has_the_same_drawing_whether_or_not_a_notebook_showed_it():
-    figure = drawn()
-    outputs_of(figure)
-    assert figure.html() == drawn().html()
-
-
 def test_variants_stand_below_each_other_each_below_its_name():
     shown = {"as rated": tables.estimates(table(), "Alphas"), "drawn": drawn()}
     outputs = outputs_of(tables.Variants(shown, label="form"))
