@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.studies import parse_sheets
-from sense7.taxonomy import LEVELS, TURN_RATING, Column
+from sense7.taxonomy import LEVELS, TASK_COLUMNS, TURN_RATING, Column
 from sense7.workbook.answers import level_of
 from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import parse_reading
@@ -171,19 +171,7 @@ def test_more_than_the_largest_share_stops_too_and_the_share_is_declared(minimal
     assert [warning.kind for warning in study.warnings] == ["unreadable"]
 
 
-NUMBERS = (
-    "PreTaskImportance",
-    "PreTaskDesiredEmpathy",
-    *(f"PostTaskExperience_{name}" for name in ("Successful", "Engaged")),
-    *(f"PostTaskExperience_{name}" for name in ("PositiveInteraction", "UseAgain")),
-    *(
-        f"PostTaskEmpathy_{name}"
-        for name in (
-            *("Affective", "Cognitive", "Response", "Prosocial"),
-            *("Interest", "Contextual", "Relational"),
-        )
-    ),
-)
+NUMBERS = [column.official for column in TASK_COLUMNS if column.scale]
 
 
 def test_numbers_of_ones_own_need_a_line_in_every_sheet(minimal_sheets):

@@ -5,11 +5,9 @@ packages, places and bombs, each with parts of its message.
 """
 
 import contextlib
-import copy
 import csv
 import gc
 import io
-import json
 import os
 import re
 import signal
@@ -19,11 +17,9 @@ import sys
 import warnings
 import zipfile
 
-import pandas as pd
 import pytest
 
-from helpers.studies import FRAMES, READING, write_study
-from sense7.loading import load
+from helpers.studies import READING, write_study
 from sense7.workbook.reading import write_reading
 
 resource = pytest.importorskip(
@@ -386,63 +382,6 @@ def test_on_a_full_disk_the_file_and_the_fix_are_named_and_nothing_is_left(verb,
         found = sense7(*command)
     require_refusal(found, "new.xlsx")
     assert files_of(bench.folder) == before
-
-
-# What is read
-
-
-def turn(level, state):
-    return lambda frames: frames["turns"].loc.__setitem__(
-        (0, ["Affective", "Affective_state"]), [level, state]
-    )
-
-
-def no_second(frames):
-    frames["messages"].loc[1, "seconds"] = frames["turns"].loc[0, "seconds"] = float("nan")
-
-
-STYLES = (
-    '<r><t>I had</t></r><r><rPr><b/></rPr><t xml:space="preserve"> a bad day.</t></r>'
-    '<rPh sb="0" eb="1"><t>X</t></rPh>'
-)
-NONE = float("nan")
-READ = {
-    # old XML, new XML, kinds of warnings with their counts, how the frames differ
-    "formula of an empty text": (
-        GOOD,
-        '<c r="H3" t="str"><f>IF(1,"","x")</f><v></v></c>',
-        {},
-        turn(NONE, "absent"),
-    ),
-    "time beyond floats": (SECOND, '<c r="C3"><v>1e999</v></c>', {"not-a-number": 1}, no_second),
-    "text in several styles, with a reading aid": (
-        f"<t>{SAID}</t>",
-        STYLES,
-        {},
-        lambda frames: None,
-    ),
-}
-
-
-@pytest.mark.parametrize(("old", "new", "counts", "touch"), READ.values(), ids=READ)
-def test_what_can_be_lived_with_is_read_right_and_every_warning_counted(
-    bench, sense7, old, new, counts, touch
-):
-    expected = {name: copy.deepcopy(getattr(load(bench.workbook()), name)) for name in FRAMES}
-    touch(expected)
-    code, out, err = sense7("check", bench.edited(MESSAGES, old, new), "--json")
-    assert (code, err) == (0, "")
-    found = {}
-    for diagnostic in json.loads(out)["diagnostics"]:
-        found[diagnostic["kind"]] = found.get(diagnostic["kind"], 0) + diagnostic["count"]
-        assert diagnostic["sheet"]
-        assert diagnostic["fix"]
-    assert found == counts
-    study = load(bench.path)
-    for name, frame in expected.items():
-        pd.testing.assert_frame_equal(
-            getattr(study, name), frame, check_dtype=name != "participants"
-        )
 
 
 def test_prefixed_xml_is_read_as_any_other(bench, sense7):

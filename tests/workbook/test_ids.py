@@ -6,7 +6,7 @@ import pytest
 
 from helpers.studies import parse_sheets
 from sense7.workbook.diagnostics import WorkbookError
-from sense7.workbook.ids import as_name, as_number, as_text, cell_name
+from sense7.workbook.ids import as_name
 from sense7.workbook.reading import official_text
 
 
@@ -27,22 +27,6 @@ from sense7.workbook.reading import official_text
 )
 def test_a_name_stands_as_it_is_in_form_nfc_without_outer_space(cell, name):
     assert as_name(cell) == name
-
-
-def test_small_parts():
-    assert [cell_name(column, 10) for column in (0, 25, 26, 27, 701, 702)] == [
-        *("A10", "Z10", "AA10", "AB10", "ZZ10", "AAA10")
-    ]
-    assert [as_text(cell) for cell in (None, "x", 2.0, 2.5, True)] == [
-        None,
-        "x",
-        "2",
-        "2.5",
-        "True",
-    ]
-    assert [as_number(cell) for cell in (True, "4", "+.5", "1_0", "nan", 1.5)] == [
-        *(None, 4.0, 0.5, None, None, 1.5)
-    ]
 
 
 def errors_of(sheets, reading=None):

@@ -167,14 +167,6 @@ def test_an_edition_carries_it_and_it_is_part_of_the_digest(minimal_sheets, tmp_
     assert len({with_reading, reading_digest(path, provenance.sha256), provenance.sha256}) == 3
 
 
-def test_a_file_that_is_not_in_utf_8_is_refused(minimal_sheets, tmp_path, sense7):
-    write_study(minimal_sheets(), tmp_path / "mine.xlsx")
-    reading_path(tmp_path / "mine.xlsx").write_bytes("prompted: é".encode("latin-1"))
-    code, out, err = sense7("check", tmp_path / "mine.xlsx")
-    assert (code, out) == (2, "")
-    naming.check(err, "mine.xlsx.reading.yml", "UTF-8")
-
-
 # The draft
 
 

@@ -1,6 +1,5 @@
 """Sheets, columns, roles, order and texts: what is an error, what a located warning, and what is read."""
 
-import gc
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +11,6 @@ from helpers import naming
 from helpers.studies import parse_sheets, write_study
 from sense7 import loading
 from sense7.cli.description import describe
-from sense7.errors import UserError
 from sense7.findings.dataset import diagnostics_table
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.diagnostics import WorkbookError
@@ -222,14 +220,6 @@ def test_hidden_sheets_and_error_cells_are_said(minimal_sheets):
         ("hidden", "sheet Messages, row 4"),
         ("hidden", "sheet Tasks"),
     ]
-
-
-def test_the_collector_of_cycles_is_afterwards_as_it_was_before(tmp_path):
-    (tmp_path / "broken.xlsx").write_bytes(b"broken")
-    assert gc.isenabled()
-    with pytest.raises(UserError):
-        read_workbook(tmp_path / "broken.xlsx")
-    assert gc.isenabled()
 
 
 def test_the_diagnostics_make_a_table(read):

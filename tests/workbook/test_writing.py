@@ -11,8 +11,6 @@ from sense7.workbook.sheets import read_workbook
 from sense7.workbook.writing import write_template
 from sense7.workbook.xlsx import read_sheets
 
-# The template: empty it is refused with clear words, filled in it is accepted without a word
-
 
 @pytest.fixture
 def path(tmp_path):

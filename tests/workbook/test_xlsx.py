@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from helpers import naming
 from helpers.studies import FRAMES, READING, write_study
 from sense7 import sources
-from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook import xlsx
 from sense7.workbook.reading import write_reading
@@ -64,13 +63,6 @@ def by_openpyxl(path, cells, title="S"):
         book.active[place] = value
     book.save(path)
     return path
-
-
-def test_one_sheet_can_be_read_alone(tmp_path):
-    path = tmp_path / "a.xlsx"
-    write_sheets([Sheet("A", ["a"], [["1"]]), Sheet("B", ["b"], [["2"]])], path)
-    assert read_sheets(path, only="B") == {"B": read_sheets(path)["B"]}
-    assert read_sheets(path, only="C") == {}
 
 
 def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
@@ -133,14 +125,6 @@ def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
             assert repr(back) == repr(cell or (None if cell == "" else cell))
 
 
-def test_sheets_keep_their_order(tmp_path):
-    sheets = [Sheet("b", ["x"], []), Sheet("a", [], []), Sheet("C 😀", ["y"], [[1.0]])]
-    write_sheets(sheets, tmp_path / "a.xlsx")
-    back = read_sheets(tmp_path / "a.xlsx")
-    assert list(back) == ["b", "a", "C 😀"]
-    assert list(back.values()) == sheets
-
-
 def test_the_bytes_depend_on_the_content_only(tmp_path):
     for name in ("a.xlsx", "b.xlsx"):
         write_sheets(column_of("x", 1.5, True), tmp_path / name)
@@ -177,14 +161,6 @@ def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(cell, faul
     with naming.refused(tmp_path / "a.xlsx", "sheet Notes, cell A3", fault):
         write_sheets(column_of("fine", cell), tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path):
-    path = tmp_path / "a.xlsx"
-    write_sheets(column_of("old"), path)
-    with pytest.raises(UserError):
-        write_sheets(column_of("\ud800"), path)
-    assert read_sheets(path)["Notes"].rows == [["old"]]
 
 
 # Reading what other programs write
