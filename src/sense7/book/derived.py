@@ -309,7 +309,7 @@ def derive(
                 preface = _preface(book, notebook, data)
                 text = f"{title}\n\n{preface}\n\n{body.strip()}".strip()
             if text:
-                cells.append(nbformat.v4.new_markdown_cell(text))
+                cells.append({"cell_type": "markdown", "metadata": {}, "source": text})
             continue
         cells.append(_executed_cell(ran.pop(0)))
         if ran and "injected-parameters" in tags_of(ran[0]):
@@ -318,7 +318,7 @@ def derive(
             if settings is not None:
                 lines = [f"{name} = {value!r}" for name, value in settings.items()]
                 cells[-1]["source"] = "\n".join(lines)
-            cells.append(nbformat.v4.new_code_cell(_INSTALL.format(book.install_from)))
+            cells.append(_code_cell(_INSTALL.format(book.install_from)))
     number_cells(cells)
     code_cells = [cell for cell in cells if cell["cell_type"] == "code"]
     for count, cell in enumerate(code_cells, 1):
@@ -326,8 +326,8 @@ def derive(
         for output in cell["outputs"]:
             if output["output_type"] == "execute_result":
                 output["execution_count"] = count
-    node = nbformat.v4.new_notebook(cells=cells)
-    node["nbformat_minor"] = 5
+    # Not by nbformat's functions for each cell, which validate it by itself: a second for a book.
+    node = nbformat.from_dict({"cells": cells, "nbformat": 4, "nbformat_minor": 5})
     node["metadata"] = {
         **KERNEL,
         DECLARED: {
@@ -385,17 +385,20 @@ def derive_downloads(
 
 def _executed_cell(cell: Mapping) -> dict:
     """A code cell with the outputs that any kernel gives."""
-    import nbformat
-
     source = "".join(cell["source"])
     tags = tags_of(cell)
     if "skip-execution" in tags:
         # The first line says why. Where the notebook is run again as a whole, it would end here.
         reason, *lines = source.splitlines()
         source = "\n".join([reason, *(f"# {line}".rstrip() for line in lines)])
-    outputs = [nbformat.from_dict(output) for output in plain_outputs(cell["outputs"])]
+    return _code_cell(source, tags, plain_outputs(cell["outputs"]))
+
+
+def _code_cell(source: str, tags: Sequence[str] = (), outputs: Sequence[dict] = ()) -> dict:
+    """A code cell in Jupyter's format."""
     metadata = {"tags": list(tags)} if tags else {}
-    return nbformat.v4.new_code_cell(source, outputs=outputs, metadata=metadata)
+    cell = {"cell_type": "code", "execution_count": None, "metadata": metadata}
+    return {**cell, "outputs": list(outputs), "source": source}
 
 
 def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
