@@ -7,7 +7,6 @@ and says what was done.
 import contextlib
 import gc
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,7 +211,7 @@ class Passes:
 
     def columns(self) -> dict[str, list]:
         """What became of each column of the format."""
-        columns = defaultdict(list)
+        records = []
         for official in KEY_COLUMNS:
             table = self.tables[official]
             for column in table.columns:
@@ -244,9 +243,8 @@ class Passes:
                     "lowest": lowest,
                     "highest": highest,
                 }
-                for key, value in record.items():
-                    columns[key].append(value)
-        return dict(columns)
+                records.append(record)
+        return {key: [record[key] for record in records] for key in records[0]}
 
 
 def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
