@@ -203,9 +203,12 @@ def compare(
     from sense7.judge.scores.report import compare as compare_files
     from sense7.loading import load
 
+    study = None
+    if data:
+        study = load(data)
     report = compare_files(
         paths,
-        study=load(data) if data else None,
+        study=study,
         policy=policy,
         score_scale=score_scale,
         draws=draws,
