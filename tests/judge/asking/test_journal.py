@@ -118,4 +118,4 @@ def test_a_session_that_has_not_ended_holds_no_predictions(server, study_of, tmp
     with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
         carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
     with naming.refused(tmp_path, JOURNAL, "sense7 judge run"):
-        evaluate(tmp_path)
+        evaluate([tmp_path])

@@ -11,7 +11,6 @@ from sense7.cli import app
 from sense7.judge.files import Run, write_predictions
 from sense7.judge.scores.calibration import (
     Calibrated,
-    calibrated_scores,
     calibration_errors,
 )
 from sense7.judge.scores.report import calibrate
@@ -31,7 +30,7 @@ def test_what_a_participant_rated_changes_nothing_in_their_own_scores():
     other = frame.copy()
     own = frame["participant"] == "P3"
     other.loc[own, "ground_truth"] = 6 - frame.loc[own, "ground_truth"]
-    before, after = (calibrated_scores(Run.of(one)) for one in (frame, other))
+    before, after = (Calibrated.of(Run.of(one)).scores for one in (frame, other))
     assert before[own] == pytest.approx(after[own], abs=1e-9)
     assert np.abs(before - after)[~own].max() > 1e-3
 
@@ -42,14 +41,9 @@ def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_
     hidden = frame.index % 5 == 0
     without = frame.assign(ground_truth=frame["ground_truth"].where(~hidden))
     odd = without.assign(score=without["score"].where(~hidden, 1.0))
-    mapped, changed = calibrated_scores(Run.of(without)), calibrated_scores(Run.of(odd))
+    mapped, changed = (Calibrated.of(Run.of(one)).scores for one in (without, odd))
     assert np.flatnonzero(np.isnan(mapped)).tolist() == [3]
     assert mapped[~hidden] == pytest.approx(changed[~hidden], nan_ok=True)
-
-
-def test_too_few_participants_are_refused():
-    with naming.refused("4 participants", 5):
-        calibrated_scores(Run.of(predictions(people=4)))
 
 
 @pytest.mark.long
@@ -90,7 +84,7 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder):
     assert path.name == "model-prompt-iter1.xlsx"
     frame = table_of(path)
     assert frame["score"].to_numpy() == pytest.approx(
-        calibrated_scores(Run.of(given())), nan_ok=True
+        Calibrated.of(Run.of(given())).scores, nan_ok=True
     )
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
     assert done.without_score == {"model-prompt-iter1": {"refusal": 1}}

@@ -12,7 +12,7 @@ from sense7.judge.files import Run, prediction_path, write_predictions
 from sense7.judge.scores import comparison
 from sense7.judge.scores.baselines import baseline_predictions
 from sense7.judge.scores.comparison import agreement_sums, compare_judges, krippendorff_alpha
-from sense7.judge.scores.judges import ABSENT, Judges
+from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, run_metrics
 from sense7.judge.scores.report import compare
 from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
@@ -170,7 +170,7 @@ def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path, text):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     with naming.refused(f"{tmp_path / 'a.csv'}: column TaskId", "1 row"):
-        compare(tmp_path)
+        compare([tmp_path])
 
 
 # What the verb prints
@@ -214,12 +214,13 @@ def everybody(study):
 def edition(judges):
     (runs,) = judges.values()
     few = dict(list(runs.items())[:3])
-    return Judges({"simulated-judge": few}, {}, {"simulated-judge": []})
+    return {"simulated-judge": few}
 
 
 @pytest.fixture(scope="module")
 def baselines(study):
-    return baseline_predictions(study, names=("majority label", "own mean", "words per turn"))
+    found = baseline_predictions(study)
+    return {name: found[name] for name in ("majority label", "own mean", "words per turn")}
 
 
 @pytest.fixture(scope="module")
@@ -248,10 +249,7 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
 
 def test_one_judge_alone_is_no_comparison(edition, everybody):
     first, second = list(edition["simulated-judge"].items())[:2]
-    two, alone = (
-        Judges({"a": dict([first]), "b": dict([second])}, {}),
-        Judges({"a": dict([first])}, {}),
-    )
+    two, alone = {"a": dict([first]), "b": dict([second])}, {"a": dict([first])}
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
     naming.check(comparison.compare_edition(alone, "a", {}, everybody).reason, "--data")

@@ -182,7 +182,7 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     judges = read_runs(few, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
     assert "simulated judge: gpt-4o-empathy_judge" in judge_results(few, judges).index
-    evaluated = evaluate(folder, draws=50)
+    evaluated = evaluate([folder], draws=50)
     assert evaluated.files[0]["name"] == "simulated judge: gpt-4o-empathy_judge-iter1"
     said = "\n".join(notes_of_evaluation(evaluated))
     assert "simulated judge: gpt-4o-empathy_judge-iter1" in said

@@ -1,6 +1,7 @@
 """Evaluation of files: which are taken, what is said of them, and that figures are those of the metrics."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_of_a_folder_every_table_is_taken_in_the_order_of_runs(tmp_path):
     passed_over = ("notes.txt", "~$m-iter2.xlsx", ".hidden.csv", "deeper.csv/m-iter3.xlsx")
     for name in ("m-iter10.xlsx", "m-iter2.xlsx", "m-iter1.CSV", *passed_over):
         csv(tmp_path / name, "")
-    found, skipped = find_files(tmp_path)
+    found, skipped = find_files([tmp_path])
     assert [path.name for path in found] == ["m-iter1.CSV", "m-iter2.xlsx", "m-iter10.xlsx"]
     assert skipped == []
 
@@ -49,7 +50,7 @@ def test_of_a_folder_every_table_is_taken_in_the_order_of_runs(tmp_path):
 def test_of_a_folder_files_with_that_word_are_passed_over_but_not_those_named(tmp_path):
     session(tmp_path, runs=1)
     left_out = csv(tmp_path / "my_results.csv", "IS_EMPATHY,ground-truth\n1,1\n")
-    found = evaluate(tmp_path)
+    found = evaluate([tmp_path])
     assert names_of(found) == ["model-prompt-iter1"]
     assert found.skipped == [left_out]
     assert names_of(evaluate([tmp_path, left_out])) == ["model-prompt-iter1", "my_results"]
@@ -61,7 +62,7 @@ def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
         csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab"
     )
     monkeypatch.chdir(tmp_path)
-    assert names_of(evaluate([first, first.parent, "a/m-iter1.csv"])) == ["m-iter1"]
+    assert names_of(evaluate([first, first.parent, Path("a/m-iter1.csv")])) == ["m-iter1"]
     assert names_of(evaluate([first, second])) == [str(first), str(second)]
 
 
@@ -80,7 +81,7 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     write_sheets([Sheet("results", ["IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
     remarks = set()
     for policy in ("strict", "authors"):
-        found = evaluate(tmp_path, policy=policy)
+        found = evaluate([tmp_path], policy=policy)
         assert shown(found.files[0]["metrics"]) == [0.857, 0.8, 0.778, 1.0, 0.509, 1.0]
         assert found.files[0]["metrics"].loc["accuracy", "n"] == 5
         (file, remark), *_ = found.facts.remarks
@@ -108,7 +109,7 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
 def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     session(tmp_path, runs=1, failures=4)
     strict, authors = (
-        evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors")
+        evaluate([tmp_path], policy=policy, draws=50) for policy in ("strict", "authors")
     )
     for report, n in ((strict, 36), (authors, 40)):
         table = report.files[0]["metrics"]
@@ -122,20 +123,20 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     frame = run_of(1)
     write_predictions(tmp_path / "a.xlsx", frame)
     write_predictions(tmp_path / "b.xlsx", frame.iloc[::-1])
-    same = evaluate(tmp_path, draws=50)
+    same = evaluate([tmp_path], draws=50)
     assert same.over_files["stability"].loc["same_label", "estimate"] == 1
     assert notes_of_evaluation(same) == []
     other = frame.iloc[:-2].assign(
         ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7")
     )
     write_predictions(tmp_path / "c.xlsx", other)
-    facts = evaluate(tmp_path, draws=50).facts
+    facts = evaluate([tmp_path], draws=50).facts
     assert facts.lacking == {"a": 0, "b": 0, "c": 2}
     assert facts.differing_truths == ["C7"]
 
 
 def test_the_json_has_every_figure_and_no_nan(tmp_path):
-    found = evaluate(session(tmp_path, failures=2), draws=50, seed=9)
+    found = evaluate([session(tmp_path, failures=2)], draws=50, seed=9)
     content = json.loads(found.to_json(), parse_constant=pytest.fail)
     settings = {"policy": "strict", "draws": 50, "seed": 9, "confidence": 0.95}
     assert settings.items() <= content.items()

@@ -1,6 +1,6 @@
 """Baselines of a judge: what simple rules predict of a conversation, and how right they are."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -65,6 +65,9 @@ FEWEST_PARTICIPANTS = 5
 FEWEST_CONVERSATIONS = 10
 """Conversations below which nothing is learned from them."""
 
+_Scores = tuple[np.ndarray, np.ndarray]
+"""Scores of all conversations, and what each would be predicted without any feature."""
+
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
 _MOST_SOLVED = 20_000  # rows: memory grows with their square; beyond, scikit-learn iterates
 
@@ -82,7 +85,6 @@ class Baseline:
 def baseline_predictions(
     study: Study,
     *,
-    names: Collection[str] | None = None,
     unrated: bool = False,
 ) -> dict[str, Baseline]:
     r"""Predictions of every conversation with ground truth by every baseline.
@@ -104,8 +106,6 @@ def baseline_predictions(
     ----------
     study : Study
         The data. Conversations without ground truth are never learned from.
-    names : collection of str, optional
-        Of ``BASELINES``, those that are wanted; without it, all.
     unrated : bool
         Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
         by; of ``TEXT_BASELINES`` only.
@@ -130,14 +130,14 @@ def baseline_predictions(
         "all words, ridge": f"ridge regression on TF-IDF, {folds}",
         "learned judge": f"mean of ridge regressions on TF-IDF and on words per turn, {folds}",
     }
-    if names is None:
-        names = TEXT_BASELINES if unrated else BASELINES
     baselines = {}
-    for name, method in methods.items():
-        if name not in names:
-            continue
+    for name in TEXT_BASELINES if unrated else BASELINES:
+        method = methods[name]
         try:
-            data.check()
+            need(data.rated.any(), "no conversation has ground truth")
+            need(
+                np.ptp(data.truth[data.rated]) > 0, "ground truth is the same in every conversation"
+            )
             score, plain = getattr(data, _KEYS[name])
         except NotComputable as why:
             baselines[name] = Baseline(name, method, Run.of(data.frame.iloc[:0]), str(why))
@@ -207,11 +207,6 @@ class _Data:
         self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
         self.participants = len(np.unique(self.people[self.rated]))
 
-    def check(self) -> None:
-        """Raise if there is nothing to predict."""
-        need(self.rated.any(), "no conversation has ground truth")
-        need(np.ptp(self.truth[self.rated]) > 0, "ground truth is the same in every conversation")
-
     def need_others(self) -> None:
         """Raise where nobody can be learned from."""
         need(self.participants > 1, "there is only one participant, and nobody else to learn from")
@@ -254,7 +249,7 @@ class _Data:
 
     def fitted(
         self, features_of: Callable[[np.ndarray], object], *, scaled: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> _Scores:
         """Scores by ridge regression in folds, and the mean that each fold is predicted without features."""
         score = np.empty(len(self.truth))
         plain = np.empty(len(self.truth))
@@ -282,13 +277,13 @@ class _Data:
         return score, plain
 
     @cached_property
-    def tfidf_ridge(self) -> tuple[np.ndarray, np.ndarray]:
+    def tfidf_ridge(self) -> _Scores:
         """Which words occur."""
         _, counts = self.texts
         return self.fitted(partial(tfidf, counts))
 
     @cached_property
-    def words_per_turn(self) -> tuple[np.ndarray, np.ndarray]:
+    def words_per_turn(self) -> _Scores:
         """How much the assistant wrote."""
         lengths, _ = self.texts
         turns = np.maximum(lengths["turns"].to_numpy(), 1)
@@ -296,14 +291,14 @@ class _Data:
         return self.fitted(lambda train: logarithm, scaled=True)
 
     @property
-    def learned(self) -> tuple[np.ndarray, np.ndarray]:
+    def learned(self) -> _Scores:
         """Both."""
         by_words, plain = self.tfidf_ridge
         by_length, _ = self.words_per_turn
         return (by_words + by_length) / 2, plain
 
     @property
-    def majority(self) -> tuple[np.ndarray, np.ndarray]:
+    def majority(self) -> _Scores:
         """Most frequent label of the others."""
         self.need_others()
         by_person = [
@@ -314,7 +309,7 @@ class _Data:
         return label[self.people], label[self.people]
 
     @property
-    def participant_mean(self) -> tuple[np.ndarray, np.ndarray]:
+    def participant_mean(self) -> _Scores:
         """Mean of the participant's other conversations."""
         number = np.bincount(self.people)
         need(number.max() > 1, "no participant has two conversations with ground truth")
@@ -352,7 +347,7 @@ def write_learned(study: Study, folder: str | Path) -> Path:
     """Write the learned judge's predictions in the judges' layout, of conversations without a rating too."""
     path = prediction_path(folder, "learned-judge", "baseline", 1)
     require_as_written([path])  # before it learns, which takes a while
-    learned = baseline_predictions(study, names=["learned judge"], unrated=True)["learned judge"]
+    learned = baseline_predictions(study, unrated=True)["learned judge"]
     if learned.reason:
         raise UserError(
             f"{study.name}: {learned.name}: {learned.reason}. Nothing was written. Give a workbook with rated "

@@ -8,7 +8,6 @@ import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
-from sense7.errors import UserError
 from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import Run
@@ -53,11 +52,28 @@ class Calibrated:
 
     @classmethod
     def of(cls, run: Run) -> "Calibrated":
-        """Map a run's scores."""
-        try:
-            return cls(run, calibrated_scores(run))
-        except UserError as error:
-            return cls(run, np.full(len(run.score), np.nan), str(error))
+        """Map a run's scores by isotonic regression, participants held out."""
+        mapped = np.full(len(run.score), np.nan)
+        rated = np.isfinite(run.score) & np.isfinite(run.ground_truth)
+        number = len(pd.unique(run.participant[rated]))
+        if number < FEWEST_PARTICIPANTS:
+            reason = (
+                f"{count_of(number, 'participant')} with ratings and scores: too few to learn what a score is worth. "
+                f"Give predictions of at least {FEWEST_PARTICIPANTS} participants' rated conversations."
+            )
+            return cls(run, mapped, reason)
+        scores = mapped.copy()
+        scored = np.flatnonzero(np.isfinite(run.score))
+        groups = pd.factorize(run.participant[scored])[0]
+        for train, test in GroupKFold(min(FOLDS, number)).split(scored, groups=groups):
+            learn_from = scored[train][rated[scored[train]]]
+            if not len(learn_from):
+                reason = "All ratings are of one fold of participants. Give predictions of more participants."
+                return cls(run, mapped, reason)
+            mapping = IsotonicRegression(out_of_bounds="clip")
+            mapping.fit(run.score[learn_from], run.ground_truth[learn_from])
+            scores[scored[test]] = mapping.predict(run.score[scored[test]])
+        return cls(run, scores)
 
 
 def mean_over_runs(runs: Mapping[str, Run]) -> Calibrated:
@@ -85,30 +101,6 @@ def mean_over_runs(runs: Mapping[str, Run]) -> Calibrated:
     scores = pd.DataFrame({name: run.score for name, run in runs.items()})
     first, *_ = runs.values()
     return Calibrated.of(replace(first, score=scores.mean(axis=1).to_numpy()))
-
-
-def calibrated_scores(run: Run) -> np.ndarray:
-    """Scores mapped to the scale of the ratings by isotonic regression, participants held out."""
-    rated = np.isfinite(run.score) & np.isfinite(run.ground_truth)
-    number = len(pd.unique(run.participant[rated]))
-    if number < FEWEST_PARTICIPANTS:
-        raise UserError(
-            f"{count_of(number, 'participant')} with ratings and scores: too few to learn what a score is worth. Give "
-            f"predictions of at least {FEWEST_PARTICIPANTS} participants' rated conversations."
-        )
-    mapped = np.full(len(run.score), np.nan)
-    scored = np.flatnonzero(np.isfinite(run.score))
-    groups = pd.factorize(run.participant[scored])[0]
-    for train, test in GroupKFold(min(FOLDS, number)).split(scored, groups=groups):
-        learn_from = scored[train][rated[scored[train]]]
-        if not len(learn_from):
-            raise UserError(
-                "All ratings are of one fold of participants. Give predictions of more participants."
-            )
-        mapping = IsotonicRegression(out_of_bounds="clip")
-        mapping.fit(run.score[learn_from], run.ground_truth[learn_from])
-        mapped[scored[test]] = mapping.predict(run.score[scored[test]])
-    return mapped
 
 
 @finding

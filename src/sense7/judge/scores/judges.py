@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Collection, Mapping
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -172,15 +173,10 @@ _SAME = 1e-9
 class Judges(dict[str, dict[str, Run]]):
     """Judge -> its runs by their names, and what was noted when they were read."""
 
-    def __init__(
-        self,
-        runs: Mapping[str, dict[str, Run]],
-        notes: Mapping[str, str],
-        simulated: Mapping[str, list[Mapping | None]] | None = None,
-    ):
-        super().__init__(runs)
-        self.notes = dict(notes)
-        self.simulated = dict(simulated or {})
+    def __init__(self):
+        super().__init__()
+        self.notes: dict[str, str] = {}
+        self.simulated: dict[str, list[Mapping | None]] = {}
 
 
 def read_runs(study: Study, folder: str | Path = "") -> Judges:
@@ -214,20 +210,18 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     >>> {judge: len(runs) for judge, runs in read_runs(s7.load("synthetic")).items()}
     {'simulated-judge': 10}
     """
-    judges = {}
-    simulated = {}
+    judges = Judges()
     folder = folder or _shipped(study)
     files = []
     if folder:
         files = [read_predictions(path) for path in prediction_files(folder)]
-    notes = {}
-    for file in files:
+    for file in sorted(files, key=attrgetter("judge")):
         judges.setdefault(file.judge, {})[file.name] = aligned(study, file)
         if file.simulated:
-            simulated.setdefault(file.judge, []).append(file.marks)
+            judges.simulated.setdefault(file.judge, []).append(file.marks)
         if file.notes:
-            notes[file.path.name] = "; ".join(file.notes)
-    return Judges(dict(sorted(judges.items())), notes, simulated)
+            judges.notes[file.path.name] = "; ".join(file.notes)
+    return judges
 
 
 def _shipped(study: Study) -> Path | str:

@@ -12,7 +12,7 @@ never mixed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -23,6 +23,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.findings.core import (
     Number,
+    mean_number,
     mean_of_rows,
     resampled,
     resampled_by_weights,
@@ -152,14 +153,10 @@ class MeasuredRun:
     ):
         self.run = run
         score = run.scores(policy)
-        self.rows = pd.DataFrame(
-            {
-                "participant": run.participant,
-                "conversation": run.conversation,
-                "truth": run.ground_truth,
-                "score": score,
-                "order": np.where(np.isnan(run.above), score, run.above),
-            }
+        self.rows = run.table[["participant", "conversation"]].assign(
+            truth=run.ground_truth,
+            score=score,
+            order=np.where(np.isnan(run.above), score, run.above),
         )
         self.everyone = self.rows["participant"]
         self.bootstrap = resampling(self.everyone, bootstrap)
@@ -307,12 +304,6 @@ class OverRuns:
         length = min(map(len, of_runs))
         return np.mean([statistic[:length] for statistic in of_runs], axis=0)
 
-    def of_sums(self, statistic: Callable) -> np.ndarray:
-        """A function of sums over the rows with score and ground truth, mean over runs."""
-        return self.average(
-            resampled(run.bootstrap, statistic, run.sums, run.people) for run in self.runs.values()
-        )
-
     def number(
         self, label: str, statistic: np.ndarray, metric: Metric, undefined: str = "", people=None
     ) -> Number:
@@ -438,19 +429,21 @@ def coverage(over: OverRuns) -> pd.DataFrame:
 
 def missing_bounds(over: OverRuns) -> pd.DataFrame:
     """Worst and best that the accuracy of all runs could be, for any values of the missing scores."""
-    replies = over.replies
-    has_truth = np.isfinite(replies.ground_truth)
-    people = pd.Series(replies.participant[has_truth])
-    bootstrap = resampling(people, over.bootstrap)
-    score = replies.score[has_truth]
-    right = labels(score) == labels(replies.ground_truth[has_truth])
-    undefined = "no conversation has a ground truth"
+    rows = over.replies.table.dropna(subset="ground_truth")
+    bootstrap = resampling(rows["participant"], over.bootstrap)
+    right = labels(rows["score"]) == labels(rows["ground_truth"])
     numbers = []
-    for end, hits in {"worst": right, "best": right | ~np.isfinite(score)}.items():
-        method = f"{METRICS['accuracy'].method}; missing scores at their {end}"
-        statistic = mean_of_rows(bootstrap, hits, people)
-        label = f"accuracy_{end}"
-        numbers.append(Number(label, statistic, SHARE, method, people, undefined=undefined))
+    for end, hits in {"worst": right, "best": right | rows["score"].isna()}.items():
+        number = mean_number(
+            bootstrap,
+            hits,
+            rows,
+            label=f"accuracy_{end}",
+            unit=SHARE,
+            method=f"{METRICS['accuracy'].method}; missing scores at their {end}",
+            undefined="no conversation has a ground truth",
+        )
+        numbers.append(number)
     return tabulate("bound", numbers, bootstrap)
 
 
@@ -460,13 +453,13 @@ def calibration(over: OverRuns) -> pd.DataFrame:
     numbers = []
     for level in LEVEL_NUMBERS:
         at_level = rows[labels(rows["score"]) == level]
-        people = at_level["participant"]
-        number = Number(
+        number = mean_number(
+            resampling(at_level["participant"], over.bootstrap),
+            at_level["truth"],
+            at_level,
             label=level,
-            statistic=mean_of_rows(resampling(people, over.bootstrap), at_level["truth"], people),
             unit="level, 1 to 5",
             method=f"mean ground truth of what is predicted as {level}",
-            rows=people,
             undefined=f"nothing is predicted as {level}",
         )
         numbers.append(number)
@@ -476,21 +469,25 @@ def calibration(over: OverRuns) -> pd.DataFrame:
 def stability(over: OverRuns) -> pd.DataFrame:
     """Agreement between runs: share of the conversations that have one label in all of them."""
     rows = pd.concat([run.rows for run in over.runs.values()])
-    people = rows.groupby("conversation", sort=False)["participant"].first()
     rows["label"] = labels(rows["score"])
-    predicted = rows.groupby("conversation", sort=False)["label"]
-    same_label = (predicted.min() == predicted.max())[predicted.count() > 1]
-    people = people.reindex(same_label.index).astype(object)
-    bootstrap = resampling(people, over.bootstrap)
+    conversations = rows.groupby("conversation", sort=False).agg(
+        participant=("participant", "first"),
+        lowest=("label", "min"),
+        highest=("label", "max"),
+        scores=("label", "count"),
+    )
+    conversations = conversations[conversations["scores"] > 1]
+    bootstrap = resampling(conversations["participant"], over.bootstrap)
     undefined = "no conversation has a score in two runs"
     if len(over.runs) == 1:
         undefined = "one run has nothing to agree with"
-    number = Number(
+    number = mean_number(
+        bootstrap,
+        conversations["lowest"] == conversations["highest"],
+        conversations,
         label="same_label",
-        statistic=mean_of_rows(bootstrap, same_label, people),
         unit=SHARE,
         method="same label in every run with a score, at least two",
-        rows=people,
         undefined=undefined,
     )
     return tabulate("stability", [number], bootstrap)
@@ -547,7 +544,10 @@ def mean_recall(over: OverRuns) -> pd.DataFrame:
         statistic = np.full_like(over.drawn["accuracy"], np.nan)
     else:
         undefined = "in some run no conversation of one of the levels has a score"
-        statistic = over.of_sums(recall)
+        of_runs = []
+        for run in over.runs.values():
+            of_runs.append(resampled(run.bootstrap, recall, run.sums, run.people))
+        statistic = over.average(of_runs)
     names = ", ".join(map(str, levels)) or "none"
     method = (
         f"mean recall of the levels given by {FEWEST_PARTICIPANTS} or more participants ({names})"

@@ -1,7 +1,6 @@
 """Files of predictions in; every metric, the differences between judges, or calibrated scores out."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,19 +36,14 @@ CONFIDENCE = 0.95
 """Of the intervals over participants, and of the decisions between judges."""
 
 
-def as_json(value: object) -> object:
-    """What JSON can hold: a table as rows by name; null for no number."""
-    if isinstance(value, pd.DataFrame):
-        return as_json(value.astype(object).to_dict("index"))
-    if isinstance(value, Mapping):
-        return {str(name): as_json(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+def plain_values(value: object) -> object:
+    """Return a table as rows by name, a row as a mapping, a path as text; null for no number."""
     if isinstance(value, Path):
         return str(value)
-    return value
+    numbers = value.astype(object).where(value.notna(), None)
+    if isinstance(value, pd.Series):
+        return numbers.to_dict()
+    return numbers.to_dict("index")
 
 
 @dataclass(frozen=True)
@@ -84,7 +78,7 @@ class Report:
         """Return all of it but the facts as JSON, with notes for a reader."""
         parts = {**self.settings, **vars(self), "notes": notes}
         del parts["settings"], parts["facts"]
-        return json.dumps(as_json(parts), indent=1, allow_nan=False)
+        return json.dumps(parts, indent=1, allow_nan=False, default=plain_values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +111,9 @@ class Calibration(Report):
 
 # The files
 
-Paths = str | Path | Sequence[str | Path]
 
-
-def find_files(paths: Paths) -> tuple[list[Path], list[Path]]:
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Find the files that are meant, and those of folders that are passed over."""
-    paths = _listed(paths)
     files = {}
     passed_over = {}
     for path in paths:
@@ -151,23 +142,16 @@ def find_files(paths: Paths) -> tuple[list[Path], list[Path]]:
     return list(files.values()), skipped
 
 
-def _listed(paths: Paths) -> list[Path]:
-    if isinstance(paths, str | Path):
-        paths = [paths]
-    return [Path(path) for path in paths]
-
-
 def read_paths(
-    paths: Paths, score_scale: str | None = None
+    paths: Sequence[Path], score_scale: str | None = None
 ) -> tuple[list[Predictions], list[Path]]:
     """Predictions of all files, and which files of folders were passed over."""
     files, skipped = find_files(paths)
     if not files:
-        folders = _listed(paths)
         problem = ". Give .xlsx or .csv files, or folders of them"
-        if any((folder / JOURNAL).exists() for folder in folders):
+        if any((folder / JOURNAL).exists() for folder in paths):
             problem = f" yet: the session there ({JOURNAL}) has not ended. Give its `sense7 judge run` again"
-        names = ", ".join(map(str, folders)) or "nothing"
+        names = ", ".join(map(str, paths)) or "nothing"
         raise UserError(f"{names}: no file of predictions{problem}.")
     scale = score_scale and ScoreScale.of(score_scale)
     predictions = [read_predictions(path, score_scale=scale) for path in files]
@@ -186,7 +170,7 @@ def _bootstrap_of(runs: Iterable[Run], settings: dict) -> ParticipantBootstrap |
 
 
 def evaluate(
-    paths: Paths,
+    paths: Sequence[Path],
     *,
     policy: str = "strict",
     score_scale: str | None = None,
@@ -197,7 +181,7 @@ def evaluate(
 
     Parameters
     ----------
-    paths : path or sequence of paths
+    paths : sequence of Path
         Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
         holds the word results, as the authors' evaluation does. A file that is named is always taken.
     policy : {"strict", "authors"}
@@ -224,7 +208,7 @@ def evaluate(
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "model-prompt-iter1.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n2,3\n")
-    >>> found = evaluate(folder)
+    >>> found = evaluate([folder])
     >>> accuracy = found.over_files["mean"].loc["accuracy"]
     >>> float(accuracy["estimate"]), accuracy["reason"]
     (0.5, 'no interval: participants are not known')
@@ -248,7 +232,12 @@ def evaluate(
                 "bounds": metrics.missing_bounds(measured),
             }
         )
-    ratings = {name: file.ratings for name, file in files.items() if file.ratings is not None}
+    with_ratings = [file.ratings for file in predictions if file.ratings is not None]
+    by_rating = {}
+    for rating in RATING_NAMES:
+        runs = {str(n): runs[rating] for n, runs in enumerate(with_ratings) if rating in runs}
+        if runs and len(runs) == len(with_ratings):
+            by_rating[rating] = OverRuns(runs, bootstrap).mean
     truths = {}  # of every conversation that has a name, one column per file
     for name, file in files.items():
         named = file.run.table.dropna(subset="conversation").set_index("conversation")
@@ -279,7 +268,7 @@ def evaluate(
             "calibration": metrics.calibration(over),
             "confusion": over.confusion.to_numpy().tolist(),
         },
-        ratings=by_rating(ratings, bootstrap),
+        ratings=by_rating,
     )
 
 
@@ -295,26 +284,11 @@ def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
     return files
 
 
-# Ratings of turns and dimensions
-
-
-def by_rating(
-    files: Mapping[str, Mapping[str, Run]], bootstrap: ParticipantBootstrap | None = None
-) -> dict:
-    """Return every metric of each rating that all files have, as a mean over files."""
-    tables = {}
-    for rating in RATING_NAMES:
-        runs = {name: ratings[rating] for name, ratings in files.items() if rating in ratings}
-        if runs and len(runs) == len(files):
-            tables[rating] = OverRuns(runs, bootstrap).mean
-    return tables
-
-
 # Compare
 
 
 def compare(
-    paths: Paths,
+    paths: Sequence[Path],
     *,
     study: Study | None = None,
     policy: str = "strict",
@@ -328,7 +302,7 @@ def compare(
 
     Parameters
     ----------
-    paths : path or sequence of paths
+    paths : sequence of Path
         See :func:`evaluate`.
     study : Study, optional
         The data set that was judged: then its baselines are compared, too, and predictions for other data refused.
@@ -352,7 +326,7 @@ def compare(
     >>> for judge, scores in {"a": (4, 2), "b": (5, 3)}.items():
     ...     text = f"TaskId,IS_EMPATHY,ground-truth\nC1,{scores[0]},4.2\nC2,{scores[1]},3\n"
     ...     _ = (folder / f"{judge}-iter1.csv").write_text(text)
-    >>> compare(folder).differences["accuracy"]["estimate"].to_dict()
+    >>> compare([folder]).differences["accuracy"]["estimate"].to_dict()
     {'a minus b': 0.0}
     """
     settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
@@ -384,7 +358,7 @@ def compare(
                 "name": judge,
                 "files": [file.path for file in groups.get(judge, ())],
                 **compared.left_out.loc[judge].to_dict(),
-                "coverage": compared.coverage.loc[judge].to_dict(),
+                "coverage": compared.coverage.loc[judge],
                 "metrics": measured.mean.drop(index="coverage"),
             }
         )

@@ -25,7 +25,7 @@ Kumar, A., and others (2025). arXiv 2506.10150; ``annotations/all_annotator_pair
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -46,14 +46,13 @@ from sense7.sources.released import (
     published_agreement,
 )
 from sense7.statistics.alternative_annotator import (
-    Wins,
     alternative_test,
     benjamini_yekutieli,
     winning_rate,
     wins,
 )
 from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
-from sense7.statistics.estimates import Estimate, holm
+from sense7.statistics.estimates import holm
 from sense7.statistics.order import rounded
 from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.rater_agreement import STEPS, quadratic_kappa
@@ -85,6 +84,25 @@ PASSED = 0.5
 CORRECTED = "Benjamini-Yekutieli over the three experts of each question"
 
 RHO, RANGE = "Spearman's rho", "share of the scale's range"
+
+_LEFT_OUT = "with the mean of two experts, the third left out, averaged over the three"
+_ADVANTAGE = "average advantage probability: share of conversations on which the model is at least as close to"
+_RATE = f"winning rate at epsilon {EPSILON:g}, {CORRECTED}"
+_THIRD = "the other two as the expert left out"
+_FOURTH = "the person's own rating as an expert"
+_STATISTICS = {
+    "agreement": ("three_judges", RHO, f"{RHO} with the median of three experts"),
+    "level": ("three_judges", RANGE, "mean rating minus that of three experts"),
+    "left_out": ("three_judges", RHO, f"{RHO} {_LEFT_OUT}"),
+    "error": ("three_judges", RANGE, f"mean absolute error {_LEFT_OUT}"),
+    "kappa": ("", "weighted kappa", f"kappas, quadratic weights by {STEPS['occurring']}"),
+    "alpha": ("", "alpha", "Krippendorff's alpha (interval) of three models, mean over questions"),
+    "advantage_experts": ("alternative", "share of conversations", f"{_ADVANTAGE} {_THIRD}"),
+    "published_rate_experts": ("alternative", "share of experts", f"{_RATE}; {_THIRD}"),
+    "advantage_person": ("alternative", "share of conversations", f"{_ADVANTAGE} {_FOURTH}"),
+    "published_rate_person": ("alternative", "share of experts", f"{_RATE}; {_FOURTH}"),
+}
+"""Statistic on a question -> beginning of its keys, unit, method."""
 
 
 def ratings() -> pd.DataFrame:
@@ -358,24 +376,24 @@ def by_question(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[s
         question_weights = weights[:, bootstrap.codes(group["conversation"])]
         for statistic, rater, values in _agreement_of(group, question_weights):
             drawn[statistic][rater][question] = values
-        for target, judge, is_closer in _wins_of(group):
+        experts = group[list(EXPERTS)].to_numpy(dtype=float)
+        references = {"experts": None}
+        if group[PERSON].notna().all():
+            references["person"] = group[PERSON].to_numpy(dtype=float)
+        for target, judge in product(references, JUDGES):
+            is_closer = wins(group[judge].to_numpy(dtype=float), experts, references[target])
             test = alternative_test(is_closer, EPSILON, question_weights)
             rate = winning_rate(benjamini_yekutieli(test.p), test.p)
             drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
             drawn[f"published_rate_{target}"][judge][question] = rate
     conversations = dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
-    return _described(drawn, bootstrap, conversations)
-
-
-def _wins_of(group: pd.DataFrame) -> Iterator[tuple[str, str, Wins]]:
-    """Target, judge, and where it is closer to the target than each expert, of one question."""
-    experts = group[list(EXPERTS)].to_numpy(dtype=float)
-    targets = {"experts": None}
-    if group[PERSON].notna().all():
-        targets["person"] = group[PERSON].to_numpy(dtype=float)
-    for target, reference in targets.items():
-        for judge in JUDGES:
-            yield target, judge, wins(group[judge].to_numpy(dtype=float), experts, reference)
+    statistics = {}
+    for name, (prefix, unit, method) in _STATISTICS.items():
+        key = f"{prefix}_{name}_{{rater}}_{{row}}"
+        statistics[name] = ByQuestion(drawn[name], bootstrap, conversations, key, unit, method)
+    for name in ("agreement", "level"):
+        statistics[name] = replace(statistics[name], keyed=("all", *CORPORA))
+    return statistics
 
 
 def _agreement_of(
@@ -415,44 +433,6 @@ def _agreement_of(
         yield "kappa", f"{first} {second}", kappa
     models = agreement_sums(np.stack([scores[judge] for judge in JUDGES]))
     yield "alpha", "models", krippendorff_alpha(weights @ models)
-
-
-def _described(
-    statistics: Mapping, bootstrap: ParticipantBootstrap, conversations: Mapping[str, pd.Series]
-) -> dict[str, ByQuestion]:
-    """Every statistic by its name, with key, unit and method."""
-
-    def describe(prefix: str, name: str, unit: str, method: str, keyed=("all",)) -> None:
-        key = f"{prefix}_{name}_{{rater}}_{{row}}"
-        described[name] = ByQuestion(
-            statistics[name], bootstrap, conversations, key, unit, method, keyed
-        )
-
-    described = {}
-    every_row = ("all", *CORPORA)
-    left_out = "with the mean of two experts, the third left out, averaged over the three"
-    median = f"{RHO} with the median of three experts"
-    describe("three_judges", "agreement", RHO, median, every_row)
-    level = "mean rating minus that of three experts"
-    describe("three_judges", "level", RANGE, level, every_row)
-    describe("three_judges", "left_out", RHO, f"{RHO} {left_out}")
-    describe("three_judges", "error", RANGE, f"mean absolute error {left_out}")
-    kappas = f"kappas, quadratic weights by {STEPS['occurring']}"
-    describe("", "kappa", "weighted kappa", kappas)
-    alpha = "Krippendorff's alpha (interval) of three models, mean over questions"
-    describe("", "alpha", "alpha", alpha)
-    compared_with = {
-        "experts": "the other two as the expert left out",
-        "person": "the person's own rating as an expert",
-    }
-    advantage = "average advantage probability: share of conversations on which the model is at least as close to"
-    rate = f"winning rate at epsilon {EPSILON:g}, {CORRECTED}"
-    for target, words in compared_with.items():
-        name = f"advantage_{target}"
-        describe("alternative", name, "share of conversations", f"{advantage} {words}")
-        name = f"published_rate_{target}"
-        describe("alternative", name, "share of experts", f"{rate}; {words}")
-    return described
 
 
 # The page's tables
@@ -583,14 +563,14 @@ def _questions_passed(rate: ByQuestion, name: str) -> pd.DataFrame:
     for judge, model in JUDGES.items():
         rates = np.array([statistic[0] for statistic in rate.drawn[judge].values()])
         passed = rounded(rates) >= PASSED
-        counted = Estimate(float(passed.sum()), reason="a count of decisions has no interval")
         number = Number(
             label=model,
-            statistic=counted,
+            statistic=float(passed.sum()),
             unit="number of questions",
             method=method,
             rows=pd.Index(passed),
             key=f"alternative_{name}_{judge}",
+            note="a count of decisions has no interval",
         )
         numbers.append(number)
     return tabulate("model", numbers, rate.bootstrap)
@@ -601,30 +581,19 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
     conversations = judged["conversation"].nunique()
     questions = len(judged.drop_duplicates(["corpus", "question"]))
-    source = "in the released ratings"
-    rows = [
-        value_row(
-            "three_judges_conversations",
-            conversations,
-            n=conversations,
-            unit="number of conversations",
-            method=f"rated by all seven raters {source}",
-        ),
-        value_row(
-            "three_judges_questions",
-            questions,
-            n=questions,
-            unit="number of questions",
-            method=f"over the four corpora {source}",
-        ),
-        value_row(
-            "three_judges_models",
-            ", ".join(JUDGES.values()),
-            n=len(JUDGES),
-            unit="models",
-            method=f"as named {source}",
-        ),
-    ]
+    counts = {
+        "conversations": (conversations, "rated by all seven raters in the released ratings"),
+        "questions": (questions, "over the four corpora in the released ratings"),
+    }
+    rows = []
+    for name, (n, method) in counts.items():
+        key = f"three_judges_{name}"
+        rows.append(value_row(key, n, n=n, unit=f"number of {name}", method=method))
+    models = ", ".join(JUDGES.values())
+    method = "as named in the released ratings"
+    rows.append(
+        value_row("three_judges_models", models, n=len(JUDGES), unit="models", method=method)
+    )
     for judge in JUDGES:
         row = tables["gaps"][_title(f"{judge}_minus_expert")].loc[ALL]
         low, high = rounded(row["low"]), rounded(row["high"])
