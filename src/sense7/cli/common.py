@@ -58,10 +58,13 @@ def assignments(items: list[str]) -> dict:
         name, equals, text = item.partition("=")
         if not equals or not name.strip():
             raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
-        try:
-            values[name.strip()] = parse_yaml(text) if text.strip() else ""
-        except ValueError:
-            values[name.strip()] = text
+        value = text.strip()
+        if value:
+            try:
+                value = parse_yaml(text)
+            except ValueError:
+                value = text
+        values[name.strip()] = value
     return values
 
 
@@ -80,9 +83,8 @@ def building(purpose: str, *, pages: bool = True) -> Iterator[None]:
     packages = _BUILDS_BOOKS if pages else _EXECUTES_NOTEBOOKS
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
-        are = "is" if len(missing) == 1 else "are"
         raise UserError(
-            f"{purpose} needs {', '.join(missing)}, which {are} not installed. "
+            f"{purpose} needs what is not installed: {', '.join(missing)}. "
             "Install the companion with what builds books: pip install 'sense7-companion[book]'"
         )
     try:
@@ -105,7 +107,9 @@ def print_table(
     for row in rows:
         texts = [cell if isinstance(cell, str) else f"{cell:,}" for cell in row]
         table.add_row(*(Text(plain_lines(text)) for text in texts))
-    width = None if sys.stdout.isatty() else 160
+    width = 160
+    if sys.stdout.isatty():
+        width = None
     Console(width=width).print(table)
 
 

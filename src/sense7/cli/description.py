@@ -101,10 +101,11 @@ def _characteristics(participants: Mapping | None) -> dict[str, str]:
         if name in {"participant", "row"}:
             continue
         counts = _count_texts(column)
-        numbers = [] if counts else [value for value in column if np.isfinite(value or np.nan)]
-        if numbers:
-            described[name] = f"number, {min(numbers):.15g} to {max(numbers):.15g}"
-            continue
+        if not counts:
+            numbers = [value for value in column if np.isfinite(value or np.nan)]
+            if numbers:
+                described[name] = f"number, {min(numbers):.15g} to {max(numbers):.15g}"
+                continue
         groups = [f"{group} {count:,}" for group, count in counts.most_common(GROUPS_SHOWN)]
         described[name] = count_of(len(counts), "group")
         if counts and counts.most_common(1)[0][1] > 1:

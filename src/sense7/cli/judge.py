@@ -128,7 +128,9 @@ def run(
         retries=retries,
         again=again,
     )
-    key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
+    key = "no key"
+    if endpoint.key:
+        key = f"key from {endpoint.key_name}"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
     lines += plan.estimate.lines()
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)

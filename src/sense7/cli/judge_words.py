@@ -177,8 +177,9 @@ def print_comparison(report: JudgesCompared) -> None:
             less_is_better = metric == "mean_absolute_error"
             outcome = row["reason"] or "not distinguished"
             if decided(row["p_holm"], confidence):
-                first_is_better = (row["estimate"] > 0) != less_is_better
-                outcome = row["first"] if first_is_better else row["second"]
+                outcome = row["second"]
+                if (row["estimate"] > 0) != less_is_better:
+                    outcome = row["first"]
             rows.append([MEASURED[metric].title, name, *numbers, *p_values, outcome])
     pairs = count_of(len(report.differences["coverage"]), "pair")
     title = (

@@ -36,7 +36,9 @@ def import_chats(
     """
     from sense7.exchange import read_chats, summary, write_chats
 
-    endings = [".xlsx"] if ratings else [".jsonl", ".xlsx"]
+    endings = [".jsonl", ".xlsx"]
+    if ratings:
+        endings = [".xlsx"]
     if out.suffix.casefold() not in endings:
         raise UserError(
             f"--out {out}: give a name that ends in {' or '.join(endings)} (.jsonl: conversations, .xlsx: a workbook)."

@@ -103,8 +103,15 @@ TITLES = {name: title for title, name in reversed(COLUMNS.items())}
 """Column of the frame -> column of a file; of Chat and OnlyChat the first."""
 
 LONG_TEXTS = (
-    *("reasoning", "chat", "prompt", "output", "reason"),
-    *("returned_model", "system_fingerprint", "response_id", "finish_reason"),
+    "reasoning",
+    "chat",
+    "prompt",
+    "output",
+    "reason",
+    "returned_model",
+    "system_fingerprint",
+    "response_id",
+    "finish_reason",
 )
 """Columns of the frame that are fitted to the cells of a sheet."""
 
@@ -290,10 +297,8 @@ class Predictions:
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``, in ASCII and not too long."""
-    if model:
-        model = file_name(model, unsafe=_UNSAFE, longest=_LONGEST_PART)
-    if prompt_name:
-        prompt_name = file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART)
+    model = file_name(model, unsafe=_UNSAFE, longest=_LONGEST_PART)
+    prompt_name = file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART)
     return Path(folder) / f"{model}-{prompt_name}-iter{run}.xlsx"
 
 

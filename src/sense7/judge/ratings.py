@@ -13,7 +13,6 @@ from sense7.workbook.xlsx import Sheet
 __all__ = [
     "NOT_APPLICABLE",
     "ratings_of",
-    "require_unit",
 ]
 
 UNITS = ("conversation", "turn")
@@ -35,12 +34,6 @@ def ratings_of(rating: str) -> tuple[str, ...]:
             f"--rating {rating}: there is no such rating. Choose one of {', '.join(RATINGS)}."
         )
     return RATING_NAMES if rating == "all" else (rating,)
-
-
-def require_unit(unit: str) -> None:
-    """Refuse what is no unit."""
-    if unit not in UNITS:
-        raise UserError(f"--unit {unit}: there is no such unit. Choose {' or '.join(UNITS)}.")
 
 
 def schema(names: tuple[str, ...]) -> dict:

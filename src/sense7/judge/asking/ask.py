@@ -265,7 +265,9 @@ class Answer:
                 return {"finish_reason": "content_filter"}
             beginning = " ".join(self.content.split())[:120]
             return {"error": f"what was returned is no chat completion: {beginning!r}"}
-        usage = response.get("usage") or {}
+        usage = response.get("usage")
+        if not isinstance(usage, dict):
+            usage = {}
         columns = {
             "output": text,
             "refusal": refusal,
@@ -273,13 +275,13 @@ class Answer:
             "returned_model": response.get("model"),
             "system_fingerprint": response.get("system_fingerprint"),
             "response_id": response.get("id"),
+            "input_tokens": usage.get("prompt_tokens"),
+            "output_tokens": usage.get("completion_tokens"),
         }
         for name, value in columns.items():
-            if not isinstance(value, str):
+            expected = int if name.endswith("_tokens") else str
+            if type(value) is not expected:
                 columns[name] = None
-        for name, count in (("input", "prompt_tokens"), ("output", "completion_tokens")):
-            number = usage.get(count) if isinstance(usage, dict) else None
-            columns[f"{name}_tokens"] = number if type(number) is int else None
         return columns
 
     def reply(self, ratings: tuple[str, ...]) -> Reply:

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import digest_of, read_json, reading
+from sense7.files import digest_of, read_json
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.chats import chat_json, chats
 from sense7.judge.files import prediction_path
-from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
+from sense7.judge.ratings import NOT_APPLICABLE, ratings_of
 from sense7.study import NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSIONS
+from sense7.workbook.reading import text_of
 
 __all__ = ["Prompt", "Questions"]
 
@@ -62,7 +63,6 @@ class Prompt:
         if (unit, rating) == ("conversation", "overall"):
             return cls.read(_HERE / "prompts" / "empathy.txt")
         names = ratings_of(rating)
-        require_unit(unit)
         folder = _HERE / "prompts"
         wording = read_json(folder / "ratings.json")
         meanings = {"overall": "how empathic it is, all in all"}
@@ -84,14 +84,7 @@ class Prompt:
     def read(cls, path: str | Path) -> "Prompt":
         """Read a prompt from a text file in UTF-8; it is named after the file."""
         path = Path(path)
-        with reading(path) as stream:
-            content = stream.read()
-        try:
-            text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-        except UnicodeDecodeError as error:
-            raise UserError(
-                f"{path}: byte {error.start + 1:,} of the prompt is not UTF-8. Save the file as plain text in UTF-8."
-            ) from None
+        text = text_of(path).replace("\r\n", "\n").replace("\r", "\n")
         if CHAT not in text:
             raise UserError(
                 f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand."
@@ -192,7 +185,6 @@ class Questions:
 
 def asked_units(study: Study, unit: str, names: Sequence[str]) -> pd.DataFrame:
     """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
-    require_unit(unit)
     turns = study.turns
     conversations = study.conversations["conversation"]
     if unit == "turn":

@@ -40,7 +40,7 @@ from sense7.judge.files import (
     require_seen_by_authors,
     write_predictions,
 )
-from sense7.judge.ratings import ratings_of, ratings_sheet, schema
+from sense7.judge.ratings import UNITS, ratings_of, ratings_sheet, schema
 from sense7.judge.reply import NOT_ASKED, USABLE
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -85,9 +85,9 @@ def plan_session(
     prices: Price | None = None,
     policy: str = "strict",
     again: bool = False,
-    concurrency: int = 10,
-    timeout: float = 120.0,
-    retries: int = 5,
+    concurrency: int,
+    timeout: float,
+    retries: int,
     **options,
 ) -> Plan:
     """Plan of a session, after every check before anything is sent; ``options``: of :func:`questions_for`."""
@@ -152,8 +152,10 @@ def questions_for(
     with_schema: bool = True,
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into a prompt or the bundled one."""
-    prompt = prompt or Prompt.bundled(unit, rating)
     names = ratings_of(rating)
+    if unit not in UNITS:
+        raise UserError(f"--unit {unit}: there is no such unit. Choose {' or '.join(UNITS)}.")
+    prompt = prompt or Prompt.bundled(unit, rating)
     is_standard = (unit, rating) == ("conversation", "overall")
     needed = {}
     if len(names) > 1 and with_schema:
@@ -239,30 +241,27 @@ class Tally:
         return "; ".join(parts)
 
 
+@dataclass(eq=False)
 class _Session:
     """The calls of a plan that are not answered yet, and the requests under way."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        journal: Journal,
-        progress: Callable[[Tally], None],
-        say: Callable[[str], None],
-    ):
-        self.plan = plan
-        self.journal = journal
-        self.progress = progress
-        self.say = say
-        self.pending = pending_calls(plan.questions, plan.runs, journal, again=plan.again)
+    plan: Plan
+    journal: Journal
+    progress: Callable[[Tally], None]
+    say: Callable[[str], None]
+    failed: dict[tuple[str, int], Answer] = field(default_factory=dict)
+    failures: int = 0
+    stopped: str = ""
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    disk: asyncio.Lock = field(default_factory=asyncio.Lock)
+    next_write: asyncio.Task | None = None
+    said_until: float = 0.0
+
+    def __post_init__(self):
+        plan = self.plan
+        self.pending = pending_calls(plan.questions, plan.runs, self.journal, again=plan.again)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
-        self.has_answered = journal.has_answer
-        self.failed: dict[tuple[str, int], Answer] = {}
-        self.failures = 0
-        self.stopped = ""
-        self.ending = asyncio.Event()
-        self.disk = asyncio.Lock()
-        self.next_write: asyncio.Task | None = None
-        self.said_until = 0.0
+        self.has_answered = self.journal.has_answer
 
     async def send_all(self) -> None:
         """Send the first call alone, then as many at once as may be."""

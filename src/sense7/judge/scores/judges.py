@@ -93,8 +93,7 @@ def write_simulated(
                     finish = _FINISH[reply_kind]
                     reply = read_reply(reply_text(reply_kind, score), finish_reason=finish)
                     replies.append({**vars(reply), "output": reply.text, "finish_reason": finish})
-                frame = pd.DataFrame(replies, conversations.index)
-                frame = frame.drop(columns=["text", "levels"]).join(conversations)
+                frame = pd.DataFrame(replies, conversations.index).join(conversations)
                 frame = frame.assign(run=run, returned_model="none (simulated)")
                 path = prediction_path(temporary, *SIMULATED_JUDGE.split("-"), run)
                 write_predictions(path, frame, further=[sheet])

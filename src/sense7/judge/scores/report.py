@@ -331,7 +331,16 @@ def compare(
     """
     settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     predictions, skipped = read_paths(paths, score_scale)
-    groups = _by_judge(predictions)
+    grouped = {}
+    for file in predictions:
+        grouped.setdefault((file.judge, file.path.parent), []).append(file)
+    names = Counter(judge for judge, _ in grouped)
+    groups = {}
+    for (judge, folder), files in grouped.items():
+        name = judge
+        if names[judge] > 1:  # the folder tells apart what is called alike
+            name = f"{folder}/{judge}"
+        groups[name] = files
     judges = {}
     simulated, remarks = [], []
     all_runs = []
@@ -377,21 +386,6 @@ def compare(
         judges=of_judges,
         differences=compared.differences,
     )
-
-
-def _by_judge(predictions: Sequence[Predictions]) -> dict[str, list[Predictions]]:
-    """The files of each judge; the folder stands before the names of those that are called alike."""
-    grouped = {}
-    for file in predictions:
-        grouped.setdefault((file.judge, file.path.parent), []).append(file)
-    names = Counter(judge for judge, _ in grouped)
-    groups = {}
-    for (judge, folder), files in grouped.items():
-        name = judge
-        if names[judge] > 1:
-            name = f"{folder}/{judge}"
-        groups[name] = files
-    return groups
 
 
 # Calibrate
