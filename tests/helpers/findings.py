@@ -87,10 +87,9 @@ def rows_of(found, place=""):
     if isinstance(found, pd.DataFrame):
         if "estimate" not in found or "unit" not in found:
             return {}
-        return {
-            f"{place}/{name}": row
-            for name, row in zip(map(str, found.index), found.to_dict("records"), strict=True)
-        }
+        names = found.index if found.index.is_unique else range(len(found))
+        rows = zip(names, found.to_dict("records"), strict=True)
+        return {f"{place}/{name}": row for name, row in rows}
     if isinstance(found, dict):
         if "estimate" in found and "unit" in found:
             return {place: found}
