@@ -466,7 +466,7 @@ def bars(
             look = {"transform": axes.get_yaxis_transform(), "va": "center"}
             axes.text(1.01, row, text, **look)
         name_rows(axes, names)
-        axes.set_xlabel(wrapped(label, 0.5 * width))
+        axes.set_xlabel(wrapped(label, 0.42 * width))
         return drawing
 
     data = first_table
