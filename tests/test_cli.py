@@ -105,7 +105,6 @@ REFUSED = {
     "check ofical": ["ofical", "synthetic, official", "official?"],
     "build ofical": ["ofical", "synthetic, official"],
     "build official": ["sense7 fetch official"],
-    "build absent.xlsx -q": ["absent.xlsx"],
     "run relaibility": ["relaibility", "reliability?"],
     "fetch nothing": ["nothing"],
     "ledger nowhere": ["nowhere", "sense7 build "],
@@ -119,15 +118,11 @@ REFUSED = {
         "color",
         "confidence = nan",
     ],
-    "build synthetic -p draws=ten -p seed=1.5": ["draws = 'ten'", "seed = 1.5"],
     # Simulations
     "simulate --out x.xlsx --seed -1": ["--seed", "-1"],
     f"{SIMULATE} -p participants=0": ["participants is 0"],
-    f"{SIMULATE} -p participants=many": ["participants is 'many'"],
-    f"{SIMULATE} -p colours=3": ["colours"],
     f"{SIMULATE} -p judge_signal=1 --no-judge": ["judge_signal", "--no-judge"],
     f"{SIMULATE} -p judge_signal=9": ["judge_signal is 9", "0 to 3"],
-    f"{SIMULATE} -p judge_colour=9": ["judge_colour"],
 }
 
 
@@ -147,21 +142,6 @@ def test_what_can_not_be_done_is_refused_before_anything_runs_or_is_written(
 def test_as_a_program_it_lists_its_verbs_and_ends_with_2():
     assert run("--help").returncode == 0
     refused(run("nonsense"), "'nonsense'")
-
-
-@pytest.mark.parametrize(("short", "long"), [("-h", "--help"), ("-V", "--version")])
-def test_short_options_say_the_same(short, long, call):
-    assert call(short).stdout == call(long).stdout
-    if short == "-h":
-        assert call("judge", "run", short).stdout == call("judge", "run", long).stdout
-
-
-def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "ratings-2025.xlsx").touch()
-    misspelt = call("check", "rating-2025.xlsx")
-    refused(misspelt)
-    naming.check(misspelt.stderr, "rating-2025.xlsx")
 
 
 def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch, call):
@@ -210,13 +190,6 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     for path in (out, copy):
         naming.check(call("check", path).stdout.splitlines()[0], path.stem, "synthetic")
     assert len(read_sheets(out)["Tasks"].rows) == 16
-
-
-def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
-    source = Path(__file__).resolve().parents[1] / "data" / "synthetic.xlsx"
-    done = call("fetch", "official", "--mirror", source, SENSE7_CACHE=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "UNVERIFIED" in done.stdout
 
 
 @pytest.fixture
@@ -323,25 +296,12 @@ def test_a_key_that_no_edition_has_recorded_leads_to_what_to_run(checkout, call)
 
 @pytest.mark.parametrize("name", ["official", "mine"])
 def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, call):
-    """It printed a note and ended with 0 for an unverified copy, as if that had reproduced the paper."""
+    """Such as an unverified copy."""
     write_ledger(checkout, name, ledger_row("a", "met"), ledger_row("b", "met"))
     done = call("ledger", name, "--strict", "--json", root=checkout)
-    assert done.returncode == 1
-    naming.check(
-        done.stderr,
-        f"{name}: ",
-        f"the data of {name}",
-        "sense7 fetch official",
-        "sense7 build official",
-    )
-    assert json.loads(done.stdout)[0]["state"] == "met"
-    naming.check(
-        call("ledger", "yours", root=checkout).stderr,
-        "yours: ",
-        f": {name})",
-        "sense7 build",
-        "--name",
-    )
+    assert (done.returncode, json.loads(done.stdout)[0]["state"]) == (1, "met")
+    naming.check(done.stderr, f"the data of {name}", "sense7 fetch official")
+    naming.check(call("ledger", "yours", root=checkout).stderr, "yours: ", f": {name})", "--name")
 
 
 @pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])
@@ -356,10 +316,3 @@ def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call
     assert done.returncode == code
     (heading,) = [line for line in done.stdout.splitlines() if line.lstrip().startswith("Claims")]
     assert "other works" in heading
-
-
-@pytest.mark.parametrize("verb", [["build"], ["ledger"], ["notebooks"]])
-def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call):
-    done = call(*verb, root=tmp_path)
-    refused(done)
-    naming.check(done.stderr, tmp_path)

@@ -1,7 +1,6 @@
 """Downloads: used as the page wrote them or refused with the place in them; of many people they become one workbook."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from helpers import naming
 from helpers.changing import changed, places
 from sense7.collect.gathering import gather, read_download, read_downloads
-from sense7.collect.study import is_code
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook.xlsx import read_sheets
@@ -53,6 +51,7 @@ WRONG = [  # where in the download, what stands there, what of it is named
     (("version",), 1, ["version: ", 1, 2]),
     (("person",), "=cmd", ["person: ", "'=cmd'"]),
     (("person",), ..., ["person: "]),
+    (("person",), "nan", ["person: ", "'nan'"]),
     (("more",), 1, ["'more'"]),
     (("study_id",), "0" * 64, ["study_id: "]),
     (("study", "turns"), "some", ["study: turns: ", "'some'"]),
@@ -76,6 +75,7 @@ WRONG = [  # where in the download, what stands there, what of it is named
     ((*TURN, "Affective"), 5, ["conversation 1: turn 1: Affective: ", 5]),
     ((*TURN, "Afective"), "good", ["conversation 1: turn 1: ", "'Afective'"]),
     ((*TURN, "comment"), "x" * 10_001, ["conversation 1: turn 1: comment: "]),
+    ((*TURN, "comment"), "a\x0bb", ["conversation 1: turn 1: comment: "]),
     ((*TURN, "message"), 1, ["conversation 1: turn 1: message: ", 1]),
     ((*TURN, "message"), 4, ["conversation 1: turn 2: message: ", 4]),
 ]
@@ -134,11 +134,6 @@ def test_a_change_at_any_place_is_read_or_one_message(tmp_path, content, data):
     assert "anna.json: " in message
 
 
-def test_what_can_not_be_read_is_not_called_damaged(tmp_path):
-    with naming.refused(f"{tmp_path}: "):
-        read_download(tmp_path)
-
-
 def test_three_people_make_a_workbook_without_a_warning(folder, make_download, tmp_path):
     people = {"anna": "good", "ben": "poor", "chloé": "unknown"}
     place = folder(
@@ -185,22 +180,6 @@ def test_people_who_rate_their_own_conversations_keep_the_names_of_these(
     naming.check(note, "ben.json: ", "conversation 1: ", "ben")
 
 
-def test_answers_about_people_and_their_files_have_sheets_of_their_own(
-    folder, make_download, tmp_path
-):
-    study = {"title": "T", "questions": [{"name": "Age", "text": "Age?", "kind": "number"}]}
-    place = folder(
-        a=make_download("anna", study, answers={"Age": 30}), b=make_download("ben", study)
-    )
-    gather(place, tmp_path / "mine.xlsx")
-    sheets = read_sheets(tmp_path / "mine.xlsx")
-    assert sheets["Participants"].rows == [["anna", 30.0], ["ben", None]]
-    (first, *_), header = sheets["Gathered"].rows, sheets["Gathered"].header
-    origin = dict(zip(header, first, strict=True))
-    assert (origin["Rater"], origin["File"], origin["Conversation"]) == ("anna", "a.json", "C1")
-    assert load(tmp_path / "mine.xlsx").participants["Age"].iloc[0] == 30
-
-
 @pytest.fixture
 def refused():
     """Gather downloads that are refused, and leave nothing: each line of the message names one of the places."""
@@ -239,15 +218,6 @@ def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(
     }
 
 
-def test_a_folder_in_place_of_a_file_is_named_and_the_others_are_gathered(
-    folder, make_download, tmp_path
-):
-    place = folder(anna=make_download())
-    (place / "ben.json").mkdir()
-    (note,) = gather(place, tmp_path / "mine.xlsx").notes
-    assert note.startswith(f"{place / 'ben.json'}: ")
-
-
 def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(
     folder, make_download, refused
 ):
@@ -261,17 +231,6 @@ def test_two_studies_are_never_mixed(folder, make_download, refused):
         folder(anna=make_download(), ben=other, cleo=make_download("cleo")),
         *("ben.json: ", "anna.json"),
     )
-
-
-@pytest.mark.parametrize(
-    "text", ["a\x0bb", "a\x0cb", "a\r\nb", "a\x00b", "a\x1b[31mb", "a\ud83db", "\ufffea"]
-)
-def test_characters_that_no_workbook_can_hold_are_refused_since_the_page_leaves_them_out(
-    tmp_path, content, text
-):
-    content["conversations"][0]["turns"][0]["comment"] = text
-    with naming.refused("anna.json: ", "conversation 1: turn 1: comment: "):
-        read(tmp_path, content)
 
 
 @pytest.mark.parametrize("blank", ["", " \n", "\x85"])
@@ -312,31 +271,6 @@ def test_one_person_with_other_answers_is_refused(folder, make_download, refused
     refused(folder(a=early, b=late), "anna ", "a.json", "b.json")
 
 
-SPELLINGS = [("\u00e9", "e\u0301")]
-
-
-@pytest.mark.parametrize(("code", "other"), [pair for pair in SPELLINGS if all(map(is_code, pair))])
-def test_a_code_in_another_spelling_is_the_same_person(
-    folder, make_download, make_chat, tmp_path, refused, code, other
-):
-    own = {"title": "T", "conversations": "own"}
-    chats = [make_chat("C1", participant=code, condition="a")]
-    same = [make_download(spelling, own, chats) for spelling in (code, other)]
-    gather(folder(a=same[0], b=same[1]), tmp_path / "mine.xlsx")
-    study = load(tmp_path / "mine.xlsx")
-    assert study.conversations["participant"].tolist() == [code]
-    assert not study.diagnostics
-    refused(
-        folder(a=same[0], b=make_download(other, own, chats, rating="poor")), "a.json", "b.json"
-    )
-
-
-@pytest.mark.parametrize("code", ["nan", "NULL", "null"])
-def test_a_code_that_would_say_that_there_is_none_is_refused(tmp_path, make_download, code):
-    with naming.refused("anna.json: ", "person: ", code):
-        read(tmp_path, make_download(code))
-
-
 def test_missing_ratings_stay_blank(folder, make_download, tmp_path):
     content = make_download()
     first = content["conversations"][0]
@@ -356,6 +290,20 @@ def test_missing_ratings_stay_blank(folder, make_download, tmp_path):
     )
 
 
+def test_answers_about_people_and_their_files_have_sheets_of_their_own(
+    folder, make_download, tmp_path
+):
+    """A code in another spelling is the same person."""
+    study = {"title": "T", "questions": [{"name": "Age", "text": "Age?", "kind": "number"}]}
+    people = [make_download(code, study, answers={"Age": 30}) for code in ("\u00e9", "e\u0301")]
+    gather(folder(a=people[0], b=people[1]), tmp_path / "mine.xlsx")
+    sheets = read_sheets(tmp_path / "mine.xlsx")
+    assert sheets["Participants"].rows == [["\u00e9", 30.0]]
+    origin = dict(zip(sheets["Gathered"].header, sheets["Gathered"].rows[0], strict=True))
+    assert (origin["Rater"], origin["File"], origin["Conversation"]) == ("\u00e9", "a.json", "C1")
+    assert load(tmp_path / "mine.xlsx").participants["Age"].tolist() == [30]
+
+
 def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path, refused):
     refused(folder(), f"{folder()}: ")
     content = make_download()
@@ -366,19 +314,6 @@ def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path, re
         gather(tmp_path / "none", tmp_path / "mine.xlsx")
     with naming.refused(f"{Path(__file__)}: "):
         gather(Path(__file__), tmp_path / "mine.xlsx")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="such names do not exist there")
-def test_a_hostile_file_name_is_text(folder, make_download, tmp_path, refused):
-    place = folder()
-    name = "=1+1 \x1b[31m<b>\n.json"
-    (place / name).write_text(json.dumps(make_download()))
-    gather(place, tmp_path / "mine.xlsx")
-    cell = read_sheets(tmp_path / "mine.xlsx")["Gathered"].rows[0][4]
-    assert cell == "=1+1 \\x1b[31m<b>\\n.json"
-    (place / name).write_text("{")
-    message = refused(place, "=1+1 \\x1b[31m<b>\\n.json: ")
-    assert message.count("\n") == 1  # before what was written
 
 
 def test_an_existing_workbook_stays_unless_asked_for(folder, make_download, tmp_path):
@@ -416,38 +351,3 @@ def test_low_answers_of_many_are_no_sign_of_another_scale(folder, make_download,
             one["after"]["successful"] = one["before"]["importance"] = 1 + number % 3
     gather(folder(**people), tmp_path / "mine.xlsx")
     assert load(tmp_path / "mine.xlsx").warnings == []
-
-
-# The two verbs
-
-
-@pytest.fixture
-def call(run_here, tmp_path):
-    return lambda *arguments: run_here(*arguments, cwd=tmp_path, environment=dict(os.environ))
-
-
-def test_a_page_is_written_and_named_and_what_is_refused_is_one_message_without_a_page(
-    call, make_chat, tmp_path
-):
-    (tmp_path / "study.yml").write_text("title: Ten chats", "utf-8")
-    arguments = ("instrument", "study.yml", "--conversations", "chats.jsonl", "--out", "rate.html")
-    (tmp_path / "chats.jsonl").write_text("{", "utf-8")
-    done = call(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    naming.check(done.stderr, "chats.jsonl: ", "line 1: ", "column 2")
-    assert (done.stderr.count("\n"), (tmp_path / "rate.html").exists()) == (1, False)
-    (tmp_path / "chats.jsonl").write_text(json.dumps(make_chat("C1")), "utf-8")
-    done = call(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "rate.html\n", "")
-    assert (tmp_path / "rate.html").exists()
-
-
-def test_gathering_prints_the_study_and_tells_the_rest(call, folder, make_download, tmp_path):
-    folder(anna=make_download(), twice=make_download(), ben=make_download("ben"))
-    done = call("gather", "ratings", "--out", "mine.xlsx")
-    assert done.returncode == 0
-    *_, people, path = done.stdout.splitlines()
-    naming.check(people, 2, 4, 8)
-    assert path == "mine.xlsx"
-    naming.check(done.stderr, "sense7: ratings/twice.json: ", "anna.json")
-    assert "No warnings" in call("check", "mine.xlsx").stdout

@@ -8,9 +8,8 @@ import re
 import pytest
 
 from helpers import naming
-from sense7.collect.page import SCALES, page_html, wording, write_page
+from sense7.collect.page import SCALES, page_html, wording
 from sense7.collect.study import LANGUAGES, StudyFile
-from sense7.taxonomy import DIMENSIONS
 
 HOSTILE = "</script><script>window.ran=1</script><!--<img src=x onerror=alert(1)>{title}{0}\u2028"
 
@@ -74,17 +73,6 @@ def test_a_conversation_that_nobody_can_rate_is_refused(make_chat):
         page_html(StudyFile("a", conversations="own"), [make_chat("C1")])
 
 
-def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path):
-    path = tmp_path / "rate.html"
-    assert write_page(study, [make_chat("C1")], path) == path
-    with naming.refused(f"{path}: ", "--force"):
-        write_page(study, [make_chat("C1")], path)
-    write_page(study, [make_chat("C2")], path, replace=True)
-    assert carried(path.read_text("utf-8"))["conversations"][0]["id"] == "C2"
-    with naming.refused("rate.htm.exe: ", ".html"):
-        write_page(study, [], tmp_path / "rate.htm.exe")
-
-
 OTHERS = [language for language in LANGUAGES if language != "en"]
 
 
@@ -112,12 +100,6 @@ def test_every_language_says_all_that_english_says_with_the_same_values(language
         place for place, text in other.items() if text == english[place] and "{" not in text
     ]
     assert len(untranslated) < 8, untranslated
-
-
-def test_english_has_the_official_names_and_definitions():
-    assert wording("en")["dimensions"] == {
-        each.name: [each.title, each.definition] for each in DIMENSIONS
-    }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

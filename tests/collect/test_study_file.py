@@ -128,18 +128,6 @@ def test_the_id_is_of_the_content_not_of_the_file(tmp_path):
     assert plain.id == spaced.id
 
 
-@pytest.mark.parametrize("key", [key for key in FULL if key != "seed"])
-def test_each_choice_makes_another_study(key):
-    less = {
-        name: value
-        for name, value in FULL.items()
-        if name != key and (key != "order" or name != "seed")
-    }
-    if key == "title":
-        less["title"] = "Others"
-    assert StudyFile.from_mapping(less, "").id != StudyFile.from_mapping(FULL, "").id
-
-
 @pytest.mark.parametrize(
     ("turns", "rated"),
     [("all", [2, 4, 5]), ("first", [2]), ("last", [5]), ((1, 3, 9), [2, 5]), ((7,), [])],
@@ -167,65 +155,21 @@ def write_chats(tmp_path, *lines):
     return path
 
 
-@pytest.mark.parametrize(
-    ("line", "named"),
-    [("", []), (" ", []), ("{", ["line 1: ", "column 2"])],
-    ids=["empty", "blank", "cut off"],
-)
-def test_a_file_without_conversations_is_refused(tmp_path, line, named):
-    with naming.refused("chats.jsonl: ", *named):
-        read_conversations(write_chats(tmp_path, line))
-
-
-def test_texts_are_kept_to_the_character(tmp_path):
-    text = " two  spaces\r\n\ttab\u2028 \u202ertl </script> =1+1 \U0001f600\n"
-    line = {"id": 7, "participant": "P1", "title": "x", "topic": None}
-    line |= {"messages": [*TALK, {"role": "assistant", "content": text, "at": 3}]}
-    read = read_conversations(write_chats(tmp_path, "", line, "  "))
-    assert read == [
-        {
-            "id": "7",
-            "participant": "P1",
-            "messages": [*TALK, {"role": "assistant", "content": text}],
-        }
-    ]
-
-
 NOT_TO_RATE = {  # a second line, what of it is named
-    "an id twice": (
-        '{"id": "first", "messages": [{"role": "assistant"}]}',
-        ["line 2: ", "'first'", "line 1"],
-    ),
-    "a number": ("7", ["line 2: "]),
-    "a name that is a formula": (
-        {"id": "=cmd()", "messages": TALK},
-        ["conversation '=cmd()': id: "],
-    ),
+    "a name that is a formula": ({"id": "=cmd()", "messages": TALK}, ["'=cmd()': id: "]),
     "a participant that is a formula": (
         {"id": "a", "participant": "@x", "messages": TALK},
-        ["conversation 'a': participant: ", "'@x'"],
+        ["participant: ", "'@x'"],
     ),
     "no turn": (
         {"id": "a", "messages": [{"role": "user", "content": "Yes"}]},
         ["conversation 'a': "],
     ),
-    "another role": (
-        {"id": "a", "messages": [*TALK, {"role": "judge", "content": ""}]},
-        ["line 2: ", "messages[3].role: ", "'judge'"],
-    ),
-    "no message": ({"id": "a", "messages": [*TALK, "x"]}, ["line 2: ", "messages[3]: "]),
-    "no content": (
-        {"id": "a", "messages": [{"role": "assistant", "content": [1]}]},
-        ["line 2: ", "messages[1].content[1]: "],
-    ),
     "a long text": (
         {"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]},
-        ["conversation 'a': ", "message 1: "],
+        ["message 1: "],
     ),
-    "half a character": (
-        {"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]},
-        ["line 2: ", "U+D83D"],
-    ),
+    "no message": ({"id": "a", "messages": [*TALK, "x"]}, ["line 2: ", "messages[3]: "]),
 }
 
 

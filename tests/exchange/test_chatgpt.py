@@ -24,14 +24,6 @@ def test_the_branch_that_was_shown_is_read(read, write):
     assert read("one.json", other)[0] == [[("user", ASKED), ("assistant", "Well.")]]
 
 
-def test_a_branch_may_be_deep(read):
-    nodes = [
-        node(str(n), str(n - 1) if n else None, ("user", "assistant")[n % 2], [str(n)])
-        for n in range(5000)
-    ]
-    assert len(read("a.json", export(*nodes))[0][0]) == 5000
-
-
 def test_an_empty_conversation_is_counted(read):
     empty = {"conversation_id": "e", "mapping": {}, "current_node": None}
     talk, left_out = read("conversations.json", [empty, CHATGPT])

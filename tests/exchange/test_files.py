@@ -41,10 +41,6 @@ def test_other_beginnings_of_a_message_are_refused_by_their_line(refuse, text, l
     refuse("a.txt", text, f"line {line}: ", "User:", "Assistant:")
 
 
-def test_plain_text_has_both_sides(refuse):
-    refuse("a.txt", "User: Hi\nUser: Hello", "User:", "Assistant:")
-
-
 # What is no text, and no JSON
 
 

@@ -1,16 +1,10 @@
 """Ratings in a table are joined to turns as a map beside the table declares, or refused by their place."""
 
-import json
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from helpers import naming
-from sense7 import cli
-from sense7.errors import UserError
 from sense7.exchange import Chat, Message
 from sense7.exchange.joining import workbook_sheets
 from sense7.loading import load
@@ -216,15 +210,6 @@ def test_texts_in_a_workbook_stay_character_by_character(talk):
     assert messages.column(messages.header.index("Content")) == [text for _, text in talk]
 
 
-def test_a_text_that_a_cell_cannot_hold(run, write):
-    write(
-        "a.json", [{"role": "user", "content": "a" * 40_000}, {"role": "assistant", "content": ""}]
-    )
-    with naming.refused("sheet Messages, ", "cell E2: ", "40,000"):
-        run("a.json", "--out", "mine.xlsx")
-    run("a.json", "--out", "chats.jsonl")
-
-
 def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, tmp_path):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx", "--participant", "P1", "--condition", "m")
@@ -233,23 +218,3 @@ def test_a_workbook_without_ratings_can_be_judged_and_not_analyzed(run, write, t
     study = load(tmp_path / "mine.xlsx", rated=False)
     assert len(study.turns) == 4
     assert study.warnings == [item for item in study.diagnostics if item.kind == "no-rating"]
-
-
-def test_lines_go_on_being_one_conversation_each(run, write, tmp_path):
-    write("chats.jsonl", CHATS, lines=True)
-    run("chats.jsonl", "--out", "again.jsonl")
-    lines = (tmp_path / "again.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == CHATS
-
-
-def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write):
-    write("chats.jsonl", CHATS, lines=True)
-    run("chats.jsonl", "--out", "mine.xlsx")
-    words = ["judge", "run", "--data", "mine.xlsx", "--out", "x", "--dry-run"]
-    words += ["--base-url", "http://localhost:1/v1"]
-    done = CliRunner().invoke(cli.app, words)
-    requests = re.search(r"(?m)^.*conversations, runs.*$", done.stdout)[0]
-    naming.check(requests, 2, "2 conversations", "runs: 1")
-    refused = CliRunner().invoke(cli.app, [*words, "--shots", "5"])
-    assert isinstance(refused.exception, UserError)
-    naming.check(refused.exception, "mine.xlsx: ", "sheet Messages", "sense7 judge run")

@@ -7,8 +7,6 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from helpers import naming
 from helpers.judged import table_of
@@ -23,7 +21,7 @@ from sense7.judge.files import (
     read_predictions,
     write_predictions,
 )
-from sense7.judge.reply import FAILURES, read_reply
+from sense7.judge.reply import read_reply
 from sense7.taxonomy import SIMULATED_JUDGE
 from sense7.workbook.xlsx import Sheet, write_sheets
 
@@ -73,23 +71,23 @@ def foreign(path):
 # Names of files
 
 
-names = st.text(st.one_of(st.sampled_from("ab-%./~ :\\"), st.characters()), min_size=1, max_size=12)
+NAMES = [
+    ("judge", "empathy"),
+    ("org/name:7b", "my-prompt"),
+    ("\u0301~%.", " a\\b"),
+    ("m" * 300, "p" * 300),
+]
 
 
-@settings(max_examples=200, deadline=None)
-@given(names, names, st.integers(1, 10**6), st.sampled_from([1, 60]))
-def test_model_prompt_and_run_can_be_read_from_the_name_and_long_ones_stay_different(
-    model, prompt, run, times
-):
-    path = prediction_path("session", model * times, prompt * times, run)
-    found = re.fullmatch(r"(.*)-([^-]*)-iter([0-9]+)", path.stem)
-    if "~" not in path.stem:
-        decoded = (unquote(part, errors="surrogatepass") for part in found.groups())
-        assert tuple(decoded) == (model * times, prompt * times, str(run))
+@pytest.mark.parametrize(("model", "prompt"), NAMES)
+def test_model_prompt_and_run_can_be_read_from_the_name_and_long_ones_stay_different(model, prompt):
+    path = prediction_path("session", model, prompt, 7)
+    *found, run = re.fullmatch(r"(.*)-([^-]*)-iter([0-9]+)", path.stem).groups()
+    assert run == "7"
+    assert "~" in path.stem or [unquote(part) for part in found] == [model, prompt]
     assert re.fullmatch(r"[A-Za-z0-9._+=@%~-]+", path.name)
-    assert (path.parent.name, path.suffix) == ("session", ".xlsx")
     assert len(path.name) <= 200
-    assert path != prediction_path("session", f"{model * times}a", prompt * times, run)
+    assert path != prediction_path("session", f"{model}a", prompt, 7)
 
 
 # Writing
@@ -115,40 +113,6 @@ def test_the_authors_columns_come_first_in_their_order_and_everything_comes_back
     (note,) = read.notes
     naming.check(note, "some model", "some returned_model (2 replies)")
     assert read.models == ["some returned_model"]
-
-
-@pytest.mark.parametrize(("policy", "shown"), [("strict", None), ("authors", 3)])
-def test_the_policy_says_what_an_unusable_reply_counts_and_the_status_remains(path, policy, shown):
-    frame = run_of(len(FAILURES), status=list(FAILURES), score=4.0, reason="because")
-    write_predictions(path, frame, policy=policy)
-    assert cells_of(path)["IS_EMPATHY"] == [shown] * len(FAILURES)
-    read = table_of(path)
-    assert read["score"].isna().all()
-    assert (read["status"].tolist(), set(read["reason"])) == (list(FAILURES), {"because"})
-
-
-cell_texts = st.text(
-    st.one_of(
-        st.characters(exclude_categories=["Cs"]), st.sampled_from("_x0DA=<r>/\r\n\t\x00\x1f")
-    ),
-    max_size=30,
-).filter(lambda text: text and "\ufffe" not in text and "\uffff" not in text)
-cell_texts |= st.sampled_from(
-    ["=1+1", "_x000D_", "a\r\nb", "<r>x</r>", "http://a.b", "007", "nan", "\x00\x1b", " a "]
-)
-numbers = st.floats(1, 5)
-
-
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(st.lists(st.tuples(cell_texts, cell_texts, numbers, numbers), min_size=1, max_size=4))
-def test_texts_and_numbers_come_back_as_they_were(path, rows):
-    names = ("chat", "prompt", "score", "ground_truth")
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    assert write_predictions(path, run_of(len(rows), **columns)) == []
-    read = table_of(path)
-    assert {name: read[name].tolist() for name in columns} == columns
 
 
 @pytest.mark.parametrize("character", ["a", "a🙂"])

@@ -2,23 +2,21 @@
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import table_of
-from helpers.studies import write_study
-from sense7.cli.judge import judge as judge_commands
 from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import read_predictions
-from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
+from sense7.judge.ratings import NOT_APPLICABLE, read_levels, read_ratings, schema
+from sense7.judge.reply import read_reply
+from sense7.judge.scores.report import evaluate
 from sense7.taxonomy import RATING_NAMES
 
 need_the_judge()
@@ -185,21 +183,19 @@ def test_no_text_breaks_the_reading(text):
     assert bool(levels) != bool(reason)
 
 
-def test_failures_keep_their_status_and_nothing_is_scored_by_default(server, study_of, tmp_path):
-    answers = {
-        "conversation 0": Answered(text=json.dumps(ALL | {"overall": 3})),
-        "conversation 1": Answered(text="<S2>4</S2>"),
-        "conversation 2": Answered(text=None, refusal="I can't."),
-        "conversation 3": Answered(text='{"overall": 4', finish="length"),
-    }
-    script = lambda asked: next(answer for said, answer in answers.items() if said in asked.prompt)  # noqa: E731
-    server.script = script
-    path = ask(study_of(4, 2), server, tmp_path / "out", unit="conversation").paths[0]
-    frame = table_of(path)
-    assert frame["status"].tolist() == ["ok", "parse_failure", "refusal", "truncated"]
-    assert frame["score"].tolist()[0] == 3.0
-    assert frame["score"].isna().tolist() == [False, True, True, True]
-    assert cells_of(path)["Interest judge"] == [4, None, None, None]
+@pytest.mark.parametrize(
+    ("text", "how", "status", "score"),
+    [
+        (json.dumps(ALL | {"overall": 3}), {}, "ok", 3),
+        ("<S2>4</S2>", {}, "parse_failure", None),
+        ("", {"refusal": "I can't."}, "refusal", None),
+        ('{"overall": 4', {"finish_reason": "length"}, "truncated", None),
+    ],
+)
+def test_failures_keep_their_status_and_nothing_is_scored_by_default(text, how, status, score):
+    reply = read_ratings(text, RATING_NAMES, read_reply(text, **how))
+    assert (reply.status, reply.score) == (status, score)
+    assert bool(reply.levels) == (status == "ok")
 
 
 def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study_of, tmp_path):
@@ -228,24 +224,10 @@ def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, study_
 # How it compares
 
 
-def test_evaluation_reports_every_rating(server, minimal_sheets, tmp_path):
-    data, out = tmp_path / "data.xlsx", tmp_path / "out"
-    said = {"Content": judged.said_in(12, 2)}
-    write_study(minimal_sheets(conversations=12, turns=2, messages=said), data)
+def test_evaluation_reports_every_rating(server, study_of, tmp_path):
     server.script = endpoint.rates
-
-    def stdout_of(*words):
-        done = CliRunner().invoke(judge_commands, list(map(str, words)))
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    asked = ["run", "--data", data, "--base-url", server.address, "--model", "judge", "--runs", 2]
-    said = stdout_of(*asked, "--unit", "turn", "--rating", "all", "--out", out)
-    names = [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
-    assert [Path(path).name for path in said.split()] == names
+    ask(study_of(12, 2), server, tmp_path / "out", runs=2)
     assert len(server.asked) == 48
-    printed = stdout_of("evaluate", out, "--draws", 50)
-    report = json.loads(stdout_of("evaluate", out, "--draws", 50, "--json"))
-    assert list(report["ratings"]) == list(RATING_NAMES)
-    for name in RATING_NAMES:
-        assert f"│ {name} " in printed
+    report = evaluate([tmp_path / "out"], draws=50)
+    assert list(report.ratings) == list(RATING_NAMES)
+    assert report.ratings["overall"].loc["accuracy", "n"] == 24

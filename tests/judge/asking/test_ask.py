@@ -203,16 +203,6 @@ def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in
     assert (len(server.asked), set(server.times_answered().values())) == (8, {1})
 
 
-def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
-    server, study_of, tmp_path
-):
-    server.script = endpoint.refuses("response_format", then=Answered(text='{"overall": 4}'))
-    options = {"prompt": None, "rating": "all"}
-    naming.check(ask(study_of(2), server, tmp_path, **options).stopped, "response_format")
-    outcome = ask(study_of(2), server, tmp_path, **options, with_schema=False)
-    assert outcome.statuses == Counter(parse_failure=2)
-
-
 # The key is nowhere
 
 

@@ -62,24 +62,6 @@ def test_when_answers_can_not_be_kept_no_more_are_asked_for(
     assert len(server.asked) <= 4
 
 
-def test_no_worker_asks_again_before_the_disk_has_its_answer(
-    server, study_of, tmp_path, monkeypatch
-):
-    at_once, on_disk, write = 8, [0], Journal.write
-
-    def counting(self):
-        write(self)
-        with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL)) as reader:
-            on_disk.extend(reader.execute("SELECT count(*) FROM replies").fetchone())
-
-    monkeypatch.setattr(Journal, "write", counting)
-    late = []
-    server.script = lambda asked: late.append(asked.number - at_once - on_disk[-1]) or GOOD
-    ask(study_of(40), server, tmp_path, concurrency=at_once)
-    assert max(late) <= 0
-    assert on_disk[-1] == 40
-
-
 @pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
 def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bought_twice(
     lock, server, study_of, tmp_path

@@ -3,53 +3,28 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from helpers import naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import ask, plan_for
 from sense7.judge.asking.requests import Prompt, parse_parameters
 from sense7.judge.chats import chats
-from sense7.taxonomy import DIMENSIONS, LEVELS
 
 need_the_judge()
 
 
 # The prompt
 
-pieces = st.lists(
-    st.one_of(st.sampled_from(["{chat}", "~~EXAMPLES~~"]), st.text("ab {}~\n", max_size=5)),
-    max_size=8,
-)
+
+def test_data_change_nothing_outside_their_placeholder():
+    prompt = Prompt("any", "~~EXAMPLES~~ {} {chat}{chat} ~~EXAMPLES")
+    filled = prompt.fill("[~~EXAMPLES~~]", "({chat})")
+    assert filled == "({chat}) {} [~~EXAMPLES~~][~~EXAMPLES~~] ~~EXAMPLES"
 
 
-@settings(max_examples=200)
-@given(pieces, pieces.map("".join), pieces.map("".join))
-def test_data_change_nothing_outside_their_placeholder(template, chat, examples):
-    """Filled piece by piece, also if the data hold placeholders."""
-    template = [
-        "~~EXAMPLES~~",
-        *(piece if piece in ("{chat}", "~~EXAMPLES~~") else "|" for piece in template),
-    ]
-    expected = "".join(
-        {"{chat}": chat, "~~EXAMPLES~~": examples}.get(piece, piece) for piece in template
-    )
-    assert Prompt("any", "".join(template)).fill(chat, examples) == expected
-
-
-def test_the_bundled_prompt_has_the_taxonomy_and_asks_for_what_is_read_from_the_reply():
-    prompt = Prompt.bundled()
-    assert prompt.name == "empathy"
+def test_the_bundled_prompt_asks_for_what_is_read_from_the_reply():
     for mark in ("{chat}", "~~EXAMPLES~~", "<S0>", "</S0>", "<S2>", "</S2>"):
-        assert prompt.text.count(mark) == 1
-    for number, dimension in enumerate(DIMENSIONS, 1):
-        assert (
-            f"\n{number}. {dimension.title.capitalize()}: it {dimension.definition}.\n"
-            in prompt.text
-        )
-    for number, level in enumerate(LEVELS, 1):
-        assert f"\n{number} = {level}\n" in prompt.text
+        assert Prompt.bundled().text.count(mark) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,14 @@ import pytest
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
-from typer.testing import CliRunner
 
-from helpers import naming
 from helpers.judged import table_of
 from helpers.made_up import lists, study_of
-from sense7.cli import app
 from sense7.judge.files import Run
-from sense7.judge.scores import baselines
 from sense7.judge.scores.baselines import (
     ALPHAS,
     BASELINES,
     TEXT_BASELINES,
-    Baseline,
     baseline_predictions,
     baseline_table,
     write_learned,
@@ -50,20 +45,6 @@ def frame_of(found, name):
 
 
 # What they predict
-
-
-def test_every_baseline_predicts_every_conversation_with_ground_truth(found):
-    who, truths, said, answers = lists()
-    truths = [np.nan if number in (3, 17) else truth for number, truth in enumerate(truths)]
-    for name, baseline in baseline_predictions(
-        study_of(who, truths, said, answers, turns_of())
-    ).items():
-        frame = frame_of({name: baseline}, name)
-        assert frame["conversation"].tolist() == [
-            f"C{n + 1}" for n in range(len(who)) if n not in (3, 17)
-        ]
-        assert np.isfinite(frame[["ground_truth", "score", "above"]].to_numpy()).all()
-    assert tuple(found) == BASELINES
 
 
 def test_majority_and_own_mean_are_those_of_the_others():
@@ -211,7 +192,7 @@ def study():
     )
 
 
-def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_path, monkeypatch):
+def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_path):
     known = baseline_predictions(study)["learned judge"].run.table.set_index("conversation")
     path = write_learned(study, tmp_path)
     assert path.name == "learned-judge-baseline-iter1.xlsx"
@@ -222,17 +203,3 @@ def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_
     )
     assert frame["ground_truth"].isna().sum() == 2
     assert len(frame) == len(study.conversations)
-    off = known.reset_index().assign(score=[0.2, *[5.7] * (len(known) - 1)])
-    made_up = {"learned judge": Baseline("learned judge", "made up", Run.of(off))}
-    monkeypatch.setattr(baselines, "baseline_predictions", lambda study, **known: made_up)
-    assert set(table_of(write_learned(study, tmp_path))["score"]) == {1.0, 5.0}
-
-
-def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("sense7.loading.load", lambda data: study)
-    done = CliRunner().invoke(
-        app, ["judge", "learn", "--data", "mine.xlsx", "--out", str(tmp_path)]
-    )
-    assert done.exit_code == 0, done.output
-    assert str(tmp_path / "learned-judge-baseline-iter1.xlsx") in done.stdout
-    naming.check(done.stderr, 40)

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from helpers import naming
 from helpers.judged import run_of, table_of
-from sense7.cli import app
 from sense7.judge.files import Run, write_predictions
 from sense7.judge.scores.calibration import (
     Calibrated,
@@ -88,13 +86,6 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder):
     )
     assert frame["status"].value_counts().to_dict() == {"ok": 49, "refusal": 1}
     assert done.without_score == {"model-prompt-iter1": {"refusal": 1}}
-
-
-def test_the_command_prints_paths_and_errors(folder):
-    call = ["judge", "calibrate", str(folder / "given"), "--out", str(folder / "out")]
-    done = CliRunner().invoke(app, call)
-    assert done.exit_code == 0, done.output
-    assert str(folder / "out" / "model-prompt-iter1.xlsx") in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ from scipy import stats
 from helpers.judged import runs_of
 from helpers.studies import bootstrap_of
 from sense7.findings.ground_truth import ground_truth, labels
+from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES
-
-SEVEN = list(DIMENSION_NAMES)
 
 
 def study_of(turns=None, conversations=None, provenance=None):
@@ -116,59 +114,13 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(study):
 # The upper bound
 
 
-def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3, between=False):
-    """A study of turn means with known standard deviations: participant, interaction, conversation, turn."""
-    generator = np.random.default_rng(seed)
-    kinds = len(means)
-    cells = [
-        (person, kind)
-        for person in range(people)
-        for kind in range(kinds)
-        if not between or person % kinds == kind
-    ]
-    cell = np.repeat(np.arange(len(cells)), per_cell)
-    who, kind = np.array(cells)[cell].T
-    person, interaction = (
-        sds[0] * generator.standard_normal(people),
-        sds[1] * generator.standard_normal(len(cells)),
-    )
-    level = (
-        np.array(means)[kind]
-        + person[who]
-        + interaction[cell]
-        + sds[2] * generator.standard_normal(len(cell))
-    )
-    counts = generator.integers(1, 2 * turns, size=len(cell))
-    of = np.repeat(np.arange(len(cell)), counts)
-    names = pd.DataFrame(
-        {
-            "conversation": [f"C{number}" for number in range(len(cell))],
-            "participant": [f"P{number:04d}" for number in who],
-            "condition": [f"M{number}" for number in kind],
-        }
-    )
-    frame = (
-        names.iloc[of].reset_index(drop=True).assign(overall=np.nan, **dict.fromkeys(SEVEN, np.nan))
-    )
-    frame["Affective"] = level[of] + sds[3] * generator.standard_normal(len(of))
-    study = study_of(
-        turns=frame,
-        conversations=names.assign(topic=None, importance=np.nan, desired_empathy=np.nan),
-    )
-    return study, bootstrap_of(study)
-
-
-SDS = (0.6, 0.3, 0.5, 0.8)
-
-
-@pytest.mark.parametrize("between", [False, True])
-def test_bounds_are_what_the_planted_variances_leave(between):
-    """Where each participant met one condition, interactions are part of the participant's."""
-    study, bootstrap = made(SDS, between=between)
-    person, interaction, conversation, turn = np.square(SDS)
-    turns = (1 / study.turns["conversation"].value_counts()).mean()
-    whole = np.var([2.6, 3.0, 3.4]) + person + interaction + conversation + turn * turns
-    found = noise_ceiling.content_share_bound(study, bootstrap)["estimate"].iloc[0]
-    assert found == pytest.approx(
-        1 - (person + between * interaction) / whole, abs=0.06 if between else 0.04
-    )
+def test_the_bound_is_what_the_participants_share_leaves(study):
+    """Of the share itself: tests/findings/test_individualized.py."""
+    bootstrap = bootstrap_of(study, 20)
+    share = variance_shares(study, bootstrap).loc["participant"]
+    found = noise_ceiling.content_share_bound(study, bootstrap)
+    limits = ["estimate", "low", "high"]
+    expected = 1 - share[["estimate", "high", "low"]].to_numpy(dtype=float)
+    np.testing.assert_allclose(found.iloc[0][limits].astype(float), expected)
+    ceiling = noise_ceiling.best_correlation(expected)
+    np.testing.assert_allclose(found.iloc[1][limits].astype(float), ceiling)

@@ -3,12 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from helpers import naming
 from helpers.judged import run_of, runs_of
-from sense7.cli.judge import judge as judge_commands
-from sense7.judge.files import Run, prediction_path, write_predictions
+from sense7.judge.files import Run
 from sense7.judge.scores import comparison
 from sense7.judge.scores.baselines import baseline_predictions
 from sense7.judge.scores.comparison import agreement_sums, compare_judges, krippendorff_alpha
@@ -33,20 +31,6 @@ def bootstrap():
 @pytest.fixture(scope="module")
 def compared(bootstrap):
     return compare_judges({judge: runs_of(frames) for judge, frames in JUDGES.items()}, bootstrap)
-
-
-@pytest.fixture
-def folder(tmp_path):
-    for judge, frames in JUDGES.items():
-        for number, frame in enumerate(frames, 1):
-            write_predictions(
-                prediction_path(tmp_path, judge, "prompt", number), frame.assign(model=judge)
-            )
-    return tmp_path
-
-
-def call(*arguments):
-    return CliRunner().invoke(judge_commands, ["compare", *map(str, arguments), "--draws", "200"])
 
 
 # What is compared
@@ -101,17 +85,6 @@ def test_p_values_are_corrected_over_the_pairs_of_one_metric(compared):
     worse = compared.differences["mean_absolute_error"].loc["near minus far"]
     assert worse["high"] < 0
     assert worse["p"] < 0.05
-
-
-def test_coverage_is_over_all_conversations(compared):
-    assert compared.coverage["estimate"].to_dict() == {
-        "near": 79 / 80,
-        "far": 39 / 40,
-        "middle": 1.0,
-    }
-    assert compared.differences["coverage"].loc["near minus far", "estimate"] == pytest.approx(
-        1 / 80
-    )
 
 
 def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
@@ -174,14 +147,6 @@ def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path, text):
 
 
 # What the verb prints
-
-
-def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
-    said = call(folder).stdout
-    naming.check(said, "3 judges", "38 of 40", "near-prompt: ", "1 of 40", "2 pairs")
-    rows = [[cell.strip() for cell in line.split("│")] for line in said.splitlines()]
-    (better,) = (row[-2] for row in rows if row[1:3] == ["MAE", "far-prompt minus near-prompt"])
-    assert better == "near-prompt"  # less is better
 
 
 def double_sums(scores):

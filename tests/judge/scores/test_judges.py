@@ -10,7 +10,7 @@ from helpers import naming
 from helpers.studies import READING, bootstrap_of, parse_sheets, write_study
 from sense7.cli.judge_words import notes_of_evaluation
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.files import COLUMNS, prediction_path, write_predictions
+from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.scores import judges as available_judges
 from sense7.judge.scores import performance
 from sense7.judge.scores.ceiling import judge_results
@@ -26,7 +26,6 @@ from sense7.judge.scores.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.workbook.reading import write_reading
-from sense7.workbook.xlsx import read_sheets
 
 DATA = Path(__file__).resolve().parents[3] / "data"
 SMALL = Parameters(participants=12, conversations=48, unrated_conversations=1)
@@ -115,41 +114,6 @@ def test_predictions_for_other_conversations_or_from_before_the_workbook_changed
 
 
 # A simulated judge: its files
-
-
-def test_files_have_the_authors_layout_as_judge_run_writes_it(folder, small, few):
-    assert list(content(folder)) == [f"{JUDGE}-iter{run}.xlsx" for run in (1, 2, 3)]
-    truth = ground_truth(few.turns, few.conversations["conversation"]).to_numpy()
-    for run, path in enumerate(sorted(folder.iterdir())):
-        sheet = read_sheets(path)["results"]
-        columns = {name: sheet.column(place) for place, name in enumerate(sheet.header)}
-        assert sheet.header == [title for title in COLUMNS if title != "attempts"]
-        assert columns["TaskId"] == small.sheets["Tasks"].column(2), "rows in the order of Tasks"
-        assert set(columns["Model"]) == {JUDGE}
-        assert all("Simulated: no model was asked" in text for text in columns["Output"])
-        for name in ("Chat", "OnlyChat", "Prompt", "Processing Time"):
-            assert set(columns[name]) == {None}, "nothing was asked"
-        drawn = np.where(small.judged.kind[run] == 0, small.judged.score[run], np.nan)
-        np.testing.assert_array_equal(np.array(columns["IS_EMPATHY"], dtype=float), drawn)
-        np.testing.assert_array_equal(np.array(columns["ground-truth"], dtype=float), truth)
-
-
-def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(
-    folder, small, monkeypatch
-):
-    before = content(folder)
-
-    def full(*_arguments, **_options):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(available_judges, "write_predictions", full)
-        with naming.refused(folder):
-            write_simulated(small, folder)
-    assert content(folder) == before
-    write_simulated(simulate(SMALL, 3, JudgeParameters(judge_runs=1)), folder)
-    assert list(content(folder)) == [f"{JUDGE}-iter1.xlsx"]
-    assert [path.name for path in folder.parent.iterdir()] == ["mine_judge"]
 
 
 UNFIT = [

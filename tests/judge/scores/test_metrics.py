@@ -115,17 +115,6 @@ def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people,
 # Coverage, policies and bounds
 
 
-def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
-    frame = run_of(missing=0).assign(score=NAN, status="api_error")
-    strict, authors = (
-        run_metrics(Run.of(frame), policy=policy) for policy in ("strict", "authors")
-    )
-    assert strict.loc["accuracy", "n"] == 0
-    naming.check(strict.loc["accuracy", "reason"], "score")
-    assert authors.loc["accuracy", "estimate"] > 0.1
-    assert strict.loc["coverage", "estimate"] == authors.loc["coverage", "estimate"] == 0
-
-
 def test_bounds_of_the_accuracy_are_those_with_every_missing_score_wrong_or_right():
     frame = run_of(1, rows=12, missing=0.3)
     truth, score = frame["ground_truth"], frame["score"]

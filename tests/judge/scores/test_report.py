@@ -5,13 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from helpers import naming
 from helpers.judged import run_of
-from sense7.cli.judge import judge as judge_commands
 from sense7.cli.judge_words import notes_of_evaluation
-from sense7.errors import UserError
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.scores import metrics
 from sense7.judge.scores.report import evaluate, find_files
@@ -106,19 +103,6 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     naming.check(found.over_files["mean"].loc["accuracy", "reason"], "3 participants")
 
 
-def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
-    session(tmp_path, runs=1, failures=4)
-    strict, authors = (
-        evaluate([tmp_path], policy=policy, draws=50) for policy in ("strict", "authors")
-    )
-    for report, n in ((strict, 36), (authors, 40)):
-        table = report.files[0]["metrics"]
-        assert (table.loc["accuracy", "n"], table.loc["coverage", "estimate"]) == (n, 0.9)
-    bounds = [f"{bound:.3f}" for bound in strict.files[0]["bounds"]["estimate"]]
-    naming.check(notes_of_evaluation(strict)[0], "4 refusal", *bounds)
-    assert len(notes_of_evaluation(authors)) == len(notes_of_evaluation(strict)) + 1
-
-
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     frame = run_of(1)
     write_predictions(tmp_path / "a.xlsx", frame)
@@ -148,16 +132,3 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert set(content["over_files"]["mean"]) == {"coverage", *metrics.METRICS}
     assert content["over_files"]["spread"]["accuracy"]["low"] is None
     assert np.sum(content["over_files"]["confusion"]) == 3 * 38
-
-
-def test_a_scale_is_given_to_the_command(tmp_path):
-    path = csv(tmp_path / "a.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,85,4.4\nC2,50,3\n")
-    write_predictions(tmp_path / "b.xlsx", run_of(1))
-    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path)])
-    assert isinstance(done.exception, UserError)
-    assert str(done.exception).endswith(f"sense7 judge evaluate {path} --score-scale 0-100")
-    assert not done.stdout
-    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--score-scale", "0-100"])
-    assert done.exit_code == 0, done.output
-    (note,) = (line for line in done.stdout.splitlines() if "0-100" in line)
-    naming.check(note, "a: IS_EMPATHY", "1..5", "67.5")
