@@ -6,14 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 from helpers import naming
 from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import claims
 from sense7.book.words import banner
-from sense7.errors import UserError
 from sense7.expected import (
     PUT_IN_COUNTS,
     ExpectedValue,
@@ -22,7 +20,6 @@ from sense7.expected import (
     is_set_to_published,
 )
 from sense7.judge.files import read_predictions
-from sense7.judge.scores import ceiling
 from sense7.loading import load
 from sense7.sources import SOURCES, Provenance
 from sense7.sources.provenance import write_record
@@ -247,27 +244,6 @@ def test_values_set_to_published_ones_are_marked_in_every_simulated_study_and_in
         assert simulated(values, judge).rehearsal["is_set"] is is_set
 
 
-@pytest.mark.parametrize(
-    ("claim", "unit", "named"),
-    [
-        (ALPHA, "alpha", "0.005"),
-        (ALPHA, "share of turns", "0.5 "),
-        (EXACT, "alpha", ""),
-        (COUNT, "participants", "109"),
-        (ABOVE, "alpha", "0.850"),
-        (BEYOND, "alpha", "0.100"),
-        (POSITIVE, "alpha", "the value"),
-        (SIGN, "alpha", "the value"),
-        (COUNTS, "dimensions", "5"),
-        (replace(FLAG, compare=FLAG.compare | {"number": "the prompt"}), "alpha", "The prompt"),
-    ],
-)
-def test_each_rule_has_its_sentence(claim, unit, named):
-    values = recorded(1, 0, 2, key=claim.key)
-    values[claim.key]["unit"] = unit
-    naming.check(verdict(values, provenance("own"), claim=claim).asks, named)
-
-
 def test_the_same_rule_is_applied_to_ratings_of_other_people():
     claim = replace(BEYOND, elsewhere={"key": "ieval_alpha", "study": "iEval"})
     values = recorded(0.3, 0.2, 0.9) | recorded(0.05, 0.01, 0.09, key="ieval_alpha")
@@ -377,11 +353,6 @@ def test_only_what_was_fetched_from_the_authors_repository_reproduces(
 # Published and expected figures, and what is simulated, are called so
 
 
-def test_published_figures_in_code_are_those_of_the_claims(all_claims):
-    """Where something has to be computed with one: the noise ceiling."""
-    assert all_claims["judge_spearman"].value == ceiling.PUBLISHED
-
-
 def test_every_expected_value_near_a_published_one_is_named_as_set(all_claims):
     stored = json.loads((DATA / "truth.json").read_text("utf-8"))["values"]
     near = set()
@@ -435,51 +406,6 @@ def test_published_figures_keep_their_digits(all_claims, name, shown):
     assert all_claims[name].published == shown
 
 
-def broken(change):
-    """Text of the claims after a change; made when its test runs, not wherever tests are collected."""
-
-    def text():
-        entries = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
-        change(entries)
-        return yaml.safe_dump(entries)
-
-    return text
-
-
-@pytest.mark.parametrize(
-    ("content", "places"),
-    [
-        (broken(lambda e: e[0].pop("grade")), ["conversations_total: ", "'grade'"]),
-        (broken(lambda e: e[0].update(colour="red")), ["conversations_total: ", "'colour'"]),
-        (broken(lambda e: e[1].pop("compare")), ["participants: 'compare'"]),
-        (broken(lambda e: e[1]["compare"].pop("reason")), ["participants: compare: 'reason'"]),
-        (broken(lambda e: e[1].update(kind="check")), ["participants: compare: 'flag'"]),
-        (broken(lambda e: e.append(dict(e[0]))), ["conversations_total"]),
-        ("- a", ["claim 1: 'a'", "'object'"]),
-        ("a: [", ["YAML"]),
-        (None, ["No such file"]),
-    ],
-)
-def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, places):
-    path = tmp_path / "claims.yml"
-    content = content() if callable(content) else content
-    if content is not None:
-        path.write_text(content, "utf-8")
-    with pytest.raises(UserError, match=r"claims\.yml: ") as refusal:
-        claims.load_claims(path)
-    for place in places:
-        assert place in str(refusal.value)
-
-
-def test_no_claim_contradicts_itself(all_claims):
-    for claim in all_claims.values():
-        compare = claim.compare or {}
-        assert len(compare.keys() & set(claims.RULES)) == bool(compare), claim.id
-        assert compare.get("above", claim.value) == claim.value, claim.id
-        assert claim.value in (compare.get("counts", claim.value), None), claim.id
-        assert all(RELEASED[table].work == claim.of for table in claim.release or ()), claim.id
-
-
 PARAMETERS = {"participants": 109, "turn_sd": 0.55}
 COMMON = {"parameters": PARAMETERS, "judge": {"judge_runs": 10}}
 TRUTH = COMMON | {
@@ -523,9 +449,6 @@ def test_they_are_expected_of_the_project_s_own_workbook_alone():
     assert is_of_workbook(TRUTH, "0" * 64)
     assert not is_of_workbook(TRUTH, "1" * 64)
     assert not is_of_workbook(None, "0" * 64)
-
-
-# Distance
 
 
 # The file

@@ -16,15 +16,10 @@ import yaml
 from markdown_it import MarkdownIt
 from packaging.markers import Marker
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 from pybtex.database import parse_file, parse_string
-from scripts import check, check_release
 
-import sense7
 from helpers import naming
-from sense7.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
@@ -139,20 +134,6 @@ def test_a_notebook_is_compared_where_pytest_has_no_plugin_but_nbval():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_every_python_in_use_satisfies_requires_python():
-    required = SpecifierSet(PROJECT["requires-python"])
-    for python in pythons():
-        assert re.fullmatch(r"3\.\d+", python)
-        assert required.contains(Version(f"{python}.0"))
-    lowest = min(pythons(), key=Version)
-    assert required == SpecifierSet(f">={lowest}"), (
-        "the lowest Python promised is one that is tested"
-    )
-    assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), (
-        "and the lock is solved for it"
-    )
 
 
 # The set-up, of a small project: its lock, whose packages lie in a folder, and this one's Makefile and script
@@ -438,34 +419,7 @@ def test_options_are_words_in_the_quotes_of_a_shell(make_book):
     naming.check(line, "OPTIONS")
 
 
-# `make check`: which tests belong to what changed
-
-
-def test_make_check_has_a_test_for_every_module():
-    importers = check.importers()
-    modules = [path for path in importers if path.startswith("src/sense7/")]
-    assert len(modules) > 90
-    alone = [path for path in modules if check.tests_of(path, importers) == {path}]
-    assert [path for path in alone if not path.startswith(check.OF_PAGES)] == []
-
-
 # The project itself
-
-
-def test_every_file_says_the_same_version_and_repository():
-    version = sense7.__version__
-    assert set(check_release.stated_versions(ROOT).values()) == {version}
-    assert check_release.stated_versions(ROOT).keys() == {"CITATION.cff", "book/cite.md"}
-    assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == [
-        "Unreleased",
-        version,
-    ]
-    citation, config = (
-        yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "_config.yml")
-    )
-    assert (
-        citation["repository-code"] == config["repository"]["url"] == PROJECT["urls"]["Repository"]
-    )
 
 
 def test_links_of_the_readme_lead_to_files_also_from_a_package_index():
@@ -493,11 +447,6 @@ BIBLIOGRAPHY = parse_file(BOOK / "references.bib").entries
 PAPER = "suh2025sense7taxonomydatasetmeasuring"
 
 
-def test_what_is_cited_is_what_the_bibliography_holds():
-    roles = re.findall(r"\{cite:[pt]\}`([^`]+)`", "\n".join(SOURCE.values()))
-    assert {key.strip() for keys in roles for key in keys.split(",")} == set(BIBLIOGRAPHY)
-
-
 def test_the_paper_is_cited_alike_everywhere():
     paper = BIBLIOGRAPHY[PAPER]
     blocks = re.findall(r"```bibtex\n(.*?)```", SOURCE[BOOK / "cite.md"], re.DOTALL)
@@ -508,24 +457,3 @@ def test_the_paper_is_cited_alike_everywhere():
     names = [f"{name['family-names']}, {name['given-names']}" for name in reference["authors"]]
     assert names == [str(person) for person in paper.persons["author"]]
     assert f"arXiv:{paper.fields['eprint']}" in [item["value"] for item in reference["identifiers"]]
-
-
-def test_every_license_is_that_of_the_registry_and_the_license_file():
-    rows = [
-        line.strip("| ").split(" | ")
-        for line in SOURCE[BOOK / "cite.md"].splitlines()
-        if line.startswith("| ")
-    ]
-    licences = {what: licence.strip("`").replace(" ", "-") for what, _, licence in rows[1:]}
-    for name, words in {
-        "official": "official workbook",
-        "ieval": "iEval",
-        "lend-an-ear": "Lend an Ear",
-    }.items():
-        (licence,) = [licence for what, licence in licences.items() if what.startswith(words)]
-        assert licence == SOURCES[name].licence
-    assert (
-        (ROOT / "LICENSE")
-        .read_text("utf-8")
-        .startswith(f"{licences['code and prose of this companion']} License")
-    )

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from evidence import bench
 from evidence.coverage import few_people
@@ -12,21 +11,16 @@ from evidence.coverage import run as proof
 from evidence.coverage import simulated_studies as many
 from scipy import stats
 
-from helpers.studies import parse_sheets
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
 from sense7.findings import coverage as stored_coverage
-from sense7.simulate import DEFAULT_JUDGE, Parameters, simulate
+from sense7.simulate import DEFAULT_JUDGE, Parameters
 
 ROOT = bench.ROOT
 EXPECTED, POWER, COVERAGE = (
     json.loads((ROOT / "data" / f"{name}.json").read_text("utf-8"))
     for name in ("expected", "claims_power", "coverage")
 )
-
-
-def test_the_page_shows_what_is_stored():
-    assert bench.RESULTS.read_text("utf-8") == bench.page(bench.read_rows())
 
 
 # Simulated studies
@@ -36,8 +30,6 @@ LEVEL = 0.05
 
 SLOWEST = {"11-words", "17-robustness", "13-baselines", "12-judge"}
 """Notebooks that take half the time of all; those that no other needs, or that need each other alone."""
-
-IN_WORDS = {"finding", "direction", "sign", "ordering"}
 
 
 @pytest.fixture(scope="module")
@@ -89,16 +81,6 @@ def test_the_code_still_gives_the_first_study(claims, notebooks, left_out):
     assert {key: numbers.get(key) for key in wanted} == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
 
-def test_every_claim_in_words_names_the_parameters_without_its_effect(claims):
-    lacking = []
-    for claim in claims:
-        states_an_effect = claim.key and not claim.release and claim.kind in IN_WORDS
-        # What a flag decides describes the data, as that they have ratings of turns.
-        if states_an_effect and "flag" not in claim.compare and not claim.no_effect:
-            lacking.append(claim.id)
-    assert lacking == []
-
-
 def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(claims):
     """A count that a true rate of the level would exceed in one run of a hundred only."""
     rates = POWER["claims"]
@@ -108,33 +90,6 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(claims):
             assert rates[claim.id]["null_parameters"] == many.in_words(claim.no_effect), claim.id
             assert without["studies"] >= 0.9 * many.STUDIES, claim.id
             assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
-
-
-def test_every_rule_has_its_rates(claims):
-    assert {claim.id for claim in claims if claim.no_effect} == POWER["claims"].keys()
-
-
-def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(notebooks):
-    """The same seed: the numbers of the design stay, those of the effect go."""
-    notebook = ("10-conditions",)
-    with_effect = many.World(many.AS_PUT_IN, notebooks=notebook)
-    null = {
-        name: [0.0] * 4
-        for name in ("condition_effects", "condition_slopes", "condition_desired_slopes")
-    }
-    without = many.World("null", null, notebooks=notebook)
-    small = {"participants": 40, "conversations": 120, "unrated_conversations": 0}
-    found = []
-    for world in (with_effect, without):
-        changed = replace(world, changes={**world.changes, **small})
-        values = many.run_notebooks([notebooks[name] for name in notebook], changed, 3, draws=100)[
-            "10-conditions"
-        ]
-        found.append({value["key"]: value for value in values})
-    assert found[0].keys() == found[1].keys()
-    key = "condition_mean_model-a-empathy-prompt"
-    assert found[0][key]["n"] == found[1][key]["n"]
-    assert found[0][key]["estimate"] > found[1][key]["estimate"]
 
 
 def test_independent_code_and_the_companions_statistics_mean_the_same():
@@ -196,22 +151,6 @@ def test_the_code_still_gives_the_first_studies(design):
         assert found.keys() == first.keys()
         for key, numbers in found.items():
             np.testing.assert_allclose(numbers, first[key], rtol=0, atol=1e-6, err_msg=key)
-
-
-def test_the_light_study_is_that_of_the_workbook():
-    parameters = Parameters(participants=12, conversations=40)
-    simulation = simulate(parameters, seed=3)
-    light, read = proof.study_of(simulation.study), parse_sheets(simulation.sheets)
-    for frame in ("conversations", "turns"):
-        ours, theirs = getattr(light, frame), getattr(read, frame)
-        for column in ours.columns.difference(["conversation", "participant"]):
-            assert (
-                ours[column].astype(object).fillna("").tolist()
-                == theirs[column].astype(object).fillna("").tolist()
-            )
-        for column in ("conversation", "participant"):
-            # Other names, and the same groups.
-            assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
 
 
 # Few people in a condition, and judges that are asked again

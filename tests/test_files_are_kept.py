@@ -43,27 +43,6 @@ WRITERS = {
         f"out/{RUN}",
     ),
 }
-ELSEWHERE = {
-    "build": "an edition: set aside, tests/book/test_manifest.py",
-    "fetch": "the cache, whose copies have a record",
-    "notebooks": "derived files: refuses edited ones",
-    "judge run": "a session: tests/judge/asking/test_session.py",
-    **dict.fromkeys(
-        ("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"
-    ),
-}
-
-
-def verbs(typer_app, before=""):
-    """Every verb, as it is called."""
-    for command in typer_app.registered_commands:
-        yield before + (command.name or command.callback.__name__)
-    for group in typer_app.registered_groups:
-        yield from verbs(group.typer_instance, f"{before}{group.name} ")
-
-
-def test_every_verb_is_tried_here_or_said_to_be_tried_elsewhere():
-    assert set(verbs(cli.app)) == {name.partition(":")[0] for name in WRITERS} | ELSEWHERE.keys()
 
 
 def contents(folder):

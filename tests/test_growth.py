@@ -1,7 +1,6 @@
 """The time to read what others wrote grows in proportion to its length: no text makes the reader hang."""
 
 import contextlib
-import re
 import time
 
 import pytest
@@ -104,9 +103,3 @@ def test_a_cell_is_read_in_proportion_to_its_length(piece, minimal_sheets):
             parse_sheets(sheets)
 
     require_proportional(read, piece)
-
-
-def test_work_by_the_square_of_the_length_is_noticed():
-    assert (
-        growth(re.compile(r"\s+$").search, " " * 400 + "!", " " * 400 * LONGER + "!") > 3 * LONGER
-    )

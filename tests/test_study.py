@@ -1,8 +1,6 @@
 """Studies as they are loaded, their parts, how they are shown, and the names of ``import sense7 as s7``."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -140,20 +138,3 @@ def test_a_name_like_no_other_leads_to_the_list_and_a_module_to_its_import():
         _ = s7.qqqq
     with naming.refused("from sense7 import figures", error=AttributeError):
         _ = s7.baselines
-
-
-def test_the_command_line_starts_without_the_heavy_libraries():
-    heavy = {
-        "pandas",
-        "numpy",
-        "matplotlib",
-        "scipy",
-        "statsmodels",
-        "papermill",
-        "seaborn",
-        "sphinx",
-        "xlsxwriter",
-    }
-    code = f"import sys, sense7.cli; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -28,11 +28,6 @@ PAGES = [
     *sorted((ROOT / "book").glob("*.md")),
     *NOTEBOOKS,
 ]
-CODE = [
-    path
-    for folder in ("src/sense7", "evidence", "scripts", "tests")
-    for path in (ROOT / folder).rglob("*.py")
-]
 MARKDOWN = create_md_parser(
     MdParserConfig(enable_extensions={"colon_fence", "deflist"}), RendererHTML
 )
@@ -245,25 +240,6 @@ def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_
     assert set(load_notebook(path).stored) == {file for call, file in STORED if call in code}
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_what_is_shown_of_a_page_ends_in_one_line_to_take_away(path):
-    shown, folded, _ = path.read_text("utf-8").partition("\n## More analyses\n")
-    assert shown.rstrip().splitlines()[-1].startswith("**To take away:** ")
-    assert "To take away" not in folded
-
-
-def test_the_parts_of_a_fraction_stand_in_braces():
-    # What makes MathML of a formula reads the digits of \\frac and two bare numbers as one number.
-    assert [
-        path.name
-        for path in [*PAGES, *CODE]
-        if re.search(r"\\[td]?frac[0-9]", path.read_text("utf-8"))
-    ] == []
-
-
-# Choices of the analysis
-
-
 @pytest.mark.parametrize(
     ("page", "words", "constant", "value"),
     [
@@ -293,27 +269,3 @@ def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, cons
     )
     assert words in " ".join(path.read_text("utf-8").split())
     assert constant == value
-
-
-# The front pages
-
-
-@pytest.mark.parametrize("name", ["index.md", "index-official.md", "index-own.md"])
-def test_each_front_page_names_claims_that_exist_and_leads_with_its_own_data(name):
-    """Simulated data lead nowhere: there real ratings of others do."""
-    text = (ROOT / "book" / name).read_text("utf-8")
-    parts = re.findall(r"\{include\} (\S+)", text)
-    assert {"part-experts.md", "part-ieval.md", "part-paper.md"} <= set(parts)
-    text += "".join((ROOT / "book" / part).read_text("utf-8") for part in parts)
-    claims = {
-        claim["id"] for claim in yaml.safe_load((ROOT / "data/claims.yml").read_text("utf-8"))
-    }
-    named = re.findall(r"\{(?:published|answer|rehearsed)\}`(\w+)", text)
-    assert set(named) <= claims
-    if name == "index.md":
-        assert parts[0] == "part-experts.md"
-        assert "{answer}" not in text, "simulated data answer nothing"
-    else:
-        assert parts.index("part-answers.md") < parts.index("part-experts.md")
-        assert "{rehearsed}" not in text
-    assert (parts[-1] == "part-paper.md") is (name != "index.md")

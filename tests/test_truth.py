@@ -3,15 +3,12 @@
 import hashlib
 import itertools
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from evidence import truth
-from evidence.coverage.run import FIRST, FURTHER, SECOND, STATISTICS
 
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import find_checkout
@@ -24,8 +21,7 @@ from sense7.findings import (
     poor_turn,
     ratings,
 )
-from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, draw, simulate
-from sense7.simulate.judge import KINDS, draw_judge
+from sense7.simulate import DEFAULT_JUDGE, Parameters, simulate
 from sense7.statistics.alpha import alpha_row
 from sense7.taxonomy import DIMENSION_NAMES
 
@@ -121,25 +117,6 @@ def test_without_effects_what_measures_an_effect_is_zero():
         assert abs(values.loc[key, "value"]) < 5 * values.loc[key, "error"], key
 
 
-def test_statistics_of_a_judge_are_those_of_a_small_table_by_hand():
-    """Four conversations, two runs: every number can be counted."""
-    small = Parameters(participants=2, conversations=4, unrated_conversations=0)
-    study = draw(small, np.random.default_rng(8))
-    rated = truth.conversation_table(study, truth.turn_table(study))["ground_truth"]
-    judge = JudgeParameters(judge_runs=2)
-    scores = draw_judge(study, np.ones(4), judge, np.random.default_rng(1))
-    label = np.rint(rated).astype(np.int8)
-    other = np.where(np.arange(4) == 0, label - 1, label)
-    kind = np.zeros((2, 4), dtype=np.int8)
-    kind[1, 3] = KINDS.index("off the scale")
-    judged = replace(scores, score=np.array([label, other]), kind=kind)
-    found = truth.judge_statistics(study, judged)
-    assert found["judge_accuracy"] == pytest.approx((1 + 2 / 3) / 2)
-    of_runs = [pd.Series(label), pd.Series(other[:3])]
-    wanted = [run.corr(rated.iloc[: len(run)], method="spearman") for run in of_runs]
-    assert found["judge_spearman"] == pytest.approx(np.mean(wanted))
-
-
 # The file
 
 
@@ -170,22 +147,3 @@ def test_the_stored_values_are_regenerated():
     computed = pd.concat([truth.population_values(parameters), judge])
     for key, row in computed.iterrows():
         assert STORED["values"][key]["value"] == pytest.approx(row["value"], rel=1e-5), key
-
-
-def test_every_value_that_something_is_compared_with_is_there():
-    """Claims about the study, the sentences of pages, and the coverage of intervals."""
-    claims = yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8"))
-    needed = set()
-    for claim in claims:
-        if claim["key"] and claim["kind"] != "check" and not claim.get("release"):
-            needed.add(claim.get("truth") or claim["key"])
-    for page in (ROOT / "notebooks").glob("*.md"):
-        needed |= set(re.findall(r"`([\w.-]+)\.expected`", page.read_text("utf-8")))
-    by_means = {"judge_mean_recall_above_chance"}  # it depends on the size of the study
-    without = {"described_parts_are_held"}  # no number
-    for statistic in (*STATISTICS, *FURTHER):
-        needed.add(statistic.truth or statistic.key)
-    needed.remove("condition_difference")
-    needed.add(f"condition_model_difference_{FIRST}_{SECOND}")
-    assert needed - by_means - without <= STORED["values"].keys()
-    assert by_means <= EXPECTED["values"].keys()

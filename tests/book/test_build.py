@@ -206,16 +206,6 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(cas
 
 
 @pytest.mark.parametrize(
-    "text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", "", "\udcff"]
-)
-def test_a_broken_configuration_is_named(checkout, text):
-    content = text.encode(errors="surrogateescape")
-    (checkout.root / "_config.yml").write_bytes(content)
-    with naming.refused("_config.yml: ", "repository", error=BuildError):
-        configuration(checkout.root)
-
-
-@pytest.mark.parametrize(
     ("server", "provider"),
     [
         (None, "github"),

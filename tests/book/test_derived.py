@@ -17,11 +17,9 @@ from sense7.book.derived import (
 from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
-    plain_outputs,
 )
 from sense7.book.words import Edition
 from sense7.errors import BuildError
-from sense7.outputs import OUTPUTS
 
 
 def value(key, estimate=0.5, **given):
@@ -216,25 +214,6 @@ def executed(*outputs, source='data = "synthetic"\nseed = 1\nresults = "results"
     return {"cells": cells}
 
 
-PAGE = {"text/html": "<svg/>", "text/plain": "a"}
-PICTURE = {"data": {"image/png": "aaaa", "text/plain": "Figure: a"}, "metadata": {}}
-CAPTION = {"data": {"text/html": "<p>n = 3</p>", "text/plain": "n = 3"}, "metadata": {}}
-
-
-def test_outputs_are_those_of_any_kernel(book):
-    shown = {
-        "output_type": "display_data",
-        "data": PAGE | {OUTPUTS: [PICTURE, CAPTION]},
-        "metadata": {},
-    }
-    stream = {"output_type": "stream", "name": "stdout", "text": "by hand 1\n"}
-    assert plain_outputs([shown, stream]) == [
-        {"output_type": "display_data", **PICTURE},
-        {"output_type": "display_data", **CAPTION},
-        stream,
-    ]
-
-
 def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout):
     checkout.notebook("01-a", "shown", prose="{value}`a`.")
     book = book_of(checkout)
@@ -245,17 +224,6 @@ def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(c
     assert first.endswith("\n\n0.961 [0.950, 0.970].")
     assert [cell["execution_count"] for cell in node["cells"] if "outputs" in cell] == [1, 2, 3]
     assert "seed = 7" not in json.dumps(node)
-
-
-def test_a_cell_that_these_data_cannot_run_says_why_and_runs_nothing(checkout):
-    checkout.notebook("01-a", "1 / 0")
-    book = book_of(checkout)
-    ran = executed()
-    ran["cells"][-1]["source"] = "# Not run here: the data have no topic.\n1 / 0"
-    ran["cells"][-1]["metadata"] = {"tags": ["by-hand", "skip-execution", "nbval-skip"]}
-    cell = json.loads(derive(book, book.notebooks[0], ran))["cells"][-1]
-    assert "".join(cell["source"]) == "# Not run here: the data have no topic.\n# 1 / 0"
-    assert cell["metadata"]["tags"] == ["by-hand", "skip-execution", "nbval-skip"]
 
 
 def test_the_library_is_installed_below_the_parameters_only_where_it_is_missing(checkout):

@@ -140,9 +140,6 @@ def test_whose_conversations_a_site_publishes_is_said_of_a_workbook_of_ones_own(
     naming.check(note, "mine:", "12 messages")
 
 
-# A build
-
-
 # In a browser
 
 

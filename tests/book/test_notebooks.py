@@ -162,11 +162,6 @@ def test_a_text_that_a_program_saved_from_its_derived_notebook_is_refused(
         load_notebook(path)
 
 
-def test_a_checkout_without_notebooks_is_refused(checkout):
-    with naming.refused(checkout.root / "notebooks"):
-        find_notebooks(checkout.root)
-
-
 def for_readers(prose):
     """A notebook as it is derived: it names the digest of its cells."""
     cell = {"id": "cell-01", "cell_type": "markdown", "metadata": {}, "source": prose}

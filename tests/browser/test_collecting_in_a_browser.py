@@ -157,32 +157,6 @@ def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp
     assert set(read.messages["seconds"]) == {1.5}
 
 
-def test_a_download_has_the_form_that_the_tests_of_gathering_use(new_person, tmp_path):
-    person = new_person(chats=CHATS[:1])
-    person.begin("anna")
-    person.through(3)
-    content = json.loads(person.download(tmp_path).read_text("utf-8"))
-    assert content.keys() == {
-        *(
-            "format",
-            "version",
-            "study_id",
-            "study",
-            "person",
-            "dimensions",
-            "consented",
-            "started",
-            "downloaded",
-        ),
-        *("answers", "conversations"),
-    }
-    (one,) = content["conversations"]
-    assert one["turns"][0] == {"message": 2, "overall": "good"} | dict.fromkeys(
-        DIMENSION_NAMES, "good"
-    )
-    assert one["messages"] == CHATS[0]["messages"]
-
-
 def test_not_applicable_stands_apart_and_is_the_official_unknown(new_person, tmp_path):
     person = new_person(turns="last", before=(), after=(), chats=CHATS[:1])
     page = person.begin("anna")

@@ -213,20 +213,6 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
         assert (row.get_attribute("class") == "parted") == parted
 
 
-def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):
-    page = opened(reader.open(EXPLORER_PAGE))
-    link = entries(page).first.locator(".name a")
-    name = link.inner_text()
-    link.focus()
-    page.keyboard.press("Enter")
-    heading = page.get_by_role("heading", name=f"Conversation {name}")
-    expect(heading).to_be_focused()
-    expect(entries(page).first).to_be_hidden()
-    page.go_back()
-    expect(heading).to_be_hidden()
-    expect(link).to_be_focused()
-
-
 def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
     study = load("synthetic")
     first = study.conversations.iloc[0]["conversation"]

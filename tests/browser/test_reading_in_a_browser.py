@@ -120,18 +120,6 @@ def test_a_question_finds_its_page(reader, query, page):
     shown.locator(f"#search-results li > a[href*='{page}']").first.wait_for()
 
 
-def test_code_that_scrolls_in_a_fold_is_reached_by_keyboard_once_it_is_open(reader):
-    """Folds that are closed are not measured while the page loads, and can be searched afterwards."""
-    page = reader.open("notebooks/03-reliability.html")
-    expect(page.locator("html.sense7-loading")).to_have_count(0)
-    fold = page.locator("details.sense7-code").first
-    code = fold.locator("pre").first
-    expect(code).to_have_attribute("tabindex", "-1")
-    fold.locator("summary").first.click()
-    assert code.evaluate("code => code.scrollWidth > code.clientWidth")
-    expect(code).to_have_attribute("tabindex", "0")
-
-
 def test_how_a_value_was_computed_is_reached_by_keyboard(reader):
     page = reader.open("notebooks/03-reliability.html")
     value = page.locator(".sense7-value[tabindex]").first

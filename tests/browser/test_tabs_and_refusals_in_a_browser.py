@@ -11,7 +11,6 @@ from sense7.collect.page import write_page
 from sense7.collect.study import StudyFile
 
 REPLIES = ("That is annoying.", "Then look there.")
-LEVELS = ("very poor", "poor", "neutral", "good", "very good")
 KEPT = """() => {
     const key = Object.keys(localStorage).find(each => each.endsWith(":P01"));
     return key ? JSON.parse(localStorage[key]) : null;
@@ -228,17 +227,6 @@ def test_where_nothing_is_kept_a_reload_and_another_person_are_asked_about(conte
     page.get_by_role("button", name="Keep them").click()
     page.reload()
     assert asked == ["beforeunload"]
-
-
-def test_where_answers_are_kept_nobody_is_asked(context, page_file):
-    page, asked = context.new_page(), []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    page.goto(page_file().as_uri())
-    begin(page)
-    rate(page, 0, 3)
-    page.reload()
-    expect(page.locator("input:checked")).to_have_count(1)
-    assert asked == []
 
 
 def test_a_store_that_forgets_is_not_said_to_keep(context, page_file):

@@ -16,7 +16,6 @@ from helpers import naming
 from helpers.findings import rows_of
 from helpers.pages import text
 from sense7 import claims
-from sense7.book.ledger import definition
 from sense7.findings.elsewhere import ieval
 from sense7.loading import load
 from sense7.record import format_value, read_values
@@ -186,15 +185,6 @@ def test_the_function_that_a_value_names_returns_it_under_its_key(synthetic):
         assert is_estimate(rows[key]["estimate"], value["estimate"]), key
         compared += 1
     assert compared > 250
-
-
-def test_every_recorded_key_leads_to_the_line_of_its_function(synthetic):
-    for key, value in read_values(synthetic.folder / "results").items():
-        place = definition(value).rpartition(", ")[2]
-        file, _, line = place.partition(":")
-        lines = (ROOT / file).read_text("utf-8").splitlines()[int(line) - 1 : int(line) + 1]
-        name = value["computed_by"]["function"].rpartition(".")[2]
-        assert any(f"def {name}(" in line for line in lines), (key, place)
 
 
 # No recorded value of the synthetic edition moves unnoticed: evidence/freeze_values.py writes what is compared here.

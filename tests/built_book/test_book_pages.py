@@ -3,7 +3,6 @@
 import base64
 import csv
 import io
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -295,28 +294,6 @@ def test_the_front_page_leads_with_real_ratings_and_says_what_was_not_seen(synth
 
 
 # The reference of the library, and the page of promises with R's values
-
-
-def test_the_search_finds_findings_and_no_page_of_the_reference(synthetic):
-    script = (synthetic.folder / "html" / "searchindex.js").read_text("utf-8")
-    index = json.loads(script[script.index("{") : script.rindex("}") + 1])
-    pages, terms = index["docnames"], index["terms"]
-    found = [
-        {pages[number] for number in ([hit] if isinstance(hit, int) else hit)}
-        for hit in (terms["cronbach"], terms["alpha"])
-    ]
-    assert "notebooks/03-reliability" in found[0] & found[1]
-    assert not [page for page in found[0] | found[1] if page.startswith("book/api")]
-
-
-def test_every_promise_names_tests_that_exist():
-    page = (ROOT / "book" / "promises.md").read_text("utf-8").partition("## Agreement with R")[0]
-    promises = [line for line in page.splitlines() if line.startswith("- ")]
-    assert len(promises) > 15
-    for promise in promises:
-        named = re.findall(r"`([\w/]+\.py)`", promise)
-        assert named, promise
-        assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []
 
 
 # Workbooks with next to nothing in them: each gives a complete book, which says what it can't compute

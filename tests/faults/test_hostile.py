@@ -1,7 +1,5 @@
 """What people write stays text, no path leads out of its folder, and the judge's key is in no file and no message."""
 
-import csv
-import io
 import os
 import re
 import subprocess
@@ -13,16 +11,13 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers import checkout as small
-from helpers import hostile, naming
+from helpers import hostile
 from helpers.endpoint import need_the_judge
 from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import cli, tables
 from sense7.book import run
-from sense7.book.again import rerun
 from sense7.book.run import execute_notebooks, in_threads, plan
-from sense7.checkout import Project
-from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.judge.files import write_predictions
 from sense7.processes import KEYS
 
@@ -61,29 +56,6 @@ def test_no_cell_of_a_workbook_is_a_formula_or_a_link(workbook, tmp_path):
         assert {cell.data_type for cell in cells} <= {"s", "n"}
         assert [cell for cell in cells if cell.hyperlink] == []
     assert table_of(tmp_path / "judged.xlsx")["output"].tolist() == PAYLOADS
-
-
-def original(cell):
-    """What a cell of our CSV was."""
-    return cell[1:] if is_guarded(cell) else cell
-
-
-def read_csv(text):
-    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
-
-
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_no_text_of_a_csv_is_a_formula_and_each_can_be_had_back(payload):
-    table = pd.DataFrame(
-        {payload: [payload, "-1"]}, index=pd.Index([payload, "plain"], name=payload)
-    )
-    rows = read_csv(frame_as_csv(table))
-    assert [cell for row in rows for cell in row if re.match("[=+@\t\r\n\uff1d-]", cell)] == []
-    assert [[original(cell) for cell in row] for row in rows] == [
-        [payload, payload],
-        [payload, payload],
-        ["plain", "-1"],
-    ]
 
 
 # What is shown
@@ -154,21 +126,6 @@ def holding(folder, secret):
         for path in folder.rglob("*")
         if path.is_file() and secret.encode() in path.read_bytes()
     ]
-
-
-# Paths
-
-
-def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
-    checkout.notebook("01-a", small.recording("01-a", "a"))
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "precious.json").write_text("[]", encoding="utf-8")
-    (tmp_path / "copy.results").symlink_to(outside, target_is_directory=True)
-    with naming.refused(tmp_path / "copy.results", "--out", "sense7 wrote"):
-        rerun(Project(checkout.root, checkout.root), "01", {}, out=tmp_path / "copy.ipynb")
-    assert [path.name for path in outside.iterdir()] == ["precious.json"]
-    assert not (tmp_path / "copy.ipynb").exists()
 
 
 # The judge's key

@@ -126,27 +126,3 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
     require_the_same(project, command, kept)
     left = [path for path in (project.base / "jupyter").rglob("*") if path.is_file()]
     assert left == [], "a file was left in the user's home"
-
-
-def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(project):
-    command = project.fresh("two")
-    other = project.command(command.folder)
-    one, two = command.start(*BUILD), other.start(*BUILD, "--name", "other")
-    interrupting.until(lambda: bool(names_in_cache(command.folder) & project.new), two)
-    two.kill()
-    two.communicate()
-    _, err = one.communicate(timeout=300)
-    assert one.returncode == 0, err
-    assert editions(command.folder) == {"mine": project.after}
-    ended = other.run(*BUILD, "--name", "other")
-    assert ended.code == 0, ended.err
-    made = editions(command.folder)
-    assert made["mine"] == project.after
-    same = [
-        name
-        for name in project.after
-        if name.startswith(("notebooks/", "results/")) or name == "ledger.json"
-    ]
-    assert same
-    assert [name for name in same if made["other"][name] != project.after[name]] == []
-    assert interrupting.unfinished(command.folder) == []

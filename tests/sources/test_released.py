@@ -59,9 +59,6 @@ def test_one_changed_byte_is_refused_and_the_file_named(changed_checkout, name):
         released.verified_digest(name)
 
 
-# Source, licence, credit
-
-
 # As a workbook
 
 

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from helpers.studies import parse_sheets
 from sense7.cli.description import describe
-from sense7.findings.ground_truth import ground_truth
 from sense7.study import ABSENT, RATED, STATES
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.diagnostics import WorkbookError
-from sense7.workbook.sheets import read_workbook
 
 
 def a_text(**options):
@@ -216,55 +214,3 @@ def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without
     else:
         describe(study)
         hold_to_the_contract(study)
-
-
-# Known data sets
-
-
-def known(workbooks, name):
-    study = read_workbook(workbooks[name])
-    hold_to_the_contract(study)
-    return study, describe(study)
-
-
-def test_ieval(workbooks):
-    study, report = known(workbooks, "ieval")
-    assert report["counts"] == {
-        "participants": 240,
-        "conversations": 1920,
-        "messages": 11_520,
-        "assistant turns": 5760,
-        "turns shown for rating": 1920,
-        "turns with a rating": 1920,
-        "error rows": 0,
-    }
-    assert len(study.conditions) == 4
-    assert study.rated_dimensions == [
-        "Affective",
-        "Response",
-        "Prosocial",
-        "Interest",
-        "Contextual",
-    ]
-    assert study.asked == study.rated_dimensions
-    assert set(study.never_asked["column"]) >= {
-        "Cognitive", "Relational", "EmpathyOverall", "PreTaskImportance", "PreTaskDesiredEmpathy",
-        "PostTaskExperience_Successful", "PostTaskExperience_Engaged", "PostTaskExperience_UseAgain",
-    }  # fmt: skip
-    assert "PostTaskExperience_PositiveInteraction" not in set(study.never_asked["column"])
-    assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
-    assert study.participants_sheet == "Participants"
-    assert list(report["characteristics"]) == ["TEQ"]
-    found = [
-        (diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics
-    ]
-    assert found == [("unknown-sheet", "src_Source", "")]
-    truth = ground_truth(study.turns, study.conversations["conversation"])
-    assert (round(truth.mean(), 3), round(truth.std(), 3), truth.count()) == (3.133, 1.106, 1920)
-
-
-def test_golden(workbooks, golden):
-    study, report = known(workbooks, "reference")
-    assert report["counts"]["conversations"] == golden["n_conversations"]
-    assert report["counts"]["turns with a rating"] == golden["n_turns"]
-    assert study.diagnostics == []

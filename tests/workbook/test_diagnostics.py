@@ -1,77 +1,11 @@
 """What is found in a workbook, as it is said: place, value, what was done."""
 
-import importlib.resources
 import json
-import tomllib
 
 import pytest
 
 from helpers import naming
 from helpers.studies import write_study
-from sense7.workbook.diagnostics import Diagnostics, WorkbookError
-
-ENTRIES = tomllib.loads(
-    (importlib.resources.files("sense7.workbook") / "diagnostics.toml").read_text("utf-8")
-)
-
-
-def found(*entries):
-    diagnostics = Diagnostics()
-    for number, entry in enumerate(entries):
-        diagnostics.add(entry, {"sheet": "Tasks"}, [number + 2])
-    return diagnostics
-
-
-def test_as_plain_values_it_has_its_rows_and_how_many():
-    diagnostics = Diagnostics()
-    for rows in ([2], [7]):
-        diagnostics.add(
-            "unknown-column", {"sheet": "Tasks", "column": "C", "position": 2}, rows, 3.0
-        )
-    (diagnostic,) = diagnostics
-    assert diagnostic.to_dict() == {
-        "severity": "notice",
-        "kind": "unknown-column",
-        "sheet": "Tasks",
-        "column": "C",
-        "position": 2,
-        "rows": [2, 7],
-        "value": "3",
-        "values": ["3"],
-        "problem": diagnostic.problem,
-        "fix": diagnostic.fix,
-        "count": 2,
-    }
-    naming.check(
-        diagnostic,
-        "sheet Tasks, column C, cells C2, C7: '3': ",
-        diagnostic.problem,
-        diagnostic.fix,
-    )
-
-
-@pytest.mark.parametrize(
-    ("entries", "things"),
-    [
-        (["no-conversation"], 1),
-        (["no-conversation", "orphan"], 1),
-        (["no-conversation", "no-rating"], 2),
-    ],
-)
-def test_an_error_lists_everything_once(entries, things):
-    diagnostics = found(*entries)
-    message = str(WorkbookError("mine.xlsx", diagnostics))
-    naming.check(message, f"mine.xlsx: {things} thing")
-    for diagnostic in diagnostics:
-        assert message.count(f"{diagnostic.severity}: {diagnostic}") == 1
-
-
-def test_there_are_few_kinds_and_each_says_what_to_do():
-    assert len(ENTRIES) <= 45
-    for entry, said in ENTRIES.items():
-        assert said.get("severity", "warning") in {"error", "warning", "notice"}, entry
-        assert said["fix"].endswith("."), entry
-
 
 # The verb
 

@@ -11,10 +11,8 @@ from helpers import naming
 from helpers.studies import parse_sheets, write_study
 from sense7 import loading
 from sense7.cli.description import describe
-from sense7.findings.dataset import diagnostics_table
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.diagnostics import WorkbookError
-from sense7.workbook.ids import as_name, as_names, as_text, as_texts
 from sense7.workbook.sheets import read_workbook
 from sense7.workbook.xlsx import Sheet
 
@@ -26,10 +24,6 @@ LONGEST = 32_767
 def read(minimal_sheets):
     """Read a minimal workbook with changes; see ``minimal_sheets``."""
     return lambda **changes: parse_sheets(minimal_sheets(**changes))
-
-
-def kinds(study_or_error):
-    return {diagnostic.kind for diagnostic in study_or_error.diagnostics}
 
 
 def found(study_or_error, kind):
@@ -222,11 +216,6 @@ def test_hidden_sheets_and_error_cells_are_said(minimal_sheets):
     ]
 
 
-def test_the_diagnostics_make_a_table(read):
-    table = diagnostics_table(read(messages={"Role": BOT}))
-    assert table.loc[0, ["count", "value"]].tolist() == [4, "bot"]
-
-
 def test_the_same_is_said_of_what_was_parsed_and_of_its_study():
     said = describe(loading.load("synthetic"))
     assert describe(loading.parse("synthetic")) == said
@@ -247,17 +236,3 @@ def test_check_imports_nothing_that_only_statistics_and_drawings_need(minimal_sh
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "plain-empathy" in done.stdout
     assert done.stderr.splitlines()[-1] == "[]"
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ("a", " a", "a", None, "", "a\u200b"),
-        (1.0, True, "1", 0.0, False, None, 1.0),  # which Python holds to be equal
-        (2.5, float("inf"), 2.5),
-        (),
-    ],
-)
-def test_a_column_is_read_as_its_cells_one_by_one(cells):
-    assert as_names(cells) == [as_name(cell) for cell in cells]
-    assert as_texts(cells) == [as_text(cell) for cell in cells]

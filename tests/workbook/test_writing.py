@@ -68,24 +68,3 @@ def test_a_note_says_each_level_of_an_answer(path):
             words = usual_words(column.scale.name) if column.scale else ()
             for level, word in enumerate(words, 1):
                 assert f"{level} = {word}" in cell.comment.text
-
-
-def test_equal_calls_give_equal_bytes(path, tmp_path):
-    assert write_template(tmp_path / "other.xlsx").read_bytes() == path.read_bytes()
-
-
-def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(path):
-    fill(path)
-    filled = path.read_bytes()
-    with naming.refused(path, "--force"):
-        write_template(path)
-    assert path.read_bytes() == filled
-    write_template(path, replace=True)
-    assert read_sheets(path)["Tasks"].rows == []
-
-
-@pytest.mark.parametrize("name", ["mine.csv", "folder.xlsx"])
-def test_a_place_that_will_not_do_is_refused(name, tmp_path):
-    (tmp_path / "folder.xlsx").mkdir()
-    with naming.refused(tmp_path / name):
-        write_template(tmp_path / name)

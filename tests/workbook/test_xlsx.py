@@ -125,12 +125,6 @@ def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
             assert repr(back) == repr(cell or (None if cell == "" else cell))
 
 
-def test_the_bytes_depend_on_the_content_only(tmp_path):
-    for name in ("a.xlsx", "b.xlsx"):
-        write_sheets(column_of("x", 1.5, True), tmp_path / name)
-    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
-
-
 def test_other_programs_read_what_is_written(tmp_path):
     path = tmp_path / "a.xlsx"
     write_sheets(column_of("=1+1", 0.1 + 0.2, True, "😀"), path)

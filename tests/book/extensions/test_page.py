@@ -1,12 +1,9 @@
 """The end of a page, its cells, the lists of the library, and figures of other notebooks."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 
-import sense7
 from helpers import naming
 
 SOURCE = "# Page\n\nText.\n"
@@ -21,45 +18,6 @@ def test_the_command_that_runs_the_page_again(page, recorded):
 
 
 # The reference of the library
-
-ROOT = Path(__file__).resolve().parents[3]
-PAGES = sorted(ROOT.glob("book/api*.md"))
-
-
-def listed(page, source):
-    """Sections, and signature -> sentence, of a page's lists."""
-    html, warnings = page(source, ["page"])
-    assert warnings == ""
-    found = [item.get_text().partition(": ") for item in html.select("section section li")]
-    sections = {
-        one.h2.get_text().rstrip("#\N{PILCROW SIGN}") for one in html.select("section section")
-    }
-    return sections, {signature: said for signature, _, said in found}
-
-
-IMPORTED = re.compile(r"^from sense7(\.\w+)? import ([\w, ]+)$", re.MULTILINE)
-
-
-def imported_modules():
-    """Modules that notebooks and tutorials import by name."""
-    texts = [*ROOT.glob("notebooks/*.md"), *ROOT.glob("book/*.md")]
-    for path in texts:
-        for package, names in IMPORTED.findall(path.read_text("utf-8")):
-            for name in set(names.split(", ")) - set(sense7.__all__):
-                yield f"{package}.{name}".removeprefix(".")
-
-
-def test_all_that_notebooks_import_and_s7_gives_is_listed_in_at_most_9000_words(page):
-    fences = re.findall(
-        r"```{functions}[^`]*```", "\n".join(path.read_text("utf-8") for path in PAGES)
-    )
-    assert len(PAGES) == 3
-    sections, entries = listed(page, "\n\n".join(["# Page", *fences]))
-    assert len(f"{sections} {entries}".split()) <= 9_000
-    modules = {name for name in imported_modules() if name.rpartition(".")[0] not in sections}
-    assert modules <= sections
-    functions = {name for name in sense7.__all__ if callable(getattr(sense7, name))}
-    assert functions - {"count_of"} <= {signature.partition("(")[0] for signature in entries}
 
 
 # Figures of other notebooks
