@@ -136,33 +136,22 @@ def test_a_change_at_any_place_is_read_or_one_message(tmp_path, content, data):
 
 def test_three_people_make_a_workbook_without_a_warning(folder, make_download, tmp_path):
     people = {"anna": "good", "ben": "poor", "chloé": "unknown"}
-    place = folder(
-        **{person: make_download(person, rating=rating) for person, rating in people.items()}
-    )
+    place = folder(**{code: make_download(code, rating=said) for code, said in people.items()})
     (place / ".hidden.json").write_text("x")
     gathered = gather(place, tmp_path / "mine.xlsx")
-    people_line = next(line for line in gathered.summary.splitlines() if "people" in line)
-    naming.check(people_line, 3, 6, 12)
-    assert gathered.notes == []
+    naming.check(gathered.summary, 3, 6, 12)
     study = load(tmp_path / "mine.xlsx")
-    assert list(study.conversations["conversation"]) == [
-        f"{chat}:{person}" for person in sorted(people) for chat in ("C1", "C2")
-    ]
+    assert (gathered.notes, study.warnings) == ([], [])
+    names = [f"{chat}:{person}" for person in people for chat in ("C1", "C2")]
+    assert study.conversations["conversation"].tolist() == names
     assert set(study.conversations["participant"]) == set(people)
     assert set(study.conversations["condition"]) == {"plain", "plain-empathy"}
     ratings = study.turns.groupby("participant")["Affective"]
     assert dict(ratings.first().dropna()) == {"anna": 4, "ben": 2}
-    assert set(
-        study.turns.loc[study.turns["participant"] == "chloé", "Affective_state"].astype(str)
-    ) == {"not rated"}
-    row = study.conversations.iloc[0]
-    assert (
-        row["importance"],
-        row["desired_empathy"],
-        row["successful"],
-        row["post_Affective"],
-    ) == (4, 3, 5, 2)
-    assert row["topic"] == "work"
+    states = study.turns.loc[study.turns["participant"] == "chloé", "Affective_state"]
+    assert set(states.astype(str)) == {"not rated"}
+    answers = ["importance", "desired_empathy", "successful", "post_Affective", "topic"]
+    assert study.conversations.iloc[0][answers].tolist() == [4, 3, 5, 2, "work"]
     assert list(study.messages["content"][:2]) == ["I had a bad day.", "What happened?"]
 
 
@@ -196,7 +185,6 @@ def refused():
 UNUSABLE = {
     "cut off": lambda download: json.dumps(download)[:-50],
     "other version": lambda download: download | {"version": 1},
-    "other study": lambda download: download | {"study_id": "0" * 64},
     "changed by hand": lambda download: download | {"person": "=1"},
 }
 
@@ -205,17 +193,13 @@ UNUSABLE = {
 def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(
     folder, make_download, tmp_path, reason
 ):
-    place = folder(
-        anna=make_download(), ben=UNUSABLE[reason](make_download("ben")), cleo=make_download("cleo")
-    )
+    ben = UNUSABLE[reason](make_download("ben"))
+    place = folder(anna=make_download(), ben=ben, cleo=make_download("cleo"))
+    (place / "dan.json").mkdir()
     gathered = gather(place, tmp_path / "mine.xlsx")
     assert [download.person for download in gathered.downloads] == ["anna", "cleo"]
-    (note,) = gathered.notes
-    naming.check(note, f"{place / 'ben.json'}: ")
-    assert set(load(tmp_path / "mine.xlsx").conversations["participant"]) == {
-        "anna",
-        "cleo",
-    }
+    naming.check(gathered.notes[0], f"{place / 'ben.json'}: ")
+    naming.check(gathered.notes[1], f"{place / 'dan.json'}: ")
 
 
 def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(
@@ -272,6 +256,7 @@ def test_one_person_with_other_answers_is_refused(folder, make_download, refused
 
 
 def test_missing_ratings_stay_blank(folder, make_download, tmp_path):
+    """A conversation without an answer is left out."""
     content = make_download()
     first = content["conversations"][0]
     del first["turns"][0]["Affective"]
@@ -279,15 +264,10 @@ def test_missing_ratings_stay_blank(folder, make_download, tmp_path):
     content["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     gather(folder(anna=content), tmp_path / "mine.xlsx")
     study = load(tmp_path / "mine.xlsx")
-    assert list(study.conversations["conversation"]) == ["C1:anna"], (
-        "a conversation without an answer is left out"
-    )
+    assert study.conversations["conversation"].tolist() == ["C1:anna"]
     assert study.turns["Affective"].isna().tolist() == [True, False]
-    assert (
-        study.conversations["topic"].tolist()
-        == study.messages["comment"].dropna().tolist()
-        == ["=1+1"]
-    )
+    topics, comments = study.conversations["topic"], study.messages["comment"].dropna()
+    assert topics.tolist() == comments.tolist() == ["=1+1"]
 
 
 def test_answers_about_people_and_their_files_have_sheets_of_their_own(
@@ -328,18 +308,11 @@ def test_an_existing_workbook_stays_unless_asked_for(folder, make_download, tmp_
 
 
 def test_only_what_was_asked_is_in_the_workbook(folder, make_download, tmp_path):
-    study = {
-        "title": "T",
-        "turns": "last",
-        "dimensions": ["Interest"],
-        "overall": False,
-        "before": [],
-        "after": [],
-    }
+    study = {"title": "T", "turns": "last", "dimensions": ["Interest"], "overall": False}
+    study |= {"before": [], "after": []}
     gather(folder(anna=make_download(study=study)), tmp_path / "mine.xlsx")
     turns = load(tmp_path / "mine.xlsx").turns
-    assert turns["Interest"].tolist()[1::2] == [4, 4]
-    assert turns["Interest"].isna().tolist() == [True, False, True, False]
+    assert turns["Interest"].fillna(0).tolist() == [0, 4, 0, 4]
     assert turns["Affective"].isna().all()
 
 

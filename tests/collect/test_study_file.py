@@ -97,14 +97,7 @@ FULL = {
     "before": [],
     "after": ["use_again"],
     "questions": [
-        {
-            "name": "Age",
-            "text": "Age?",
-            "kind": "number",
-            "when": "before",
-            "lowest": 18,
-            "highest": 99.5,
-        },
+        {"name": "Age", "text": "Age?", "kind": "number", "when": "before", "lowest": 18},
         {"name": "Job", "text": "Job?", "kind": "choice", "when": "after", "choices": ["a", "b"]},
         {"name": "More", "text": "More?", "kind": "text", "when": "after"},
     ],

@@ -8,6 +8,7 @@ from helpers import naming
 from sense7.exchange import Chat, Message
 from sense7.exchange.joining import workbook_sheets
 from sense7.loading import load
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.xlsx import Sheet, write_sheets
 
 TALK = [("user", "a"), ("assistant", "one"), ("user", "b"), ("assistant", "two")]
@@ -65,20 +66,11 @@ def test_answers_are_joined_to_their_turns(bring, table, declared):
 
 
 def test_a_pattern_stands_for_the_seven_dimensions(bring):
-    names = (
-        "Affective",
-        "Cognitive",
-        "Response",
-        "Prosocial",
-        "Interest",
-        "Contextual",
-        "Relational",
-    )
-    header = [f"T{turn}_{name}" for turn in (1, 2) for name in names]
-    table = "\n".join(["chat," + ",".join(header), "c1," + ",".join("1234512" + "5432154")])
+    header = [f"T{turn}_{name}" for turn in (1, 2) for name in DIMENSION_NAMES]
+    table = f"chat,{','.join(header)}\nc1,{','.join('12345125432154')}\n"
     _, study = bring(table, "TaskId: chat\nratings: 'T{turn}_{dimension}'\n" + READING)
-    assert [rated(study, name)["c1", 1] for name in names] == [1, 2, 3, 4, 5, 1, 2]
-    assert [rated(study, name)["c1", 2] for name in names] == [5, 4, 3, 2, 1, 5, 4]
+    assert [rated(study, name)["c1", 1] for name in DIMENSION_NAMES] == [1, 2, 3, 4, 5, 1, 2]
+    assert [rated(study, name)["c1", 2] for name in DIMENSION_NAMES] == [5, 4, 3, 2, 1, 5, 4]
 
 
 def test_questions_conditions_and_characteristics_come_by_the_same_map(bring):

@@ -234,8 +234,19 @@ def _read_shown(message: Mapping, where: str, left_out: list[str]) -> list[Utter
                 "page did not show it; else write it with content_type text and parts."
             )
         read_object(content, schema["content"], f"{where}.content")
+        references = metadata.get("content_references") or []
+        place = f"{where}.metadata.content_references"
         for part in expect(content.get("parts") or [], list, f"{where}.content.parts"):
-            parts.append(_as_shown(part, metadata, f"{where}.metadata.content_references"))
+            shown = part  # with the text that the page showed in place of each mark
+            for reference in expect(references, list, place):
+                marked = expect(reference, dict, place).get("matched_text")
+                text = reference.get("alt")
+                if reference.get("type") == "hidden":
+                    text = ""
+                are_texts = all(isinstance(value, str) for value in (shown, marked, text))
+                if are_texts and marked.startswith("\ue200"):
+                    shown = shown.replace(marked, text)
+            parts.append(shown)
         if role == ASSISTANT and not any(parts):
             left_out.append("empty message")
             return []
@@ -247,16 +258,3 @@ def _read_shown(message: Mapping, where: str, left_out: list[str]) -> list[Utter
         "attachments": metadata.get("attachments"),
     }
     return _read_message(as_listed, where, left_out)
-
-
-def _as_shown(part: object, metadata: Mapping, where: str) -> object:
-    """Return a part of a content with the text that the page showed in place of each mark, by the references."""
-    for reference in expect(metadata.get("content_references") or [], list, where):
-        marked = expect(reference, dict, where).get("matched_text")
-        text = reference.get("alt")
-        if reference.get("type") == "hidden":
-            text = ""
-        are_texts = all(isinstance(value, str) for value in (part, marked, text))
-        if are_texts and marked.startswith("\ue200"):
-            part = part.replace(marked, text)
-    return part

@@ -55,16 +55,10 @@ def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_th
             compared.judges[judge].mean.loc[metric, "estimate"] for judge in ("near", "far")
         )
         assert row["estimate"] == pytest.approx(near - far, abs=1e-12)
-    hits = {
-        judge: np.mean(
-            [
-                (np.rint(frame["score"]) == np.rint(frame["ground_truth"])).drop([3, 5]).to_numpy()
-                for frame in frames
-            ],
-            axis=0,
-        )
-        for judge, frames in JUDGES.items()
-    }
+    hits = {}
+    for judge, frames in JUDGES.items():
+        right = [np.rint(frame["score"]) == np.rint(frame["ground_truth"]) for frame in frames]
+        hits[judge] = np.mean([run.drop([3, 5]) for run in right], axis=0)
     apart = pd.Series(hits["near"] - hits["far"])
     codes = bootstrap.codes(JUDGES["near"][0]["participant"].drop([3, 5]))
     copied = []  # rows copied out as often as each resample takes their participant

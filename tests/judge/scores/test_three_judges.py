@@ -93,29 +93,24 @@ def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(
 ):
     """Copying out the conversations of every resample gives the same limits: of one corpus, and of a difference."""
     drawn = {name: [] for name in MEASURES}
+    other = {"agreement": "claude", "level": "claude", "left_out": "expert", "error": "expert"}
     for draw in range(DRAWS):
         rows = copied_out(judged[judged["corpus"] == "epitome"], bootstrap, draw)
         own = [group for _, group in rows.groupby("question")]
         for name, found in drawn.items():
-            raters = ("gemini", "expert") if name in {"left_out", "error"} else ("gemini", "claude")
-            found.append(
-                [np.mean([naive(group, name, rater) for group in own]) for rater in raters]
+            gemini, second = (
+                np.mean([naive(group, name, rater) for group in own])
+                for rater in ("gemini", other[name])
             )
+            found.append([gemini, gemini - second])
     for name, found in drawn.items():
-        means = np.array(found)
-        row = (
-            statistics[name]
-            .by_corpus()["Gemini 2.5 Pro"]
-            .loc["EPITOME", ["low", "high"]]
-            .astype(float)
-        )
-        np.testing.assert_allclose(row, np.quantile(means[:, 0], [0.025, 0.975]), atol=1e-12)
-        other = "expert" if name in {"left_out", "error"} else "claude"
-        (difference,) = statistics[name].minus([("gemini", other)]).by_corpus().values()
-        row = difference.loc["EPITOME", ["low", "high"]].astype(float)
-        np.testing.assert_allclose(
-            row, np.quantile(means[:, 0] - means[:, 1], [0.025, 0.975]), atol=1e-12
-        )
+        expected = np.quantile(found, [0.025, 0.975], axis=0).T
+        (difference,) = statistics[name].minus([("gemini", other[name])]).by_corpus().values()
+        for table, limits in zip(
+            (statistics[name].by_corpus()["Gemini 2.5 Pro"], difference), expected, strict=True
+        ):
+            row = table.loc["EPITOME", ["low", "high"]].astype(float)
+            np.testing.assert_allclose(row, limits, atol=1e-12)
 
 
 # Experts, models, juries

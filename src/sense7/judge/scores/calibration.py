@@ -142,49 +142,44 @@ def calibration_errors(calibrated: Calibrated, bootstrap: ParticipantBootstrap) 
     >>> calibration_errors(Calibrated.of(Run.of(frame)), bootstrap)["estimate"].tolist()
     [0.75, 0.0, 0.75]
     """
-    as_given, isotonic = calibrated.run.score, calibrated.scores
-    lower_by = f"{_ERROR}; as given minus isotonic"
-    rows = {
-        "as given": _error_row(calibrated, [as_given], f"as given: {_ERROR}", bootstrap),
-        "isotonic": _error_row(calibrated, [isotonic], f"isotonic: {_ERROR}", bootstrap),
-        "lower by": _error_row(calibrated, [as_given, isotonic], lower_by, bootstrap),
-    }
-    keys = {"as given": "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
-    return estimate_table(rows, "scores", keys)
-
-
-def _error_row(
-    calibrated: Calibrated,
-    kinds: list[np.ndarray],
-    method: str,
-    bootstrap: ParticipantBootstrap,
-) -> dict:
-    """Calibration error of one kind of scores; of two, by how much that of the second is lower."""
     run = calibrated.run
-    complete = np.isfinite([run.ground_truth, *kinds]).all(axis=0)
-    n = int(complete.sum())
-    about = {"n": n, "unit": "level, difference", "method": method}
-    if n == 0:
-        reason = "no conversation has both a rating and a score"
-        return estimate_row(**about, reason=calibrated.reason or reason)
-    # Per conversation and scores: rating minus score in the column of the score's level, and 1.
-    sums = np.zeros((n, len(kinds), len(LEVELS) + 1))
-    sums[..., -1] = 1
-    for column, scores in enumerate(kinds):
-        level = labels(scores[complete]).astype(int)
-        distance = run.ground_truth[complete] - scores[complete]
-        sums[np.arange(n), column, level - 1] = distance
+    as_given, isotonic = run.score, calibrated.scores
+    compared = {
+        f"as given: {_ERROR}": [as_given],
+        f"isotonic: {_ERROR}": [isotonic],
+        f"{_ERROR}; as given minus isotonic": [as_given, isotonic],
+    }
+    rows = []
+    for method, kinds in compared.items():
+        complete = np.isfinite([run.ground_truth, *kinds]).all(axis=0)
+        n = int(complete.sum())
+        about = {"n": n, "unit": "level, difference", "method": method}
+        if n == 0:
+            reason = calibrated.reason or "no conversation has both a rating and a score"
+            rows.append(estimate_row(**about, reason=reason))
+            continue
+        # Per conversation and scores: rating minus score in the column of the score's level, and 1.
+        sums = np.zeros((n, len(kinds), len(LEVELS) + 1))
+        sums[..., -1] = 1
+        for column, scores in enumerate(kinds):
+            level = labels(scores[complete]).astype(int)
+            distance = run.ground_truth[complete] - scores[complete]
+            sums[np.arange(n), column, level - 1] = distance
+        people = run.participant[complete]
+        estimate = bootstrap.estimate(error_of_sums, sums, people, OWN_SCALE)
+        if len(kinds) == 1:  # no error is below zero
+            estimate = estimate._replace(low=np.maximum(estimate.low, 0))
+        rows.append(bootstrap.row(estimate, **about, how=bootstrap.describe(OWN_SCALE)))
+    keys = {"as given": "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
+    return estimate_table(dict(zip((*keys, "lower by"), rows, strict=True)), "scores", keys)
 
-    def statistic(sums: np.ndarray) -> np.ndarray:
-        errors = np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
-        if len(kinds) == 1:
-            return errors[..., 0]
-        return errors[..., 0] - errors[..., 1]
 
-    estimate = bootstrap.estimate(statistic, sums, run.participant[complete], OWN_SCALE)
-    if len(kinds) == 1:  # no error is below zero
-        estimate = estimate._replace(low=np.maximum(estimate.low, 0))
-    return bootstrap.row(estimate, **about, how=bootstrap.describe(OWN_SCALE))
+def error_of_sums(sums: np.ndarray) -> np.ndarray:
+    """Return the calibration error of one kind of scores; of two, by how much that of the second is lower."""
+    errors = np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
+    if errors.shape[-1] == 1:
+        return errors[..., 0]
+    return errors[..., 0] - errors[..., 1]
 
 
 @finding

@@ -492,17 +492,11 @@ def _accuracies(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[s
     questions = [question.replace(" ", "_") for question in STAND_INS.values()]
     rows = judged[(judged["corpus"] == "lend_an_ear") & judged["question"].isin(questions)]
     scores = rows.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
-    ratings_of_experts = scores[list(EXPERTS)].to_numpy().ravel()
     tables = {}
     for judge, model in JUDGES.items():
-        predictions = pd.DataFrame(
-            {
-                "ground_truth": ratings_of_experts,
-                "participant": np.repeat(scores.index, len(EXPERTS)),
-                "score": np.repeat(scores[judge].to_numpy(), len(EXPERTS)),
-            }
-        )
-        accuracy = run_metrics(Run.of(predictions), bootstrap).loc[["accuracy"]]
+        rated = scores.melt(judge, list(EXPERTS), value_name="ground_truth", ignore_index=False)
+        rated = rated.reset_index().rename(columns={"conversation": "participant", judge: "score"})
+        accuracy = run_metrics(Run.of(rated), bootstrap).loc[["accuracy"]]
         key = f"three_judges_lend_an_ear_{judge}_accuracy"
         tables[model] = accuracy.assign(unit="share of experts' scores", key=key)
     return tables
