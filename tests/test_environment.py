@@ -345,63 +345,41 @@ def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it
 
 
 @pytest.fixture
-def make_with(tmp_path):
-    """Run make where shell scripts stand in the place of the environment's programs."""
+def make_book(tmp_path):
+    """Run `make book` with a shell script that prints its arguments in the place of sense7."""
+    environment = tmp_path / ".venv"
+    for folder in (environment / ".made-from", environment / "bin", tmp_path / "scripts"):
+        folder.mkdir(parents=True)
     for path in ("Makefile", "scripts/build_book.py", "requirements.lock", "pyproject.toml"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
-    made_from = tmp_path / ".venv" / ".made-from"
-    made_from.mkdir(parents=True)
     for name in ("requirements.lock", "pyproject.toml"):
-        shutil.copy(ROOT / name, made_from / name)
-    (made_from / "place").write_text(str(tmp_path.resolve()), "utf-8")
-    (tmp_path / ".venv" / "bin").mkdir()
-
-    def run(programs, *given, **variables):
-        for name, text in programs.items():
-            program = tmp_path / ".venv" / "bin" / name
-            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-            program.chmod(0o755)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-        return subprocess.run(
-            [shutil.which("make"), "--no-print-directory", *given],
-            cwd=tmp_path,
-            env=kept | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return run
-
-
-@pytest.fixture
-def make_book(make_with, tmp_path):
-    """Run `make book` with a program that prints its arguments in the place of sense7."""
+        shutil.copy(ROOT / name, environment / ".made-from" / name)
+    (environment / ".made-from" / "place").write_text(str(tmp_path.resolve()), "utf-8")
     programs = {"python": f'exec "{sys.executable}" "$@"', "sense7": "printf '%s\\n' \"$@\""}
+    for name, text in programs.items():
+        program = environment / "bin" / name
+        program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        program.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    options = {"cwd": tmp_path, "env": kept, "capture_output": True, "text": True}
 
-    def run(*given, **variables):
-        done = make_with(programs, "book", *given, **variables)
+    def run(*given):
+        command = [shutil.which("make"), "--no-print-directory", "book", *given]
+        done = subprocess.run(command, check=False, **options)
         return done.stdout.splitlines(), done.stderr
 
     run.folder = tmp_path
     return run
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "study `touch ran`.xlsx",
-        "study $(touch ran).xlsx",
-        "study $(shell touch ran).xlsx",
-        "Costs $5.xlsx",
-        "a;touch ran;.xlsx",
-        'it\'s "so".xlsx',
-        "-x.xlsx",
-        "#1 & 2 | 3 > ran.xlsx",
-        "100 %.xlsx",
-    ],
+NAMES = (
+    *("study `touch ran`.xlsx", "study $(touch ran).xlsx", "study $(shell touch ran).xlsx"),
+    *("Costs $5.xlsx", "a;touch ran;.xlsx", 'it\'s "so".xlsx', "-x.xlsx", "100 %.xlsx"),
+    "#1 & 2 | 3 > ran.xlsx",
 )
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_name_of_a_file_reaches_the_program_as_it_is(make_book, name):
     before = set(make_book.folder.iterdir())
     said, _ = make_book(f"DATA={name}", f"NAME={name}", f"PREDICTIONS={name}")

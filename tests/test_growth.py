@@ -17,22 +17,8 @@ LONGER = 8
 """How many times as long the longer text is; work by its square would take 64 times as long."""
 
 PIECES = [
-    " ",
-    "1",
-    "1,",
-    "a.",
-    "4/5 ",
-    "<",
-    "<b>",
-    "&amp;",
-    "%25",
-    "\\",
-    "-",
-    "\n",
-    "\u200b",
-    "'",
-    "#",
-    "(",
+    *(" ", "1", "1,", "a.", "4/5 ", "<", "<b>", "&amp;", "%25"),
+    *("\\", "-", "\n", "\u200b", "'", "#", "("),
 ]
 REPLIES = ["<S2>", "<S2>4</S2>", "<S0>", "</S0>", "</think>{", "4 ", "4/5 ", "* ", '{"a":', "```\n"]
 
@@ -76,20 +62,16 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("reader", READERS)
+REPEATED = [
+    *((reader, piece) for reader in READERS for piece in PIECES),
+    *(("reply of a judge", piece) for piece in REPLIES),
+    *(("transcript", piece) for piece in ("User: ", "User: a\n", "**", "User")),
+]
+
+
+@pytest.mark.parametrize(("reader", "piece"), REPEATED)
 def test_a_text_that_repeats_itself_is_read_in_proportion_to_its_length(reader, piece):
     require_proportional(READERS[reader], piece)
-
-
-@pytest.mark.parametrize("piece", REPLIES)
-def test_a_reply_that_repeats_its_markup_is_read_in_proportion_to_its_length(piece):
-    require_proportional(READERS["reply of a judge"], piece)
-
-
-@pytest.mark.parametrize("piece", ["User: ", "User: a\n", "**", "User"])
-def test_a_transcript_that_repeats_its_speakers_is_read_in_proportion_to_its_length(piece):
-    require_proportional(transcript, piece)
 
 
 @pytest.mark.parametrize("piece", PIECES)

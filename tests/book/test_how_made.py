@@ -32,21 +32,14 @@ def repository(tmp_path):
 
 
 @needs_git
-def test_the_commit_is_that_of_the_checkout(repository):
-    assert commit_of(repository) == {
-        "commit": git(repository, "rev-parse", "HEAD"),
-        "changed": False,
-    }
-
-
-@needs_git
-@pytest.mark.parametrize(
-    "where", ["book/index.md", "book/new.md", "src/sense7/new.py", "notes.txt"]
-)
-def test_a_change_of_what_books_are_made_of_is_said_and_no_other(repository, where):
-    (repository / where).parent.mkdir(parents=True, exist_ok=True)
-    (repository / where).write_text("other", "utf-8")
-    assert commit_of(repository)["changed"] is (where != "notes.txt")
+def test_the_commit_is_that_of_the_checkout_and_changes_of_what_books_are_made_of_are_said(
+    repository,
+):
+    commit = git(repository, "rev-parse", "HEAD")
+    for place, changed in (("notes.txt", False), ("src/sense7/new.py", True)):
+        (repository / place).parent.mkdir(parents=True, exist_ok=True)
+        (repository / place).write_text("other", "utf-8")
+        assert commit_of(repository) == {"commit": commit, "changed": changed}
 
 
 @needs_git

@@ -19,16 +19,6 @@ RELIABILITY = "Seven measures, or one impression?"
 """Title of the page on Cronbach's alpha."""
 
 
-def test_a_search_from_disk_finds_pages(reader):
-    page = reader.open("book/index.html")
-    page.keyboard.press("Control+k")
-    page.keyboard.type("alpha")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search.html?q=alpha")
-    page.locator("#search-results a", has_text=re.compile(f"^{RELIABILITY}")).first.click()
-    expect(page.locator("article h1")).to_contain_text(RELIABILITY)
-
-
 def test_what_a_search_found_in_a_closed_fold_is_shown(reader):
     page = reader.open("search.html?q=Feldt")
     page.locator("#search-results a[href*='03-reliability']").first.click()

@@ -50,15 +50,6 @@ def words(page):
     return " ".join(part for part in parts if not apart & {parent.name for parent in part.parents})
 
 
-def test_every_page_of_the_contents_is_there(edition):
-    assert len(edition.toc) >= 9
-    missing = [name for name in edition.toc if not (edition.html / f"{name}.html").is_file()]
-    assert missing == []
-    front = edition.page("book/index")
-    linked = {urldefrag(a["href"]).url for a in front.find_all("a", href=True)}
-    assert {f"../{name}.html" for name in edition.notebooks} <= linked
-
-
 def test_no_page_shows_an_error_or_a_hole_of_the_program(edition):
     for file in edition.files:
         page = edition.page(file)
@@ -184,28 +175,6 @@ def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
             parameters if notebook else [f"Parameters: {edition.facts['parameters']}. Versions"]
         ):
             assert part in made, f"{file}: {part}"
-
-
-REAL_FIRST = {"03-reliability", "06-individualized", "07-context", "12-judge"}
-"""Pages on which released ratings speak: in the synthetic edition they come first."""
-
-
-def test_every_finding_answers_first(edition):
-    for name in edition.notebooks:
-        article = edition.page(name).find("article")
-        answer = article.find("h1").find_next_sibling()
-        if edition.facts["kind"] == "synthetic" and Path(name).name in REAL_FIRST:
-            rehearsal = article.select_one("#rehearsal-simulated-data-no-findings")
-            assert answer.name == "p", name
-            first_figure = article.select_one("figure.sense7-figure")
-            assert "Simulated" not in first_figure.svg.get_text(), name
-            answer = rehearsal.find("h2").find_next_sibling()
-        assert "sense7-answer" in answer.get("class", []), name
-        box = answer.find_next_sibling()
-        assert "sense7-finding" in box.get("class", []), name
-        assert box.select_one(".sense7-finding-label").get_text() in {"Claim", "Question"}, name
-        for row in box.select(".sense7-marks"):
-            assert len(row.select(".sense7-badge")) == 1, name
 
 
 def test_every_recorded_value_is_shown_on_the_page_that_records_it(edition):

@@ -25,8 +25,6 @@ MAIN = "from sense7.cli import main; main()"
 LONG = 8
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 UNFINISHED = (".part",)
-# As in a script: a shell without job control starts what it puts into the background with SIGINT ignored.
-IN_BACKGROUND = ("sh", "-c", '"$@" & wait $!', "sh")
 UNSHARED = ("unshare", "--map-root-user", "--mount")
 
 # Everything up to the import of main is Python's own start, which no program can guard.
@@ -139,14 +137,13 @@ class Command:
         number: int = 0,
         step: int = 0,
         stdout=subprocess.PIPE,
-        background: bool = False,
     ) -> subprocess.Popen:
-        """Start it, if so wanted in the background of a script; the signal comes before the step of that number."""
+        """Start it; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)
         code = self.before + DRIVER
         given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
         return subprocess.Popen(
-            [*(IN_BACKGROUND if background else ()), sys.executable, "-c", code, *given],
+            [sys.executable, "-c", code, *given],
             cwd=self.folder,
             env=self.environment,
             stdout=stdout,

@@ -132,37 +132,22 @@ def test_unmet_expectation_lowers_post_task_ratings():
     assert 0.6 < loss[without.unmet].mean() < 1.0
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"participants": 1, "conversations": 1, "unrated_conversations": 0},
-        {"participants": 5, "conversations": 9, "unrated_turn_rate": 1},
-        {
-            "participants": 5,
-            "conversations": 9,
-            "failure_probability": 1,
-            "overall_applicability": 0,
-        },
-        {"participants": 5, "conversations": 9, "thresholds": (-10, -9, -8, -7)},
-        {
-            "participants": 5,
-            "conversations": 9,
-            "turns_minimum": 1,
-            "turns_maximum": 1,
-            "turns_mean": 1,
-        },
-        {
-            "participants": 5,
-            "conversations": 9,
-            "characteristics": (),
-            "characteristic_effects": (),
-        },
-        {"participants": 5, "conversations": 9, "design": "between"},
-    ],
+DEGENERATE = (
+    {"participants": 1, "conversations": 1, "unrated_conversations": 0},
+    {"unrated_turn_rate": 1},
+    {"failure_probability": 1, "overall_applicability": 0},
+    {"thresholds": (-10, -9, -8, -7)},
+    {"turns_minimum": 1, "turns_maximum": 1, "turns_mean": 1},
+    {"characteristics": (), "characteristic_effects": ()},
+    {"design": "between"},
 )
+
+
+@pytest.mark.parametrize("changes", DEGENERATE)
 def test_degenerate_studies_are_simulated_without_warnings(changes):
-    simulated = simulate(Parameters().replace(**changes), 1)
-    assert len(simulated.sheets["Tasks"].rows) == changes["conversations"]
+    parameters = Parameters().replace(**{"participants": 5, "conversations": 9} | changes)
+    simulated = simulate(parameters, 1)
+    assert len(simulated.sheets["Tasks"].rows) == parameters.conversations
 
 
 def test_noise_drowns_the_signal():

@@ -108,33 +108,20 @@ def one_person(tmp_path):
     return {sheet.name: sheet for sheet in converters.ieval({"ieval_data.json": path})}
 
 
-def test_a_person_has_eight_conversations(one_person):
+def test_a_person_has_eight_conversations_rated_on_the_chatbots_last_message(one_person):
     tasks = rows(one_person["Tasks"])
     assert [task["TaskId"] for task in tasks] == [
         f"ieval-007-{valence}-{bot}"
         for valence in ("pos", "neg")
         for bot in ("Pink", "Purple", "Yellow", "Green")
     ]
-    assert {task["PID"] for task in tasks} == {"ieval-007"}
-    assert tasks[4]["Model"] == "bot-Pink"
-    assert tasks[4]["PreTaskChoice"] == "negative one"
-
-
-def test_the_answers_stand_where_the_mapping_says(one_person):
-    filled = {
-        name: cell for name, cell in rows(one_person["Tasks"])[0].items() if isinstance(cell, float)
-    }
-    assert filled == {
-        "PostTaskExperience_PositiveInteraction": 2.0,
-        "PostTaskEmpathy_Affective": 5.0,
-        "PostTaskEmpathy_Response": 1.0,
-        "PostTaskEmpathy_Prosocial": 3.0,
-        "PostTaskEmpathy_Interest": 4.0,
-        "PostTaskEmpathy_Contextual": 4.0,
-    }
-
-
-def test_messages_alternate_and_the_rating_stands_on_the_chatbots_last(one_person):
+    known = ("PID", "Model", "PreTaskChoice")
+    assert [tasks[4][name] for name in known] == ["ieval-007", "bot-Pink", "negative one"]
+    answers = {name: cell for name, cell in tasks[0].items() if isinstance(cell, float)}
+    assert answers.pop("PostTaskExperience_PositiveInteraction") == 2.0
+    levels = {"Affective": 5, "Response": 1, "Prosocial": 3, "Interest": 4, "Contextual": 4}
+    assert answers == {f"PostTaskEmpathy_{name}": level for name, level in levels.items()}
+    assert rows(one_person["Participants"]) == [{"PID": "ieval-007", "TEQ": 47.0}]
     said = ["I won!", "What - really ?", "yes", "Great .", "bye", "See you"]
     expected = [
         {
@@ -145,18 +132,9 @@ def test_messages_alternate_and_the_rating_stands_on_the_chatbots_last(one_perso
         }
         for number, text in enumerate(said, 1)
     ]
-    expected[-1] |= {
-        "Affective": "Very good",
-        "Response": "Very poor",
-        "Prosocial": "Neutral",
-        "Interest": "Good",
-    }
-    expected[-1] |= {"Contextual": "Good"}
+    expected[-1] |= {"Affective": "Very good", "Response": "Very poor", "Prosocial": "Neutral"}
+    expected[-1] |= {"Interest": "Good", "Contextual": "Good"}
     assert filled(one_person["Messages"])[:6] == expected
-
-
-def test_the_persons_sheet(one_person):
-    assert rows(one_person["Participants"]) == [{"PID": "ieval-007", "TEQ": 47.0}]
 
 
 CONVERSATIONS = """\
@@ -188,16 +166,12 @@ def parts(tmp_path):
     return {name: tmp_path / name for name in texts}
 
 
-def test_a_conversation_and_an_expert_make_a_task(parts):
-    tasks, _ = converters.lend_an_ear(parts)
+def test_a_conversation_and_an_expert_make_a_task_rated_on_the_supporters_last_message(parts):
+    tasks, messages = converters.lend_an_ear(parts)
     assert filled(tasks)[2:4] == [
         {"PID": "expert3", "Model": "human-supporter", "TaskId": "11-expert3"},
         {"PID": "expert1", "Model": "human-supporter", "TaskId": "22-expert1"},
     ]
-
-
-def test_messages_and_the_rating_on_the_supporters_last(parts):
-    _, messages = converters.lend_an_ear(parts)
     names = ("TaskId", "MessageId", "Role", "Content", "Affective", "Cognitive", "Interest")
     found = [tuple(row[name] for name in names if row[name] is not None) for row in rows(messages)]
     assert [row for row in found if row[0] in {"11-expert3", "22-expert1"}] == [

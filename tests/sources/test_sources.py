@@ -317,21 +317,6 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert (bare.sha256, bare.kind, bare.verified) == (provenance.sha256, "own", False)
 
 
-def test_a_record_alone_verifies_nothing(server, places):
-    fetch("official")
-    path, provenance = resolve("official")
-    record = json.loads(json.dumps(provenance.to_dict()))
-    assert not Provenance.from_dict({**record, "sha256_now": provenance.sha256}).verified
-    told = Provenance.from_dict(record)
-    assert told == provenance
-    assert not told.verified
-    assert "UNVERIFIED" in told.label
-    assert told.against(path).verified
-    other = places / "other.xlsx"
-    workbook(other, "other")
-    assert not told.against(other).verified
-
-
 @pytest.mark.parametrize(
     "change",
     [

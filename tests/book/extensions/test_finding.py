@@ -116,17 +116,6 @@ def test_the_first_of_several_claims_is_shown_at_once_and_a_set_one_says_so(page
     naming.check(text(html.select_one(".sense7-set-note")), 1)
 
 
-def test_a_page_without_a_claim_says_what_it_asks(page, recorded):
-    source = "# Page\n\n```{finding}\n:claim: Does *it* hold?\n\nIt is {value}`alpha`.\n```\n"
-    html, warnings = page(source, DIRECTIVES, [], [recorded()])
-    assert warnings == ""
-    question, comparison = html.select(".sense7-finding-part")
-    naming.check(text(question), "Does it hold?")
-    assert text(comparison)
-    labels = html.select(".sense7-finding-part .sense7-finding-label")
-    assert [text(label) for label in labels] == ["Question", "Claim"]
-
-
 def test_an_unusable_box_ends_the_build(page, claim, recorded, complaints):
     sources = [
         "```{finding} beta\nText.\n```",
