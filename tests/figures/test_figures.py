@@ -15,7 +15,6 @@ from bs4 import BeautifulSoup
 
 from helpers import naming
 from sense7 import figures
-from sense7.figures.scatter import MOST
 from sense7.figures.source import INK
 from sense7.findings.robustness import HEADLINES, specifications
 from sense7.sources import Provenance
@@ -81,8 +80,6 @@ CONFUSION = pd.DataFrame(
     np.arange(25).reshape(5, 5) * (np.arange(5) > 0)[:, None], range(1, 6), range(1, 6)
 )
 CORRELATIONS = [[1, np.nan, -0.001], [np.nan, 1, 0.5], [-0.001, 0.5, 1]]
-ALPHA = {"alpha_turn": multiverse_of([0.3, 0.1], "alpha_turn")}
-NO_ALPHA = {"alpha_turn": multiverse_of([np.nan], "alpha_turn")}
 OVER = {"label": "share", "across": "turn"}
 
 DRAWN = {
@@ -92,7 +89,6 @@ DRAWN = {
     "panels": lambda: figures.forest(
         {name: (table_of(HOSTILE), (0.7,)) for name in HOSTILE[:2]}, **TITLED
     ),
-    "bars": lambda: figures.bars(table_of(HOSTILE), label="share (%)", **TITLED),
     "lines": lambda: figures.lines(
         {name: table_of([1, 2, 3]) for name in HOSTILE}, **OVER, **TITLED
     ),
@@ -113,13 +109,11 @@ DRAWN = {
     "people": lambda: figures.ratings_by_participant(RATED, **TITLED),
     "pairs": lambda: figures.score_pairs({"one": SCORES, HOSTILE[1]: SCORES.iloc[:, :2]}, **TITLED),
     "flow": lambda: figures.flow(BOXES, **TITLED),
-    "shares": lambda: figures.specification_shares(ALPHA, {"alpha_turn": 0.201}, **COMMON),
     "curve": curve_of,
 }
 IN_WORDS = {
     "forest": "a: <script>alert(1)</script>: 50.0% (40.0% to 60.0%)",
     "panels": "$\\frac{1}$, line at 70.0%: <script>alert(1)</script>: 50.0% (40.0% to 60.0%)",
-    "bars": "$\\frac{1}$: 50.0% (40.0% to 60.0%)",
     "lines": "a & b -- c: 1: 50.0% (40.0% to 60.0%)",
     "calibration": "4: 3.50 (0.40 to 0.60)",
     "counts": "$\\frac{1}$: a & b -- c 600, {value}`x` 7",
@@ -130,7 +124,6 @@ IN_WORDS = {
     "people": "2.67 to 4.08",
     "pairs": "33.3%",
     "flow": "<script>alert(1)</script>; $\\frac{1}$ ($\\frac{1}$)",
-    "shares": "Cronbach's alpha per turn: published 0.201: 50.0%",
     "curve": "3 of 4",
 }
 
@@ -192,7 +185,7 @@ def test_drawings_share_no_ids_and_refer_only_into_themselves(kind):
     assert len(seen) == len(set(seen))
 
 
-@pytest.mark.parametrize("kind", ["forest", "bars", "lines", "counts", "flow"])
+@pytest.mark.parametrize("kind", ["forest", "lines", "counts", "flow"])
 def test_names_stand_in_both_drawings_as_they_are(kind):
     figure = drawn(kind)
     for picture in pictures(figure):
@@ -208,7 +201,6 @@ def test_names_stand_in_both_drawings_as_they_are(kind):
         (lambda: figures.forest(table_of([]), label="it", **TITLED), "it"),
         (lambda: figures.forest({}, **TITLED), "estimates"),
         (lambda: figures.forest({"a": (missing("b"), (0,))}, **TITLED), "never asked"),
-        (lambda: figures.bars(missing("b"), label="it", **TITLED), "it: never asked"),
         (lambda: figures.lines(missing([1, 2]), **OVER, **TITLED), "share: never asked"),
         (lambda: figures.lines({}, **OVER, **TITLED), "share"),
         (lambda: figures.heat_map(pd.DataFrame(), label="it", **TITLED), "it"),
@@ -218,7 +210,6 @@ def test_names_stand_in_both_drawings_as_they_are(kind):
         (lambda: figures.flow(BOXES[:0], **TITLED), "x"),
         (lambda: figures.heat_map(CONFUSION * 0, label="it", shares_of_rows=True, **TITLED), "it"),
         (lambda: curve_of([np.nan]), "alert(1)"),
-        (lambda: figures.specification_shares(NO_ALPHA, {}, **COMMON), "variants"),
     ],
 )  # fmt: skip
 def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, named):
@@ -246,37 +237,12 @@ def test_marks_of_an_svg_lie_at_the_recorded_numbers():
             assert min(abs(number - place) for place in across) < 2e-3
 
 
-def test_bars_are_sorted_and_their_numbers_printed():
-    table = table_of("abc").assign(estimate=[0.41, 0.58, 0.5])
-    svg = pictures(figures.bars(table, label="share (%)", **TITLED))[0]
-    texts = [text.get_text() for text in svg.find_all("text")]
-    assert [text for text in texts if text in "abc"] == ["b", "c", "a"]
-    assert [text for text in texts if text.endswith("%")] == ["58.0%", "50.0%", "41.0%"]
-
-
-def test_no_axis_cuts_an_interval():
-    table = table_of("a", "alpha").assign(estimate=0.99, high=1.012)
-    figure = figures.forest(table, limits=(0.5, 1), **TITLED)
-    (axes,) = figure._wide.axes
-    assert axes.get_xlim()[0] <= 0.4
-    assert axes.get_xlim()[1] > 1.012
-
-
 def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_them():
     figure = figures.forest(table_of("abc"), name="x", title="T", caption="Look at the last.")
     naming.check(figure.caption, "Look at the last. n = 10 to 12")
     without = table_of([1]).assign(low=np.nan, high=np.nan)
     figure = figures.lines(without, **OVER, **TITLED)
     naming.check(figure.caption, COMMON["caption"])
-
-
-def test_of_many_participants_some_are_drawn_and_the_caption_says_so():
-    rated = pd.DataFrame(
-        {"participant": np.repeat(range(MOST + 9), 2), "rating": [1.0, 5.0] * (MOST + 9)}
-    )
-    figure = figures.ratings_by_participant(rated, **TITLED)
-    assert figure.data["participant"].nunique() == MOST
-    naming.check(figure.caption, f"{MOST} of {MOST + 9}")
 
 
 def test_a_row_that_a_series_lacks_has_no_mark_of_it():

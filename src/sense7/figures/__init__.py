@@ -2,7 +2,6 @@
 
 from sense7.figures.distributions import distributions, level_distribution
 from sense7.figures.estimates import (
-    bars,
     decided,
     forest,
     highest,
@@ -24,7 +23,7 @@ from sense7.figures.source import (
     source_of,
     source_of_origin,
 )
-from sense7.figures.variants import specification_curve, specification_shares, specification_table
+from sense7.figures.variants import specification_curve, specification_table
 from sense7.statistics.estimates import reversed_sign
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "Download",
     "Figure",
     "Source",
-    "bars",
     "decided",
     "distributions",
     "flow",
@@ -54,6 +52,5 @@ __all__ = [
     "source_of",
     "source_of_origin",
     "specification_curve",
-    "specification_shares",
     "specification_table",
 ]

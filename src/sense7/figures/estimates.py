@@ -1,6 +1,6 @@
-"""Tables of estimates with their intervals: rows of marks or bars, and lines."""
+"""Tables of estimates with their intervals: rows of marks, and lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,6 @@ from sense7.terminal import plain
 
 Tables = Mapping[str, pd.DataFrame] | pd.DataFrame
 Lines = Sequence[float] | Mapping[str, float]
-Limits = tuple[float | None, float | None]
 
 
 def estimate_in_words(row: Mapping) -> str:
@@ -73,7 +72,7 @@ def with_sizes(caption: str, table: pd.DataFrame) -> str:
             if "interval" in method:
                 interval_kinds.append(method.rpartition("; ")[2])
         kinds = "; ".join(dict.fromkeys(interval_kinds)) or "no interval"
-        caption = f"{caption.rstrip('. ')}. n = {range_of(estimated['n'])}; {kinds}."
+        caption = f"{caption.rstrip('. ')}. n = {range_of(estimated['n'].dropna())}; {kinds}."
     if "no interval" not in caption and not np.isfinite(table["low"].astype(float)).any():
         caption += " No interval could be computed."
     return caption
@@ -143,11 +142,11 @@ def lowest(table: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class _Panel:
-    """Tables of estimates by series, and the lines that they are judged by: name, "" for none, -> value."""
+    """Tables of estimates by series, and the values of the lines that they are judged by, by name where it has one."""
 
     heading: str
-    tables: dict[str, pd.DataFrame]
-    lines: dict[str, float]
+    tables: Mapping[str, pd.DataFrame]
+    lines: pd.Series
 
     @property
     def first_table(self) -> pd.DataFrame:
@@ -159,42 +158,26 @@ class _Panel:
         return self.first_table["unit"].iloc[0]
 
     @property
-    def scale(self) -> int:
-        """Factor of what is drawn."""
-        return scale_of(self.first_table)
-
-    @property
     def title(self) -> str:
         """The question, and the names of the lines with their values."""
         parts = [drawn(self.heading, 120)] if self.heading else []
         for name, value in self.lines.items():
-            if name.strip():
+            if isinstance(name, str):
                 parts.append(f"dashed: {drawn(name)} {format_number(value, self.unit)}")
         return "; ".join(parts)
 
     @property
     def label(self) -> str:
         """The unit as it is drawn: shares in percent, their differences in percentage points."""
-        if self.scale == 1:
+        if scale_of(self.first_table) == 1:
             return drawn(self.unit)
         if "difference" in self.unit:
             return f"{drawn(self.unit)} (percentage points)"
         return f"{drawn(self.unit)} (%)"
 
-    @property
-    def ends(self) -> np.ndarray:
-        """Smallest and largest number that is drawn."""
-        numbers = [line * self.scale for line in self.lines.values()]
-        for table in self.tables.values():
-            numbers += [*(self.scale * table[["estimate", "low", "high"]].to_numpy(float).ravel())]
-        return np.array([np.nanmin(numbers), np.nanmax(numbers)])
-
     def row_names(self, width: float) -> list[str]:
-        """Names of the rows, on lines that leave half of the drawing's width, or more, to the marks."""
-        inches = 3.2
-        if width < WIDE:
-            inches = 1.7
-        return [wrapped(drawn(row), min(inches, 0.45 * width)) for row in self.first_table.index]
+        """Names of the rows, on lines that leave more than half of the drawing's width to the marks."""
+        return [wrapped(drawn(row), 0.42 * width) for row in self.first_table.index]
 
     def height(self, width: float) -> float:
         """Height of the axes in inches: a row is as high as its name, or as the marks of its series."""
@@ -204,37 +187,60 @@ class _Panel:
     def in_words(self) -> list[str]:
         """The panel's lines and estimates in words, one text for each series."""
         question = self.heading
-        if self.lines:
+        if len(self.lines):
             values = []
             for name, value in self.lines.items():
-                values.append(f"{name} {format_number(value, self.unit)}".strip())
+                number = format_number(value, self.unit)
+                values.append(f"{name} {number}" if isinstance(name, str) else number)
             noun = "line" if len(self.lines) == 1 else "lines"
             question = ", ".join(filter(None, [question, f"{noun} at {' and '.join(values)}"]))
         rows = [rows_in_words(series, table) for series, table in self.tables.items()]
         return [": ".join(filter(None, [question, words])) for words in rows]
 
+    def draw(self, axes, sources: Sources, width: float) -> None:
+        """Draw the lines, the estimates of each series with their intervals, and why a row has none."""
+        scale = scale_of(self.first_table)
+        styles = iter(("--", ":"))
+        for name, value in self.lines.items():
+            look = {"color": INK, "linewidth": 1.2}
+            if name == "published":
+                look = {"color": GRAY, "linewidth": 1.8}
+            if value == 0:
+                look["linewidth"] = 0.9
+            else:
+                look["linestyle"] = next(styles, "-.")
+            axes.axvline(scale * value, zorder=1, **look)
+        rows = self.first_table.index
+        spread = 0.22 * (len(self.tables) > 1)
+        offsets = np.linspace(-spread, spread, len(self.tables))
+        colors = sources.colors(list(self.tables), self.heading)
+        is_drawn = np.zeros(len(rows), dtype=bool)
+        for index, (series, table) in enumerate(self.tables.items()):
+            numbers, reach = numbers_and_reach(table.reindex(rows), scale)
+            drawn_rows = np.flatnonzero(np.isfinite(numbers))
+            is_drawn[drawn_rows] = True
+            axes.errorbar(
+                numbers[drawn_rows],
+                drawn_rows + offsets[index],
+                xerr=reach[:, drawn_rows],
+                label=drawn(series) or None,
+                fmt=MARKS[index % len(MARKS)],
+                markersize=5,
+                color=colors[index],
+                capsize=3,
+            )
+        for row in np.flatnonzero(~is_drawn):
+            reason = drawn(f"none: {plain(self.first_table['reason'].iloc[row])}", int(7 * width))
+            look = {"transform": axes.get_yaxis_transform(), "va": "center", "style": "italic"}
+            axes.text(0.01, row, reason, fontsize=9, **look)
+        name_rows(axes, self.row_names(width))
 
-def _panels_of(tables: Tables | Mapping[str, tuple[Tables, Lines]], lines: Lines) -> list[_Panel]:
-    """The panels of a figure whose tables stand in one panel, or in one for each question."""
-    if isinstance(tables, pd.DataFrame):
-        tables = {"": tables}
-    if all(isinstance(table, pd.DataFrame) for table in tables.values()):
-        tables = {"": (tables, lines)}
-    panels = []
-    for heading, (tables_of_panel, lines_of_panel) in tables.items():
-        series = tables_of_panel
-        if isinstance(series, pd.DataFrame):
-            series = {"": series}
-        if not sum(len(table) for table in series.values()):
-            continue
-        if not isinstance(lines_of_panel, Mapping):
-            lines_of_panel = {" " * index: line for index, line in enumerate(lines_of_panel)}  # noqa: PLW2901
-        values = {name: float(line) for name, line in lines_of_panel.items() if np.isfinite(line)}
-        panel = _Panel(heading, dict(series), values)
-        if "difference" in panel.unit and not panel.lines:
-            panel.lines[""] = 0.0
-        panels.append(panel)
-    return panels
+
+def numbers_and_reach(table: pd.DataFrame, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Estimates as they are drawn, and how far their intervals reach down and up from them; 0 where there is none."""
+    columns = table[["estimate", "low", "high"]].astype(float).map(rounded)
+    numbers = scale * columns.to_numpy()
+    return numbers[:, 0], np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
 
 
 def forest(
@@ -245,7 +251,6 @@ def forest(
     caption: str,
     label: str = "",
     lines: Lines = (),
-    limits: Limits | Mapping[str, Limits] = (None, None),
     source: Shown = None,
 ) -> Figure | Sentence:
     """Estimates with their intervals, one row for each, beside the lines that they are judged by.
@@ -264,10 +269,8 @@ def forest(
     label : str, optional
         Label of the axis, with its unit, that all panels share; each has its own otherwise, labelled by its unit.
     lines : sequence of float, or mapping of name -> float, optional
-        Of a figure of one panel. A line at zero is solid, others are dashed, then dotted; one whose name says that
-        it was published is gray. Differences always have one at zero.
-    limits : tuple, or mapping of question -> tuple, optional
-        Ends of the axes, in the units drawn, None for free; no interval is cut by them.
+        Of a figure of one panel. A line at zero is solid, others are dashed, then dotted; that of a published value is
+        gray. Differences always have one at zero.
     source : Study, Source, or mapping of name -> one of these, optional
         Whose data the figure shows, or each of its tables or questions: the drawing, its data and its files say so,
         and blue is simulated, orange real, gray published.
@@ -286,21 +289,23 @@ def forest(
     >>> figure.alt.partition(" Source")[0], figure.caption
     ('Ratings move together. consistent, line at 0.700: A: 0.900 (0.800 to 0.950).', 'Look. n = 9; 95% interval.')
     """
-    sources = Sources.of(source)
-    panels = _panels_of(tables, lines)
-    row_sources = []
-    texts = []
+    if isinstance(tables, pd.DataFrame):
+        tables = {"": tables}
+    if all(isinstance(table, pd.DataFrame) for table in tables.values()):
+        tables = {"": (tables, lines)}
+    panels = []
     data = {}
-    for panel in panels:
-        texts += panel.in_words()
-        for series, table in panel.tables.items():
-            row_sources += [sources.source(series, panel.heading)] * len(table)
-            data[panel.heading, series] = table
-    if not panels:
-        return Sentence(f"No figure of {label or 'the estimates'}: there is nothing to show.")
-    everything = pd.concat(data, names=["question", "series"])
-    if not has_estimate(everything).any():
-        return Sentence(f"No figure of {label or 'the estimates'}: {reasons_of(everything)}.")
+    for heading, (series, lines_of_panel) in tables.items():
+        tables_of_panel = {"": series} if isinstance(series, pd.DataFrame) else series
+        if not sum(len(table) for table in tables_of_panel.values()):
+            continue
+        values = pd.Series(lines_of_panel, dtype=float).dropna()
+        panel = _Panel(heading, tables_of_panel, values)
+        if "difference" in panel.unit and values.empty:
+            panel.lines[0] = 0.0
+        panels.append(panel)
+        for name_of_series, table in tables_of_panel.items():
+            data[heading, name_of_series] = table
 
     def draw(width: float):
         heights = [panel.height(width) for panel in panels]
@@ -312,174 +317,43 @@ def forest(
             len(panels), sharex=bool(label), squeeze=False, height_ratios=heights
         )[:, 0]
         for axes, panel, panel_title in zip(grid, panels, titles, strict=True):
-            _draw_panel(axes, panel, sources, width)
+            panel.draw(axes, Sources.of(source), width)
             axes.set_title(panel_title, loc="left", fontsize=10)
-            axes.set_xlabel(wrapped(panel.label, 0.5 * width))
-        for axes, panel in zip(grid, panels, strict=True):  # an axis may be shared: after all
-            ends = limits
-            if isinstance(limits, Mapping):
-                ends = limits.get(panel.heading, (None, None))
-            # Ends are moved where they would cut a mark, an interval or a line.
-            low, high = ends
-            smallest, largest = panel.ends
-            margin = 0.04 * (largest - smallest)
-            if low is not None:
-                low = min(low, smallest - margin * (smallest < low))
-            if high is not None:
-                high = max(high, largest + margin * (largest > high))
-            axes.set_xlim(low, high)
             axes.xaxis.set_major_locator(MaxNLocator(6 if width == WIDE else 4))
+            if not label:
+                axes.set_xlabel(wrapped(panel.label, 0.5 * width))
         if label:
-            for axes in grid:
-                axes.set_xlabel("")
             grid[-1].set_xlabel(wrapped(label, 0.6 * width))
         return drawing
 
-    alt = f"{'. '.join(texts)}."
-    data_of_figure = everything
-    for level in (1, 0):  # of series and questions without names
-        if set(everything.index.get_level_values(level)) == {""}:
-            data_of_figure = data_of_figure.droplevel(level)
-    return figure_of(
-        draw,
-        name,
-        title,
-        alt,
-        with_sizes(caption, everything),
-        data_of_figure,
-        source,
-        row_sources=row_sources,
-    )
+    texts = [text for panel in panels for text in panel.in_words()]
+    words = f"{'. '.join(texts)}."
+    return _figure_of_estimates(draw, data, words, label, name, title, caption, source)
 
 
-def _draw_panel(axes, panel: _Panel, sources: Sources, width: float) -> None:
-    """Lines, the estimates of each series with their intervals, and why a row has none."""
-    styles = iter(("--", ":"))
-    for name, value in panel.lines.items():
-        look = {"color": INK, "linewidth": 1.2}
-        if "published" in name:
-            look = {"color": GRAY, "linewidth": 1.8}
-        if value == 0:
-            look["linewidth"] = 0.9
-        else:
-            look["linestyle"] = next(styles, "-.")
-        axes.axvline(panel.scale * value, zorder=1, **look)
-    rows = panel.first_table.index
-    spread = 0.22 * (len(panel.tables) > 1)
-    offsets = np.linspace(-spread, spread, len(panel.tables))
-    colors = sources.colors(list(panel.tables), panel.heading)
-    is_drawn = np.zeros(len(rows), dtype=bool)
-    for index, (series, table) in enumerate(panel.tables.items()):
-        numbers, reach = numbers_and_reach(table.reindex(rows), panel.scale)
-        drawn_rows = np.flatnonzero(np.isfinite(numbers))
-        is_drawn[drawn_rows] = True
-        axes.errorbar(
-            numbers[drawn_rows],
-            drawn_rows + offsets[index],
-            xerr=reach[:, drawn_rows],
-            label=drawn(series) or None,
-            fmt=MARKS[index % len(MARKS)],
-            markersize=5,
-            color=colors[index],
-            capsize=3,
-        )
-    for row in np.flatnonzero(~is_drawn):
-        reason = drawn(f"none: {plain(panel.first_table['reason'].iloc[row])}", int(7 * width))
-        look = {"transform": axes.get_yaxis_transform(), "va": "center", "style": "italic"}
-        axes.text(0.01, row, reason, fontsize=9, **look)
-    name_rows(axes, panel.row_names(width))
-
-
-def numbers_and_reach(table: pd.DataFrame, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Estimates as they are drawn, and how far their intervals reach down and up from them; 0 where there is none."""
-    columns = table[["estimate", "low", "high"]].astype(float).map(rounded)
-    numbers = scale * columns.to_numpy()
-    return numbers[:, 0], np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
-
-
-def bars(
-    tables: Tables,
-    *,
+def _figure_of_estimates(
+    draw: Callable,
+    tables: Mapping[tuple[str, str], pd.DataFrame],
+    words: str,
+    label: str,
     name: str,
     title: str,
-    label: str,
     caption: str,
-    printed: Mapping[str, str] | None = None,
-    source: Shown = None,
+    source: Shown,
 ) -> Figure | Sentence:
-    """Estimates as bars from the largest to the smallest, with their intervals, and printed beside them.
-
-    Parameters
-    ----------
-    tables : DataFrame or mapping of series -> DataFrame
-        A table of estimates; of several, the first has bars, and others, such as published values, have marks.
-    name, title, caption, source
-        As for :func:`forest`.
-    label : str
-        Label of the axis, with its unit; shares are drawn in percent.
-    printed : mapping of row -> str, optional
-        Printed in place of the estimate.
-
-    Returns
-    -------
-    Figure or Sentence
-        Rows without an estimate are left out, and the alt text says why; a sentence if no row has one.
-
-    Examples
-    --------
-    >>> from sense7.statistics.estimates import estimate_row, estimate_table
-    >>> row = estimate_row(0.3, 0.2, 0.4, n=9, unit="share of people", method="mean; 95% interval")
-    >>> bars(estimate_table({"A": row}, "who"), name="x", title="T", label="people (%)", caption="Look.").caption
-    'Look. n = 9; 95% interval.'
-    """
-    sources = Sources.of(source)
-    if isinstance(tables, pd.DataFrame):
-        tables = {"": tables}
-    first_table = next(iter(tables.values()))
-    estimated = first_table[has_estimate(first_table)]
-    estimated = estimated.sort_values("estimate", ascending=False, kind="stable")
-    if estimated.empty:
-        reasons = reasons_of(first_table) or "there is nothing to show"
-        return Sentence(f"No figure of {label}: {reasons}.")
-    scale = scale_of(first_table)
-    texts = []
-    for row, values in estimated.iterrows():
-        text = format_number(values["estimate"], values["unit"])
-        texts.append(printed[row] if printed else text)
-
-    def draw(width: float):
-        names = [wrapped(drawn(row), 0.36 * width) for row in estimated.index]
-        row_height = max(0.27, 1.2 * LINE * lines_of(names))
-        drawing, axes = new_axes(width, 0.7 + row_height * len(names))
-        colors = sources.colors(list(tables))
-        for index, (series, table) in enumerate(tables.items()):
-            numbers, reach = numbers_and_reach(table.reindex(estimated.index), scale)
-            rows = np.flatnonzero(np.isfinite(numbers))
-            look = {"color": colors[index], "label": drawn(series) or None}
-            if index:
-                axes.plot(numbers[rows], rows, MARKS[index + 2], markeredgecolor=INK, **look)
-                continue
-            axes.barh(rows, numbers[rows], height=0.62, **look)
-            if reach.any():
-                axes.errorbar(numbers, rows, xerr=reach, fmt="none", color=INK, linewidth=1)
-        for row, text in enumerate(texts):
-            look = {"transform": axes.get_yaxis_transform(), "va": "center"}
-            axes.text(1.01, row, text, **look)
-        name_rows(axes, names)
-        axes.set_xlabel(wrapped(label, 0.42 * width))
-        return drawing
-
-    data = first_table
-    if len(tables) > 1:
-        data = pd.concat(tables, names=["series"])
-    row_sources = []
-    for series, table in tables.items():
-        row_sources += [sources.source(series)] * len(table)
-    alt = ". ".join(rows_in_words(series, table) for series, table in tables.items())
-    caption = with_sizes(caption, first_table)
-    return figure_of(
-        draw, name, title, f"{label}: {alt}.", caption, data, source, row_sources=row_sources
-    )
+    """The figure of tables by question and series; a sentence with the reasons if no row has an estimate."""
+    nothing = f"No figure of {label or 'the estimates'}"
+    if not tables:
+        return Sentence(f"{nothing}: there is nothing to show.")
+    data = pd.concat(tables, names=["question", "series"])
+    if not has_estimate(data).any():
+        return Sentence(f"{nothing}: {reasons_of(data) or 'there is nothing to show'}.")
+    if data["unit"].any():  # numbers without intervals have none
+        caption = with_sizes(caption, data)
+    for level in (1, 0):
+        if set(data.index.get_level_values(level)) == {""}:
+            data = data.droplevel(level)
+    return figure_of(draw, name, title, words, caption, data, source)
 
 
 def lines(
@@ -490,9 +364,7 @@ def lines(
     label: str,
     across: str,
     caption: str,
-    ticks: Mapping[float, str] | None = None,
-    limits: Limits = (None, None),
-    diagonal: bool = False,
+    levels: Mapping[int, str] | None = None,
     band: Mapping | None = None,
     source: Shown = None,
 ) -> Figure | Sentence:
@@ -507,12 +379,8 @@ def lines(
     label, across : str
         Labels of the upright axis and of the other one, with their units. Shares are drawn in percent; differences
         have a line at zero.
-    ticks : mapping of float -> str, optional
-        Names of places on the axis across.
-    limits : tuple, optional
-        Ends of the upright axis, None for free.
-    diagonal : bool
-        Whether a dashed line shows where both are equal.
+    levels : mapping of int -> str, optional
+        Names of the levels on the axis across, where both axes are levels: a dashed line shows where they are equal.
     band : mapping, optional
         Row of a table of estimates across, drawn as a band of its interval.
 
@@ -531,45 +399,42 @@ def lines(
     """
     if isinstance(tables, pd.DataFrame):
         tables = {"": tables}
+    data = {}
     estimated = {}
+    texts = []
     for series, numbers in tables.items():
         table = numbers
         if isinstance(numbers, pd.Series):
             table = pd.DataFrame({"estimate": numbers, "low": np.nan, "high": np.nan})
             table = table.assign(n=0, unit="", method="", reason="")
-        estimated[series] = table
-    everything = pd.concat(estimated, names=["line"]) if estimated else pd.DataFrame()
-    if everything.empty or not has_estimate(everything).any():
-        reasons = "" if everything.empty else reasons_of(everything)
-        return Sentence(f"No figure of {label}: {reasons or 'there is nothing to show'}.")
-    estimated = {series: table[has_estimate(table)] for series, table in estimated.items()}
-    estimated = {series: table for series, table in estimated.items() if len(table)}
-    scale = scale_of(everything)
-    sources = Sources.of(source)
+        data["", series] = table
+        table = table[has_estimate(table)]
+        if len(table):
+            estimated[series] = table
+            ends = table if len(table) <= MOST_MARKS else table.iloc[[0, -1]]
+            texts.append(rows_in_words(series, ends))
 
     def draw(width: float):
+        everything = pd.concat(estimated)
         drawing, axes = new_axes(width, 3.3)
         if everything["unit"].str.contains("difference").any():
             axes.axhline(0, linewidth=0.9, color=INK)
-        if diagonal:
-            axes.axline((1, 1), slope=1, linestyle="--", linewidth=1, color=INK)
         if band is not None and np.isfinite(band["estimate"]):
             low, high = np.where(
                 np.isfinite(band["low"]), [band["low"], band["high"]], band["estimate"]
             )
             axes.axvspan(low, high, color=INK, alpha=0.12, linewidth=0)
             axes.axvline(band["estimate"], color=INK, alpha=0.6, linewidth=1.2)
-        spread = 0.12 * (len(estimated) > 1 and not ticks and band is None)
+        spread = 0.12 * (len(estimated) > 1 and band is None)
         offsets = np.linspace(-spread, spread, len(estimated))
-        colors = sources.colors(list(estimated))
+        colors = Sources.of(source).colors(list(estimated))
         for index, (series, table) in enumerate(estimated.items()):
-            numbers, reach = numbers_and_reach(table, scale)
-            mark = MARKS[index % len(MARKS)] if len(table) <= MOST_MARKS else ""
+            numbers, reach = numbers_and_reach(table, scale_of(everything))
             axes.errorbar(
                 table.index.to_numpy(dtype=float) + offsets[index],
                 numbers,
                 yerr=reach if reach.any() else None,
-                fmt=mark,
+                fmt=MARKS[index % len(MARKS)] if len(table) <= MOST_MARKS else "",
                 linestyle=("-", "--", ":", "-.")[index % 4],
                 color=colors[index],
                 capsize=2,
@@ -578,29 +443,16 @@ def lines(
             )
         axes.set_ylabel(wrapped(label, 2.6))
         axes.set_xlabel(wrapped(across, 0.7 * width))
-        axes.set_ylim(*limits)
-        if ticks:
-            axes.set_xticks(list(ticks), list(ticks.values()))
+        if levels:
+            axes.axline((1, 1), slope=1, linestyle="--", linewidth=1, color=INK, zorder=1)
+            axes.set_xticks(list(levels), list(levels.values()))
+            axes.set_ylim(0.8, len(levels) + 0.2)
         elif (everything.index.get_level_values(-1) % 1 == 0).all():
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return drawing
 
-    texts = []
-    row_sources = []
-    for series, table in estimated.items():
-        ends = table
-        if len(table) > MOST_MARKS:
-            ends = table.iloc[[0, -1]]
-        texts.append(rows_in_words(series, ends))
-    for series in everything.index.get_level_values(0):
-        row_sources.append(sources.source(series))
-    alt = f"{label} over {across}. {'. '.join(texts)}."
-    data = everything
-    if len(tables) == 1:
-        data = everything.droplevel(0)
-    if everything["unit"].any():
-        caption = with_sizes(caption, everything)
-    return figure_of(draw, name, title, alt, caption, data, source, row_sources=row_sources)
+    words = f"{label} over {across}. {'. '.join(texts)}."
+    return _figure_of_estimates(draw, data, words, label, name, title, caption, source)
 
 
 MOST_MARKS = 20
@@ -620,11 +472,11 @@ def reliability_diagram(
     name, title, caption, source
         As for :func:`forest`.
     """
-    ticks = {}
+    levels = {}
     for level, words in enumerate(LEVELS, 1):
         count = table["n"].get(level, 0)
         name_of_level = words.replace(" ", "\n")
-        ticks[level] = f"{level}\n{name_of_level}\nn = {count:,.0f}"
+        levels[level] = f"{level}\n{name_of_level}\nn = {count:,.0f}"
     return lines(
         table,
         name=name,
@@ -632,8 +484,6 @@ def reliability_diagram(
         label="mean rating by people (levels from 1 to 5)",
         across="level of the judge's score, and number of predictions",
         caption=caption,
-        ticks=ticks,
-        limits=(0.8, 5.2),
-        diagonal=True,
+        levels=levels,
         source=source,
     )

@@ -347,7 +347,6 @@ def figure_of(
     data: pd.DataFrame,
     source: Shown,
     *,
-    row_sources: Sequence[Source] | None = None,
     make: Callable[..., Figure] = Figure,
     **more,
 ) -> Figure:
@@ -358,16 +357,12 @@ def figure_of(
     draw, name, title, alt, caption, data
         As the attributes of :class:`Figure`.
     source : Study, Source, mapping of these by name, or None
-        Whose data it shows.
-    row_sources : sequence of Source, optional
-        That of each row of the data, where they are not all the figure's.
+        Whose data it shows, or each series or panel: a name in the index of the data.
     make : class
         The kind of figure, with its further attributes.
     """
     sources = Sources.of(source)
-    labels = [sources.label] * len(data)
-    if row_sources is not None:
-        labels = [row_source.label for row_source in row_sources]
+    labels = [sources.source(*np.atleast_1d(row)).label for row in data.index]
     data = data.copy()
     data.insert(data.shape[1], "data", labels, allow_duplicates=True)
     heading = title

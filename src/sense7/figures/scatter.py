@@ -12,9 +12,6 @@ from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
-MOST = 300
-"""So many participants are drawn at most, evenly spaced in their order: more could not be distinguished."""
-
 
 def ratings_by_participant(
     conversations: pd.DataFrame, *, name: str, title: str, caption: str, source: Shown = None
@@ -34,7 +31,7 @@ def ratings_by_participant(
     Returns
     -------
     Figure or Sentence
-        A sentence if there is no rating. Of more than 300 participants so many are drawn, evenly spaced.
+        A sentence if there is no rating.
 
     Examples
     --------
@@ -52,26 +49,21 @@ def ratings_by_participant(
     middle_of_means = np.percentile(means, (10, 90))
     middle_around_mean = np.percentile(around_mean, (10, 90))
 
-    number = min(MOST, len(means))
-    evenly_spaced = np.linspace(0, len(means) - 1, number).round().astype(int)
-    chosen = means.iloc[evenly_spaced]
-    column = conversations["participant"].map(pd.Series(range(number), index=chosen.index))
-    dots = conversations.assign(column=column)[column.notna()]
+    column = conversations["participant"].map(pd.Series(range(len(means)), index=means.index))
+    dots = conversations.assign(column=column)
     dots = dots.sort_values("column", kind="stable", ignore_index=True)
     people = count_of(len(means), "participant")
     color = main_color(source)
-    if number < len(means):
-        caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
 
     def draw(width: float):
         drawing = new_drawing(width, 3.0)
         axes, beside = drawing.subplots(1, 2, sharey=True, width_ratios=(0.4 * width, 1))
-        size = min(6, 60 * width / number)
+        size = min(6, 60 * width / len(means))
         axes.plot(dots["column"], dots["rating"], "o", color=color, markersize=size / 3 + 1.5,
                   markeredgewidth=0, label="conversation")  # fmt: skip
-        axes.plot(range(number), chosen, "_", color=INK, markersize=size + 2, markeredgewidth=2,
+        axes.plot(range(len(means)), means, "_", color=INK, markersize=size + 2, markeredgewidth=2,
                   label="person's mean")  # fmt: skip
-        axes.set(xlim=(-1, number), xticks=[], ylabel="rating")
+        axes.set(xlim=(-1, len(means)), xticks=[], ylabel="rating")
         axes.set_xlabel(wrapped("one column per participant, by mean", 0.4 * width))
         axes.grid(visible=False, axis="x")
         axes.set_yticks(range(1, 6), LEVELS)

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
 from sense7.errors import UserError
-from sense7.figures.estimates import bars
 from sense7.figures.figure import (
     Figure,
     drawn,
@@ -313,64 +312,6 @@ def _result(row: pd.Series, unit: str) -> str:
     if np.isfinite(row["low"]):
         value |= {"low": row["low"], "high": row["high"]}
     return f"{format_value(value)}, n = {row['n']:,}"
-
-
-def specification_shares(
-    tables: Mapping[str, pd.DataFrame],
-    published: Mapping[str, float],
-    *,
-    name: str,
-    caption: str,
-    source: Shown = None,
-) -> Figure | Sentence:
-    """In how many analysis variants the interval of each headline agrees with it, from most to fewest.
-
-    Parameters
-    ----------
-    tables : mapping
-        Headline -> its specifications; the first is the main analysis.
-    published : mapping
-        Headline -> its published value, where it has one.
-    name : str
-        Name of the figure's data file.
-    caption : str
-        What to see, and n.
-    source : Study or Source, optional
-        Whose data they are, see :func:`sense7.figures.forest`.
-
-    Returns
-    -------
-    Figure or Sentence
-        Headlines without an interval are left out; a sentence if all are.
-    """
-    rows = {}
-    printed = {}
-    for headline, table in tables.items():
-        agrees = agreement(table, headline, published.get(headline))
-        _, compared_with = _reference(HEADLINES[headline], published.get(headline))
-        if agrees.empty or not compared_with:
-            continue
-        relation = "above"
-        if HEADLINES[headline].is_published:
-            relation = "published"
-        title = HEADLINES[headline].title
-        row = f"{title[0].upper()}{title[1:]}: {relation} {compared_with}"
-        printed[row] = f"{agrees.sum()} of {len(agrees)}"
-        rows[row] = {"estimate": agrees.mean(), "n": len(agrees)}
-    if not rows:
-        return Sentence("No figure of the variants: no interval could be computed.")
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("headline")
-    table = table.assign(low=np.nan, high=np.nan, unit="share of variants", method="", reason="")
-    undecided = sum(0 < share < 1 for share in table["estimate"])
-    return bars(
-        table,
-        name=name,
-        title=f"Results that depend on choices of the analysis: {undecided} of {len(table)}",
-        label="analysis variants whose interval agrees (%)",
-        caption=caption,
-        printed=printed,
-        source=source,
-    )
 
 
 def specification_table(
