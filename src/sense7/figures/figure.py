@@ -24,7 +24,7 @@ from PIL import Image
 
 from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
-from sense7.figures.source import GRAY, INK, OWN, Shown, Source, Sources
+from sense7.figures.source import GRAY, INK, OWN, Shown, Sources
 from sense7.files import digest_of, not_written, replacing, write_whole
 from sense7.outputs import DRAWING, output, show
 from sense7.tables import NO_MATH, caption_output
