@@ -11,21 +11,12 @@ from sense7.judge.reply import STATUSES, read_reply
 
 
 def inside_first(tag, text):
-    """What stands between the first opening tag and the next closing one; characters compared one by one."""
-    opening, closing = f"<{tag}>", f"</{tag}>"
-
-    def find(word, start):
-        for place in range(start, len(text) - len(word) + 1):
-            if all(
-                chr(ord(c) | 32) == w if c.isascii() else False
-                for c, w in zip(text[place:], word, strict=False)
-            ):
-                return place
-        return None
-
-    begin = find(opening, 0)
-    end = None if begin is None else find(closing, begin + len(opening))
-    return None if end is None else text[begin + len(opening) : end]
+    """What stands between the first opening tag and the next closing one; only ASCII letters have two cases."""
+    folded = "".join(c.lower() if c.isascii() else c for c in text)
+    _, opening, behind = folded.partition(f"<{tag}>")
+    inside, closing, _ = behind.partition(f"</{tag}>")
+    begin = len(text) - len(behind)
+    return text[begin : begin + len(inside)] if opening and closing else None
 
 
 def score_by_hand(text):

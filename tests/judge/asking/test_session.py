@@ -11,7 +11,6 @@ import pytest
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
-from sense7.files import WRITTEN
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.asking.cost import Price
 from sense7.judge.asking.journal import Journal
@@ -123,23 +122,6 @@ def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(
     with naming.refused(tmp_path / "judge-brief-iter1.xlsx"):
         plan_for(study_of(1), server, tmp_path)
     assert server.asked == []
-
-
-def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(
-    server, study_of, tmp_path
-):
-    ask(study_of(2), server, tmp_path)
-    path = tmp_path / "judge-brief-iter1.xlsx"
-    written = path.read_bytes()
-    path.write_bytes(b"edited")
-    with naming.refused(path, "journal"):
-        plan_for(study_of(2), server, tmp_path)
-    path.rename(tmp_path / "mine")
-    (tmp_path / WRITTEN).unlink()
-    ask(study_of(2), server, tmp_path)
-    assert (tmp_path / "mine").read_bytes() == b"edited"
-    assert path.read_bytes() == written
-    assert len(server.asked) == 2
 
 
 def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs_it(

@@ -4,7 +4,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -14,21 +13,6 @@ from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.study import Study
-
-
-def study_of(turns=None, conversations=None, provenance=None):
-    nothing = pd.DataFrame()
-    return Study(
-        "made up",
-        conversations=nothing if conversations is None else conversations,
-        messages=nothing,
-        turns=nothing if turns is None else turns,
-        participants=None,
-        columns=nothing,
-        provenance=provenance,
-    )
-
 
 # The curve
 
@@ -76,19 +60,14 @@ def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is
 
 
 @pytest.mark.parametrize(
-    ("kind", "verified", "own"),
-    [
-        ("official", True, True),
-        ("official", False, False),
-        ("synthetic", True, False),
-        ("", False, False),
-    ],
+    ("kind", "verified"), [("official", True), ("official", False), ("synthetic", True)]
 )
-def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(kind, verified, own):
-    provenance = SimpleNamespace(kind=kind, verified=verified) if kind else None
-    (name,) = noise_ceiling.judge_results(study_of(provenance=provenance), {}).index
-    assert (name == "published classifier") == own
-    assert name
+def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(
+    study, kind, verified
+):
+    provenance = SimpleNamespace(kind=kind, verified=verified)
+    (name,) = noise_ceiling.judge_results(replace(study, provenance=provenance), {}).index
+    assert (name == "published classifier") == (kind == "official" and verified)
 
 
 # Available judges
