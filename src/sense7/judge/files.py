@@ -440,7 +440,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     sheet = sheets.get(SHEET) or next(iter(sheets.values()))
     marks = ratings = None
     if SYNTHETIC_SHEET in sheets:
-        marks = {str(key): str(value) for key, value, *_ in sheets[SYNTHETIC_SHEET].rows}
+        marks = {str(row[0]): str(row[1]) for row in sheets[SYNTHETIC_SHEET].rows if len(row) > 1}
     if SHEET in sheets and RATINGS_SHEET in sheets:
         levels = read_ratings_sheet(sheets[RATINGS_SHEET], f"{path}: sheet {RATINGS_SHEET}")
         ratings = {name: Run.of(rows) for name, rows in levels.groupby("rating", sort=False)}
@@ -598,8 +598,13 @@ def _take_readings(frame: pd.DataFrame, rows: _Rows, replies: Mapping[int, Reply
     frame["authors_score"] = number.where(~is_usable & (frame["policy"] == "authors"))
     frame["IS_EMPATHY"] = number.where(is_usable)
     frame["doubtful"] = False
-
+    is_lacking = is_usable & number.isna()
+    frame.loc[is_lacking, "status"] = UNSTATED
     notes = []
+    if is_lacking.any():
+        lacking = count_of(is_lacking.sum(), "row")
+        notes.append(f"status: {lacking} ok without a score, counted as missing")
+
     refused, readings = {}, {}
     scored_rows = is_usable & number.notna()
     for row, reply in replies.items():
