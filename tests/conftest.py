@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers.golden import REFERENCE, reference
+from helpers.golden import REFERENCE
 from helpers.pages import chromium
 from helpers.studies import lend_an_ear_sheets, write_study
 from sense7 import cli
@@ -36,7 +36,6 @@ settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared"
 SLOWEST = (
     *(
         "tests/built_book",
@@ -51,22 +50,6 @@ SLOWEST = (
 
 SHARING = ("tests/built_book", "tests/simulate")
 """Folders whose files share what is slow to make: parsed pages; the truth of the default simulation."""
-
-
-@pytest.fixture(scope="session")
-def shared():
-    """The folder ``shared`` beside the checkout: what others published, with its texts, which stays outside."""
-    if not SHARED.is_dir():
-        pytest.skip(
-            "needs others' texts, which are not part of the project: the folder shared beside this checkout"
-        )
-    return SHARED
-
-
-@pytest.fixture(scope="session")
-def golden():
-    """Reference values computed in R: quantity -> value."""
-    return reference()
 
 
 @pytest.fixture(scope="session")

@@ -23,19 +23,9 @@ from sense7.errors import BuildError
 
 
 def value(key, estimate=0.5, **given):
-    return {
-        "key": key,
-        "estimate": estimate,
-        "low": None,
-        "high": None,
-        "n": 1234,
-        "unit": "alpha",
-        "method": "pairwise",
-        "reason": None if estimate is not None else "one participant only",
-        "notebook": "01-a",
-        "cell": 3,
-        **given,
-    }
+    known = {"key": key, "estimate": estimate, "low": None, "high": None, "n": 1234}
+    known |= {"unit": "alpha", "method": "pairwise", "notebook": "01-a", "cell": 3}
+    return known | {"reason": None if estimate is not None else "one participant only"} | given
 
 
 VALUES = [
@@ -47,54 +37,27 @@ VALUES = [
 
 
 def row(name, passed, figure=None):
-    published = {
-        "title": f"Title of {name}",
-        "kind": "figure",
-        "value": figure,
-        "shown": f"{figure}",
-        "source": "abstract",
-        "of": "SENSE-7",
-        "compare": None,
-        "no_effect": None,
-        "release": None,
-        "smallest": None,
-    }
-    return {
-        "id": name,
-        "published": published,
-        "state": "met" if passed else "not met",
-        "why": "",
-        "asks": "",
-        "computed": None,
-        "rehearsal": None,
-        "studies": {
-            "effect": {"passed": 160, "studies": 200},
-            "null": {"passed": 10, "studies": 200},
-        },
-        "elsewhere": None,
-    }
+    published = {"title": f"Title of {name}", "kind": "figure", "source": "abstract"}
+    published |= {"value": figure, "shown": f"{figure}", "of": "SENSE-7"}
+    published |= dict.fromkeys(("compare", "no_effect", "release", "smallest"))
+    studies = {"effect": {"passed": 160, "studies": 200}, "null": {"passed": 10, "studies": 200}}
+    found = {"id": name, "published": published, "state": "met" if passed else "not met"}
+    found |= {"why": "", "asks": "", "studies": studies}
+    return found | dict.fromkeys(("computed", "rehearsal", "elsewhere"))
 
 
-def book_of(checkout, kind="synthetic"):
+def book_of(checkout):
     """A book whose notebooks are those of a small checkout, of an edition with a few values."""
     folder = checkout.root / "edition"
-    (folder / "results").mkdir(parents=True)
-    (folder / "data").mkdir()
-    facts = {
-        "kind": kind,
-        "name": "synthetic" if kind == "synthetic" else "my_study",
-        "file": "mine_1.xlsx",
-        "sha256": "0" * 64,
-        "warnings": {},
-        "label": "a workbook",
-        "verified": False,
-        "credit": "",
-    }
+    for name in ("results", "data"):
+        (folder / name).mkdir(parents=True)
+    facts = {"kind": "synthetic", "name": "synthetic", "file": "mine_1.xlsx", "sha256": "0" * 64}
+    facts |= {"warnings": {}, "label": "a workbook", "verified": False, "credit": ""}
     for name, content in {
         "results/01-a.json": VALUES,
         "ledger.json": [row("yes", True, 0.5), row("no", False)],
         "edition.json": facts,
-        "data/expected.json": {"values": {"a": {"value": 0.9}} if kind == "synthetic" else {}},
+        "data/expected.json": {"values": {"a": {"value": 0.9}}},
     }.items():
         (folder / name).write_text(json.dumps(content), "utf-8")
     notebooks = find_notebooks(checkout.root)
@@ -178,20 +141,10 @@ def test_what_has_no_plain_form_is_refused_by_name(book, text):
         plain(book, text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<b>",
-        "a_b*c",
-        "[x](javascript:1)",
-        "0.9 [0.8, 1.0] [x](y:1)",
-        "[1, 2](y:1)",
-        "`x`",
-        "$x$",
-        "# x",
-        "| a",
-    ],
-)
+MARKUP = ("<b>", "a_b*c", "[x](javascript:1)", "0.9 [0.8, 1.0] [x](y:1)", "[1, 2](y:1)")
+
+
+@pytest.mark.parametrize("text", [*MARKUP, "`x`", "$x$", "# x", "| a"])
 def test_a_text_of_a_workbook_is_no_markup(text):
     from markdown_it import MarkdownIt
 

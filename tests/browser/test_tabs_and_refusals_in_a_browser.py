@@ -138,24 +138,6 @@ def test_answers_of_three_tabs_join_and_no_tab_answers_another_by_a_write(contex
     assert [page.evaluate("window.writes") for page in (first, second, third)] == [0, 0, 0]
 
 
-def test_each_tab_has_a_step_of_its_own_also_after_back_and_reload(context, page_file):
-    first, second = tabs(context, page_file(), 2)
-    for number in (0, 1):
-        rate(second, number, 3)
-    go_on(second)
-    expect(second.get_by_role("heading", name="Turn 2 of 2")).to_be_visible()
-    rate(second, 0, 0)
-    expect(first.locator(".other-tab")).not_to_be_empty()
-    expect(first.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
-    first.reload()
-    expect(first.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
-    second.go_back()
-    expect(second.get_by_role("heading", name="Turn 1 of 2")).to_be_visible()
-    expect_turns(
-        second, {"2": {"Affective": "good", "overall": "good"}, "4": {"Affective": "very poor"}}
-    )
-
-
 def test_what_is_being_typed_stays_while_another_tab_answers(context, page_file):
     questions = [{"name": "Age", "text": "How old are you?", "kind": "number", "lowest": 18}]
     questions.append({"name": "Job", "text": "What do you do?"})
@@ -191,20 +173,6 @@ def test_what_was_removed_for_good_comes_back_from_no_other_tab(context, page_fi
     assert second.evaluate(KEPT) is None
     begin(second)  # again, under the same code
     expect(second.locator("input:checked")).to_have_count(0)
-
-
-def test_a_tab_stays_with_its_person_while_another_person_rates_in_a_second_tab(context, page_file):
-    file = page_file()
-    first, second = tabs(context, file, 2)
-    second.get_by_role("button", name="I am someone else").click()
-    second.locator("#code").fill("P02")
-    go_on(second)
-    rate(second, 0, 0)
-    first.reload()
-    expect(first.locator("header")).to_contain_text("P01")
-    second.reload()
-    expect(second.locator("header")).to_contain_text("P02")
-    expect_turns(first, {})
 
 
 # Nothing is kept, nothing is saved

@@ -9,12 +9,10 @@ import pandas as pd
 import pytest
 
 from helpers import naming
-from helpers.studies import lend_an_ear_sheets, parse_sheets
+from helpers.studies import lend_an_ear_sheets
 from sense7.errors import UserError
-from sense7.sources import converters, fetch, released
+from sense7.sources import converters, released
 from sense7.sources.converters import EXPERTS
-from sense7.workbook.sheets import read_workbook
-from sense7.workbook.xlsx import read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 READERS = {
@@ -185,39 +183,3 @@ def test_a_conversation_and_an_expert_make_a_task_rated_on_the_supporters_last_m
 
 
 # Against the published data, which stay outside of the project
-
-
-PUBLISHED = {"ieval": "ieval", "lend-an-ear": "lend_an_ear"}
-"""Name -> folder of the published files."""
-
-
-@pytest.mark.parametrize(
-    ("name", "raters"),
-    [pytest.param("ieval", "", marks=pytest.mark.long), ("lend-an-ear", "-expert")],
-)
-def test_the_published_data_give_the_workbook_that_others_made_of_them(shared, name, raters):
-    """Others' workbooks have further columns, and that of Lend an Ear the crowd's tasks as well."""
-    ours = read_sheets(fetch(name, mirror=shared / "data" / "raw" / PUBLISHED[name]))
-    theirs = read_sheets(shared / "data" / f"{PUBLISHED[name]}.xlsx")
-    for title in ("Tasks", "Messages"):
-        width = len(ours[title].header)
-        assert ours[title].header == theirs[title].header[:width]
-        place = ours[title].header.index("TaskId")
-        rows_of_raters = [row[:width] for row in theirs[title].rows if raters in row[place]]
-        assert ours[title].rows == rows_of_raters
-
-
-def test_the_released_numbers_are_those_of_the_published_data(shared):
-    """Ids were assigned again; so it is all ratings of one expert and question that are compared, in order."""
-    path = fetch("lend-an-ear", mirror=shared / "data" / "raw" / "lend_an_ear")
-    given = []
-    for study in (
-        read_workbook(path),
-        parse_sheets({sheet.name: sheet for sheet in lend_an_ear_sheets()}),
-    ):
-        turns = study.turns.dropna(subset=list(converters.QUESTIONS))
-        given.append(turns.groupby("participant")[list(converters.QUESTIONS)].agg(sorted).to_dict())
-    assert given[0] == given[1]
-    assert all(
-        len(ratings) == 50 for of_expert in given[1].values() for ratings in of_expert.values()
-    )

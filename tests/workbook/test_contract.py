@@ -12,78 +12,70 @@ from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAM
 from sense7.workbook.diagnostics import WorkbookError
 
 
-def a_text(**options):
-    is_text = pa.Check(
-        lambda column: column.dropna().map(lambda cell: isinstance(cell, str)).all(),
-        name="text or None",
-    )
-    return pa.Column(object, is_text, **options)
+def is_text(column):
+    return column.dropna().map(lambda cell: isinstance(cell, str)).all()
 
 
-def an_id(**options):
-    return pa.Column(
-        object,
-        pa.Check(lambda cell: isinstance(cell, str) and cell != "", element_wise=True),
-        **options,
-    )
+def is_id(cell):
+    return isinstance(cell, str) and cell != ""
 
 
-def a_level(size=5):
-    return pa.Column(float, pa.Check.in_range(1, size), nullable=True)
+def texts(*names):
+    check = pa.Check(is_text, name="text or None")
+    return {name: pa.Column(object, check, nullable=True) for name in names}
 
 
-ROW = pa.Column(int, pa.Check.ge(2), unique=True)
-CONVERSATIONS = pa.DataFrameSchema(
-    {
-        "conversation": an_id(unique=True),
-        "participant": an_id(),
-        "condition": a_text(nullable=True),
-        "topic": a_text(nullable=True),
-        "importance": a_level(),
-        "desired_empathy": a_level(3),
-        **{
-            name: a_level()
-            for name in ("successful", "engaged", "positive_interaction", "use_again")
-        },
-        **{f"post_{name}": a_level() for name in DIMENSION_NAMES},
-        "row": ROW,
-    },
-    strict=True,
-    ordered=True,
+def ids(*names, **options):
+    return {
+        name: pa.Column(object, pa.Check(is_id, element_wise=True), **options) for name in names
+    }
+
+
+def levels(*names, size=5):
+    return {name: pa.Column(float, pa.Check.in_range(1, size), nullable=True) for name in names}
+
+
+def table(*parts, **options):
+    columns = {name: column for part in parts for name, column in part.items()}
+    return pa.DataFrameSchema(columns, strict=True, ordered=True, **options)
+
+
+ROW = {"row": pa.Column(int, pa.Check.ge(2), unique=True)}
+POSITION = {"position": pa.Column(int, pa.Check.ge(1))}
+SECONDS = {"seconds": pa.Column(float, pa.Check.ge(0), nullable=True)}
+CONVERSATIONS = table(
+    ids("conversation", unique=True),
+    ids("participant"),
+    texts("condition", "topic"),
+    levels("importance"),
+    levels("desired_empathy", size=3),
+    levels("successful", "engaged", "positive_interaction", "use_again"),
+    levels(*(f"post_{name}" for name in DIMENSION_NAMES)),
+    ROW,
 )
-MESSAGES = pa.DataFrameSchema(
-    {
-        "conversation": an_id(),
-        "position": pa.Column(int, pa.Check.ge(1)),
-        "message_id": pa.Column(float, nullable=True),
-        "seconds": pa.Column(float, pa.Check.ge(0), nullable=True),
-        "role": a_text(nullable=True),
-        "content": a_text(nullable=True),
-        "retry": pa.Column(object, nullable=True),
-        "comment": a_text(nullable=True),
-        "row": ROW,
-    },
+MESSAGES = table(
+    ids("conversation"),
+    POSITION,
+    {"message_id": pa.Column(float, nullable=True)},
+    SECONDS,
+    texts("role", "content"),
+    {"retry": pa.Column(object, nullable=True)},
+    texts("comment"),
+    ROW,
     unique=["conversation", "position"],
-    strict=True,
-    ordered=True,
 )
-TURNS = pa.DataFrameSchema(
-    {
-        "conversation": an_id(),
-        "participant": an_id(),
-        "condition": a_text(nullable=True),
-        "turn": pa.Column(int, pa.Check.ge(1)),
-        "position": pa.Column(int, pa.Check.ge(1)),
-        "seconds": pa.Column(float, pa.Check.ge(0), nullable=True),
-        "row": ROW,
-        **{name: a_level() for name in RATING_NAMES},
-        **{f"{name}_state": pa.Column(pd.CategoricalDtype(STATES)) for name in RATING_NAMES},
-    },
+TURNS = table(
+    ids("conversation", "participant"),
+    texts("condition"),
+    {"turn": pa.Column(int, pa.Check.ge(1))},
+    POSITION,
+    SECONDS,
+    ROW,
+    levels(*RATING_NAMES),
+    {f"{name}_state": pa.Column(pd.CategoricalDtype(STATES)) for name in RATING_NAMES},
     unique=["conversation", "turn"],
-    strict=True,
-    ordered=True,
 )
-PARTICIPANTS = pa.DataFrameSchema({"participant": an_id(unique=True), "row": ROW})
+PARTICIPANTS = pa.DataFrameSchema({**ids("participant", unique=True), **ROW})
 COLUMNS = pa.DataFrameSchema(
     {
         "sheet": pa.Column(str, pa.Check.isin(["Tasks", "Messages"])),
@@ -154,19 +146,8 @@ anything = (
     | st.text(max_size=6)
     | st.sampled_from(
         [
-            *LEVELS,
-            "unknown",
-            "4 - good",
-            "C1",
-            "c1",
-            "P1",
-            "{P2}",
-            "user",
-            "assistant",
-            "Assistant",
-            "error",
-            "1",
-            "agree",
+            *(*LEVELS, "unknown", "4 - good", "C1", "c1", "P1", "{P2}", "1", "agree"),
+            *("user", "assistant", "Assistant", "error"),
         ]
     )
     | st.dates()

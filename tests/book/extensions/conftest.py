@@ -25,51 +25,22 @@ def claim():
         state="needs the official workbook",
         *,
         computed=(),
-        rehearsal=None,
-        studies=None,
-        elsewhere=None,
         why="so",
         link="notebooks/03.html#cell-4",
-        **published,
+        **given,
     ):
-        known = {
-            "title": f"Title of <{name}>",
-            "short": None,
-            "kind": "figure",
-            "key": name,
-            "value": 0.9,
-            "unit": "alpha",
-            "grade": "D",
-            "of": "SENSE-7",
-            "release": None,
-            "elsewhere": None,
-            "no_effect": None,
-            "smallest": None,
-            "source": "notes",
-            "compare": {"within": 0.1},
-            "shown": "0.9",
-        }
-        value = {
-            "key": name,
-            "estimate": 0.8,
-            "low": 0.7,
-            "high": 0.85,
-            "n": 9,
-            "unit": "alpha",
-            "method": "a method",
-        }
-        held = None if computed is None else value | dict(computed)
-        return {
-            "id": name,
-            "published": known | published,
+        known = {"title": f"Title of <{name}>", "kind": "figure", "key": name, "value": 0.9}
+        known |= {"unit": "alpha", "grade": "D", "of": "SENSE-7", "source": "notes"}
+        known |= {"compare": {"within": 0.1}, "shown": "0.9"}
+        known |= dict.fromkeys(("short", "release", "elsewhere", "no_effect", "smallest"))
+        value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha"}
+        held = None if computed is None else value | {"method": "a method"} | dict(computed)
+        beside = {part: given.pop(part, None) for part in ("rehearsal", "studies", "elsewhere")}
+        row = {"id": name, "state": state, "why": why, "asks": "It has to be near.", **beside}
+        return row | {
+            "published": known | given,
             "computed": held,
             "link": link if held else None,
-            "state": state,
-            "why": why,
-            "asks": "It has to be near.",
-            "rehearsal": rehearsal,
-            "studies": studies,
-            "elsewhere": elsewhere,
         }
 
     return make
@@ -80,14 +51,8 @@ def recorded():
     """A recorded value of the notebook 03."""
 
     def make(key="alpha", estimate=0.8, low=0.7, high=0.85, **other):
-        value = {
-            "key": key,
-            "estimate": estimate,
-            "low": low,
-            "high": high,
-            "n": 1234,
-            "unit": "alpha",
-        }
+        value = {"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234}
+        value |= {"unit": "alpha"}
         value |= {"method": f"method of <{key}>", "reason": None, "notebook": "03", "cell": 4}
         return value | {"computed_by": {"function": "sense7.findings.alpha", "options": {}}} | other
 
@@ -110,61 +75,30 @@ def page(tmp_path_factory):
     """Make ``notebooks/03`` from its source, a ledger and values: the page, and what Sphinx complained of."""
 
     def make(
-        source,
-        extensions,
-        ledger=(),
-        values=(),
-        files=(),
-        executed=(),
-        expected=None,
-        **facts,
+        source, extensions, ledger=(), values=(), files=(), executed=(), expected=None, **facts
     ):
         place = tmp_path_factory.mktemp("page")
         edition, book = place / "edition", place / "book"
-        for folder in (edition / "results", edition / "notebooks", book / "notebooks"):
+        for folder in (edition / "results", edition / "notebooks", edition / "data"):
             folder.mkdir(parents=True)
-        for name, text in {"03": '{"cells": []}', **dict(executed)}.items():
-            (edition / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
-        known = {
-            "kind": "synthetic",
-            "name": "synthetic",
-            "label": "a workbook",
-            "sha256": "0" * 64,
-            "file": "a.xlsx",
-        }
-        made = {
-            "notebooks": {"03": {"data": "x"}},
-            "needs": {},
-            "released": {},
-            "versions": {},
+        (book / "notebooks").mkdir(parents=True)
+        made = {key: {} for key in ("needs", "released", "versions")} | {
             "library": "",
             "commit": "",
-            **facts.pop("made", {}),
         }
-        made |= {"changed": False}
-        known |= {
-            "made": made,
-            "parameters": "",
-            "warnings": {},
-            "verified": True,
-            "fetched": "2026-01-01",
-        }
-        (edition / "data").mkdir()
-        if expected is not None:
-            (edition / "data" / "expected.json").write_text(json.dumps(expected), "utf-8")
-        for name, content in (
-            ("ledger", list(ledger)),
-            ("edition", known | facts),
-            ("results/03", list(values)),
-        ):
+        made |= {"notebooks": {"03": {"data": "x"}}, **facts.pop("made", {}), "changed": False}
+        known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "file": "a.xlsx"}
+        known |= {"sha256": "0" * 64, "made": made, "parameters": "", "warnings": {}}
+        known |= {"verified": True, "fetched": "2026-01-01"}
+        written = {"ledger": list(ledger), "edition": known | facts, "results/03": list(values)}
+        written |= {} if expected is None else {"data/expected": expected}
+        for name, content in written.items():
             (edition / f"{name}.json").write_text(json.dumps(content), "utf-8")
+        for name, text in {"03": '{"cells": []}', **dict(executed)}.items():
+            (edition / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
         listed = ", ".join(repr(f"sense7.book.extensions.{name}") for name in extensions)
         (book / "conf.py").write_text(CONF.format(extensions=listed, edition=str(edition)), "utf-8")
-        pages = [
-            name.removesuffix(".md")
-            for name in dict(files)
-            if name.endswith(".md") and name != "index.md"
-        ]
+        pages = [name[:-3] for name in dict(files) if name.endswith(".md") and name != "index.md"]
         toc = "\n".join(["notebooks/03", *pages])
         (book / "index.md").write_text(f"# Front\n\n```{{toctree}}\n{toc}\n```\n", "utf-8")
         for name, content in {"notebooks/03.md": source, **dict(files)}.items():

@@ -100,12 +100,6 @@ def test_the_answer_says_how_the_interval_lies_to_the_smallest_effect_of_interes
     assert len(words) == 3
 
 
-def test_what_cannot_be_decided_says_why(page, claim, recorded):
-    html, _ = page(BOX, DIRECTIVES, [claim()], [recorded()], kind="own")
-    (claim_mark,) = html.select(".sense7-finding .sense7-marks")
-    naming.check(text(claim_mark), "Title of <alpha>: 0.9 (notes)", "0.800 [0.700, 0.850] (n = 9)")
-
-
 def test_the_first_of_several_claims_is_shown_at_once_and_a_set_one_says_so(page, claim, recorded):
     source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
     fixed = REHEARSED | {"rehearsal": REHEARSED["rehearsal"] | {"is_set": True}}
