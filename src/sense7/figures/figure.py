@@ -161,6 +161,11 @@ def rounded(cell: object) -> object:
     return cell
 
 
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
+_REFERENCE = re.compile(r"(?<=url\(#)[^)]+|(?<=^#).+")
+_GEOMETRY = {"d", "points", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"}
+
+
 @dataclass(frozen=True, eq=False)
 class Figure:
     """A figure with all that belongs to it.
@@ -205,18 +210,97 @@ class Figure:
         """The drawing for a page, laid out: its SVG and its picture share it."""
         return self._laid_out(WIDE, self.title, self.source.label)
 
+    @styled()
     def _laid_out(self, width: float, title: str, label: str) -> MatplotlibFigure:
-        with styled():
-            drawing = self.draw(width)
-            _lay_out(drawing, drawn(title, 200), label)
+        """The drawing with title, legend and source of the data around it, laid out for good."""
+        drawing = self.draw(width)
+        FigureCanvasAgg(drawing)  # measures texts without printing them
+        height = drawing.get_figheight()
+        title = wrapped(drawn(title, 200), 0.92 * width)
+        label = wrapped(label, width)
+        above = 0.12 + 1.1 * LINE * lines_of([title]) if title else 0.0
+        below = 0.08 + LINE * lines_of([label]) if label else 0.0
+        handle_of = {}  # of all panels, each name once
+        for axes in drawing.axes:
+            handles, names = axes.get_legend_handles_labels()
+            handle_of.update(zip(names, handles, strict=True))
+        height_of_legend = 0.0
+        if handle_of:
+            longest = max(len(name) for name in handle_of)
+            columns = max(1, int(width / (0.6 + longest / _LETTERS)))
+            legend = drawing.legend(
+                list(handle_of.values()), list(handle_of), loc="upper left", ncols=columns
+            )
+            legend.set_in_layout(False)  # it has a place of its own above the axes
+            height_of_legend = legend.get_window_extent().height / drawing.dpi
+        height += above + height_of_legend + below
+        drawing.set_figheight(height)
+        drawing.text(0.06 / width, 1 - 0.06 / height, title, va="top", weight="bold")
+        right = 1 - 0.06 / width
+        drawing.text(right, 0.04 / height, label, ha="right", va="bottom", fontsize=9)
+        if handle_of:
+            legend.set_bbox_to_anchor((0, 1 - above / height), drawing.transFigure)
+        for text in drawing.findobj(Text):  # ticks may have been made outside of the style
+            text.set_parse_math(False)
+        engine = drawing.get_layout_engine()
+        share = (above + height_of_legend + below) / height
+        engine.set(rect=(0, below / height, 1, 1 - share))
+        engine.execute(drawing)
+        drawing.set_layout_engine("none")
         return drawing
 
+    @styled()
     def _svg_of(self, drawing: MatplotlibFigure, css: str = "") -> str:
-        """A drawing that is laid out as SVG; ids follow from all that the figure says."""
+        """A drawing that is laid out as SVG: ids follow from all that the figure says, its ink is the page's color."""
         # Drawings on one page share no ids, and none refers into another one that is switched away.
         content = "\n".join([css, self.name, self.caption, self.alt, self._csv])
-        with styled():
-            root = _svg(drawing, digest_of(content.encode())[:8])
+        digest = digest_of(content.encode())[:8]
+        stream = io.StringIO()
+        dots_per_inch = drawing.dpi
+        # Directly, since saving a figure draws it twice.
+        FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
+        FigureCanvasAgg(drawing)
+        drawing.set_dpi(dots_per_inch)
+        root = ElementTree.fromstring(stream.getvalue())  # noqa: S314 -- Matplotlib's
+        new_ids = {}
+        for parent in list(root.iter()):
+            parent.tag = parent.tag.rpartition("}")[2]
+            parent.tail = None
+            if parent.tag != "text":
+                parent.text = None
+            for child in list(parent):
+                # A style in a page would be one of all its elements: the root says the same.
+                if child.tag.endswith(("}metadata", "}style")):
+                    parent.remove(child)
+            identifier = parent.attrib.pop("id", None)
+            if identifier and parent.tag != "g":  # nothing refers to a group
+                new_ids[identifier] = f"f{digest}-{len(new_ids)}"
+                parent.set("id", new_ids[identifier])
+
+        def new_reference(old: re.Match) -> str:
+            return new_ids[old[0]]
+
+        def to_hundredths(coordinate: re.Match) -> str:
+            # A little more than the number, so that what lies halfway goes one way on every processor.
+            return f"{float(coordinate[0]) + 1e-7:z.2f}".rstrip("0").rstrip(".")
+
+        for element in root.iter():
+            attributes = {}
+            for key, value in element.attrib.items():
+                name = key.rpartition("}")[2]
+                if name in _GEOMETRY:
+                    # What a fit or a processor leaves beyond a hundredth of a point is not seen.
+                    attributes[name] = _NUMBER.sub(to_hundredths, value)
+                else:
+                    style = re.sub(r"font-family: [^;]*;? ?", "", value)
+                    style = style.replace(INK, "currentColor")
+                    attributes[name] = _REFERENCE.sub(new_reference, style)
+            element.attrib = attributes
+        root.set("xmlns", "http://www.w3.org/2000/svg")
+        root.set("role", "img")
+        # Laid out with the first family; the second is as wide.
+        root.set("font-family", "DejaVu Sans, Verdana, sans-serif")
+        root.set("stroke-linejoin", "round")
         root.set("class", f"{css} {NO_MATH}".strip())
         root.set("aria-label", self.alt)
         self._add_marks(root, drawing)
@@ -225,30 +309,26 @@ class Figure:
     def _add_marks(self, root: ElementTree.Element, drawing: MatplotlibFigure) -> None:
         """Add to an SVG what a script moves; a plain figure has nothing."""
 
-    @cached_property
-    def _both_svgs(self) -> str:
+    def both_svgs(self) -> str:
         """The drawings for a page and for a phone; a style sheet shows one of them."""
         narrow = self._laid_out(NARROW, self.title, self.source.label)
         # Outside the book, where no style sheet chooses, the first drawing alone is shown.
         hidden = self._svg_of(narrow, "sense7-narrow").replace(
             "<svg ", '<svg style="display: none" ', 1
         )
-        return f"{self.svg()}{hidden}"
+        return f"{self.svg}{hidden}"
 
     @cached_property
-    def _wide_svg(self) -> str:
-        return self._svg_of(self._wide)
-
     def svg(self) -> str:
         """The drawing as an SVG element that takes the page's color."""
-        return self._wide_svg
+        return self._svg_of(self._wide)
 
     def html(self, above: str = "", below: str = "", css: str = "") -> str:
         """Figure, caption and link to the data as one HTML element, with what belongs before and after the drawing."""
         return (
             f'<figure class="sense7-figure{css}" data-name="{html.escape(self.name)}" '
             'style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
-            f'{above}{self._both_svgs}{below}<figcaption class="{NO_MATH}">'
+            f'{above}{self.both_svgs()}{below}<figcaption class="{NO_MATH}">'
             f"{html.escape(self.caption)} {_link(self._csv, self.file_name, 'Data (CSV)')}</figcaption></figure>"
         )
 
@@ -324,7 +404,7 @@ class Figure:
         content = base64.b64encode(small.getvalue()).decode()
         picture_output = output(
             {"image/png": content, "text/plain": repr(self)},
-            {"image/png": {"alt": self.alt, DRAWING: digest_of(self.svg().encode())[:12]}},
+            {"image/png": {"alt": self.alt, DRAWING: digest_of(self.svg.encode())[:12]}},
         )
         return [picture_output, caption_output(self.caption)]
 
@@ -371,102 +451,6 @@ def figure_of(
     return make(
         draw, name, title, f"{heading} {alt} {sources.label}.", caption, data, sources, **more
     )
-
-
-def _lay_out(drawing: MatplotlibFigure, title: str, label: str) -> None:
-    """Add title, legend and source of the data around a drawing, and lay it out for good."""
-    FigureCanvasAgg(drawing)  # measures texts without printing them
-    width, height = drawing.get_size_inches()
-    title = wrapped(title, 0.92 * width)
-    label = wrapped(label, width)
-    above = 0.12 + 1.1 * LINE * lines_of([title]) if title else 0.0
-    below = 0.08 + LINE * lines_of([label]) if label else 0.0
-    handle_of = {}  # of all panels, each name once
-    for axes in drawing.axes:
-        handles, names = axes.get_legend_handles_labels()
-        handle_of.update(zip(names, handles, strict=True))
-    height_of_legend = 0.0
-    if handle_of:
-        longest = max(len(name) for name in handle_of)
-        columns = max(1, int(width / (0.6 + longest / _LETTERS)))
-        legend = drawing.legend(
-            list(handle_of.values()), list(handle_of), loc="upper left", ncols=columns
-        )
-        legend.set_in_layout(False)  # it has a place of its own above the axes
-        height_of_legend = legend.get_window_extent().height / drawing.dpi
-    height += above + height_of_legend + below
-    drawing.set_figheight(height)
-    drawing.text(0.06 / width, 1 - 0.06 / height, title, va="top", weight="bold")
-    right = 1 - 0.06 / width
-    drawing.text(right, 0.04 / height, label, ha="right", va="bottom", fontsize=9)
-    if handle_of:
-        legend.set_bbox_to_anchor((0, 1 - above / height), drawing.transFigure)
-    for text in drawing.findobj(Text):  # ticks may have been made outside of the style
-        text.set_parse_math(False)
-    engine = drawing.get_layout_engine()
-    share = (above + height_of_legend + below) / height
-    engine.set(rect=(0, below / height, 1, 1 - share))
-    engine.execute(drawing)
-    drawing.set_layout_engine("none")
-
-
-_NUMBER = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
-_REFERENCE = re.compile(r"(?<=url\(#)[^)]+|(?<=^#).+")
-_GEOMETRY = {"d", "points", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height"}
-
-
-def _svg(drawing: MatplotlibFigure, digest: str) -> ElementTree.Element:
-    """A drawing that is laid out as an SVG element whose ids begin with a digest, its ink the page's color."""
-    stream = io.StringIO()
-    dots_per_inch = drawing.dpi
-    # Directly, since saving a figure draws it twice.
-    FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
-    FigureCanvasAgg(drawing)
-    drawing.set_dpi(dots_per_inch)
-    root = ElementTree.fromstring(stream.getvalue())  # noqa: S314 -- Matplotlib's
-    new_ids = {}
-    for parent in list(root.iter()):
-        parent.tag = parent.tag.rpartition("}")[2]
-        parent.tail = None
-        if parent.tag != "text":
-            parent.text = None
-        for child in list(parent):
-            # A style in a page would be one of all its elements: the root says the same.
-            if child.tag.endswith(("}metadata", "}style")):
-                parent.remove(child)
-        identifier = parent.attrib.pop("id", None)
-        if identifier and parent.tag != "g":  # nothing refers to a group
-            new_ids[identifier] = f"f{digest}-{len(new_ids)}"
-            parent.set("id", new_ids[identifier])
-
-    def new_reference(old: re.Match) -> str:
-        return new_ids[old[0]]
-
-    def to_hundredths(coordinate: re.Match) -> str:
-        # A little more than the number, so that what lies halfway goes one way on every processor.
-        return f"{float(coordinate[0]) + 1e-7:z.2f}".rstrip("0").rstrip(".")
-
-    for element in root.iter():
-        attributes = {}
-        for key, value in element.attrib.items():
-            name = key.rpartition("}")[2]
-            if name in _GEOMETRY:
-                # What a fit or a processor leaves beyond a hundredth of a point is not seen.
-                attributes[name] = _NUMBER.sub(to_hundredths, value)
-            elif name == "style":
-                style = re.sub(r"font-family: [^;]*;? ?", "", value).replace(INK, "currentColor")
-                attributes[name] = _REFERENCE.sub(new_reference, style)
-            elif name == "id":
-                attributes[name] = value
-            else:
-                attributes[name] = _REFERENCE.sub(new_reference, value)
-        element.attrib = attributes
-    root.set("xmlns", "http://www.w3.org/2000/svg")
-    root.set("role", "img")
-    # Laid out with the first family; the second is as wide.
-    root.set("font-family", "DejaVu Sans, Verdana, sans-serif")
-    root.set("stroke-linejoin", "round")
-    return root
 
 
 @dataclass(frozen=True, eq=False)

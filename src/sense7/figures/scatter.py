@@ -92,7 +92,6 @@ def score_pairs(
     name: str,
     title: str,
     caption: str,
-    limits: tuple[float, float] | None = None,
     source: Shown = None,
 ) -> Figure:
     """Two values of each thing as a point, such as two raters' scores; on the dashed line they are equal.
@@ -104,22 +103,18 @@ def score_pairs(
         are to be. A third, where there is one, says to which series a point belongs.
     name, title, caption, source
         As for :func:`sense7.figures.forest`.
-    limits : tuple of float, optional
-        Ends of the scale on which all rated, for whole ticks; otherwise those of the values.
     """
     colors = Sources.of(source).of_all.colors
 
     def draw(width: float):
-        side_by_side = 1
-        if width >= WIDE:
-            side_by_side = max(len(panels), 2)
-        rows = -(-len(panels) // side_by_side)
-        drawing = new_drawing(width, rows * (0.3 + 0.98 * width / side_by_side))
-        grid = drawing.subplots(rows, min(side_by_side, len(panels)), squeeze=False).ravel()
+        columns = 1 if width < WIDE else len(panels)
+        rows = len(panels) // columns
+        drawing = new_drawing(width, rows * (0.3 + 0.98 * width / columns))
+        grid = drawing.subplots(rows, columns, squeeze=False).ravel()
         for axes, (heading, points) in zip(grid, panels.items(), strict=True):
             across, upwards, *series_columns = points.columns
             values = points[[across, upwards]].to_numpy(dtype=float)
-            low, high = limits or (values.min(), values.max())
+            low, high = values.min(), values.max()
             ends = np.array([low, high]) + 0.04 * np.array([low - high, high - low])
             axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK)
             groups = [(None, points)]
@@ -139,9 +134,6 @@ def score_pairs(
             axes.set(xlim=ends, ylim=ends, aspect="equal")
             axes.set_xlabel(wrapped(across, 2.6))
             axes.set_ylabel(wrapped(upwards, 2.6))
-            if limits:
-                axes.set_xticks(np.arange(low, high + 1))
-                axes.set_yticks(np.arange(low, high + 1))
             axes.set_title(wrapped(drawn(heading), 2.4), fontsize=10, pad=12)
         return drawing
 

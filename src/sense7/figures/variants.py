@@ -1,7 +1,7 @@
 """Curves of variants: what every defensible choice gives, drawn so that a reader can choose.
 
-Without a script the figure marks the main analysis; ``book/static/specifications.js`` moves the mark to the variant
-that a reader chooses, from the same table, which stands in the figure as JSON.
+``book/static/specifications.js`` marks the variant that a reader chooses, at first the main analysis, from the same
+table, which stands in the figure as JSON.
 """
 
 import html
@@ -54,13 +54,12 @@ class _MarkedFigure(Figure):
         """Add an empty mark that knows how a variant's place and numbers become coordinates."""
         (axes,) = drawing.axes
         points_per_dot = 72 / drawing.dpi
-        origin = axes.transData.transform((0, 0))
-        x, y = points_per_dot * origin
-        dx, dy = points_per_dot * (axes.transData.transform((1, 1)) - origin)
+        places = points_per_dot * axes.transData.transform([(0, 0), (1, 1)])
+        (x, y), (x_of_one, y_of_one) = places
         height = 72 * drawing.get_figheight()  # SVG counts from the upper end
         top = height - points_per_dot * axes.bbox.y1
         bottom = height - points_per_dot * axes.bbox.y0
-        geometry = [x, dx, height - y, -dy, top, bottom]
+        geometry = [x, x_of_one - x, height - y, y - y_of_one, top, bottom]
         mark = ElementTree.SubElement(root, "g")
         mark.set("class", "sense7-here")
         mark.set("data-geometry", " ".join(f"{number:.5g}" for number in geometry))
@@ -88,21 +87,6 @@ class SpecificationCurve(_MarkedFigure):
     content: dict = field(default_factory=dict, repr=False)
     options: Figure | None = field(default=None, repr=False)
 
-    def _add_marks(self, root: ElementTree.Element, drawing: MatplotlibFigure) -> None:
-        """Mark the main analysis: a page without a script shows it, too."""
-        super()._add_marks(root, drawing)
-        *_, mark = root
-        _, estimate, low, high, _, _, position, _ = self.content["rows"][0]
-        if position is None:
-            return
-        x0, dx, y0, dy, top, bottom = (float(text) for text in mark.get("data-geometry").split())
-        line, interval, point = mark
-        x = x0 + dx * position
-        line.set("d", f"M{x:.2f} {top}V{bottom}")
-        point.set("d", f"M{x:.2f} {y0 + dy * estimate:.2f}h.01")
-        if low is not None:
-            interval.set("d", f"M{x:.2f} {y0 + dy * low:.2f}V{y0 + dy * high:.2f}")
-
     def html(self) -> str:
         """Sentence, curve, its options in a fold, table as JSON and as CSV, as one HTML element."""
         # No text of a workbook may end the script that holds it.
@@ -110,7 +94,7 @@ class SpecificationCurve(_MarkedFigure):
         content = content.replace("<", "\\u003c").replace(">", "\\u003e")
         return super().html(
             above=f'<output class="{NO_MATH}" aria-live="polite">{self.sentence}</output>',
-            below=f"<details><summary>The choices of each variant</summary>{self.options._both_svgs}</details>"
+            below=f"<details><summary>The choices of each variant</summary>{self.options.both_svgs()}</details>"
             f'<script type="application/json">{content}</script>',
             css=f' sense7-specifications" id="specification-{self.name}',
         )
