@@ -405,7 +405,7 @@ EXPECTED = COMMON | {
         "importance": MEAN | {"mean": 0.21},
         "ceiling": MEAN | {"judge": True},
         "judge_words": MEAN,
-    },
+    }
 }
 
 

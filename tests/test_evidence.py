@@ -43,16 +43,9 @@ def claims():
 
 
 def test_the_stored_results_are_of_todays_parameters():
-    for found, studies in (
-        (EXPECTED, many.WHOLE),
-        (POWER, many.STUDIES),
-    ):
+    for found, studies in ((EXPECTED, many.WHOLE), (POWER, many.STUDIES)):
         assert found["command"] == "make simulated-studies"
-        assert (found["studies"], found["draws"], found["seed"]) == (
-            studies,
-            many.DRAWS,
-            many.SEED,
-        )
+        assert (found["studies"], found["draws"], found["seed"]) == (studies, many.DRAWS, many.SEED)
     assert EXPECTED["parameters"] == Parameters().as_dict()
     assert EXPECTED["judge"] == DEFAULT_JUDGE.as_dict()
 

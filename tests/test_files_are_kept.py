@@ -10,13 +10,7 @@ from typer.testing import CliRunner
 from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.files import (
-    digest_of_file,
-    note_as_written,
-    replacing,
-    replacing_folder,
-    write_whole,
-)
+from sense7.files import digest_of_file, note_as_written, replacing, replacing_folder, write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 SYNTHETIC = str(ROOT / "data" / "synthetic.xlsx")
@@ -118,10 +112,7 @@ def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path):
         with replacing(path, own=True) as temporary:
             temporary.write_text(text)
     path.write_text("edited")
-    with (
-        naming.refused(path, "sense7 wrote", "--out"),
-        replacing(path, own=True) as temporary,
-    ):
+    with naming.refused(path, "sense7 wrote", "--out"), replacing(path, own=True) as temporary:
         temporary.write_text("third")
     assert path.read_text() == "edited"
 

@@ -12,22 +12,7 @@ from sense7.csv_text import frame_as_csv, is_guarded
 from sense7.file_names import LONGEST, file_name
 from sense7.workbook.tables import read_table
 
-PIECES = [
-    "/",
-    "\\",
-    "..",
-    ".",
-    " ",
-    ":",
-    "%2F",
-    "~",
-    "-",
-    "\u202e",
-    "\0",
-    "\n",
-    "é",
-    "e\u0301",
-]
+PIECES = ["/", "\\", "..", ".", " ", ":", "%2F", "~", "-", "\u202e", "\0", "\n", "é", "e\u0301"]
 NAMES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join))
 
 

@@ -57,16 +57,10 @@ def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria
 @pytest.mark.parametrize(
     ("criteria", "places"),
     [
-        (
-            {"participants": ["P1", "P9"]},
-            ["small", "participant 'P9'", "'P1', 'P2', 'P3'"],
-        ),
+        ({"participants": ["P1", "P9"]}, ["small", "participant 'P9'", "'P1', 'P2', 'P3'"]),
         ({"conversations": ["C5"]}, ["small", "conversation 'C5'"]),
         ({"conditions": ["other"]}, ["small", "condition 'other'", "'plain', 'plain-empathy'"]),
-        (
-            {"participants": ["P2"], "conversations": ["C1"]},
-            ["small"],
-        ),
+        ({"participants": ["P2"], "conversations": ["C1"]}, ["small"]),
         ({"participants": []}, ["small"]),
         ({"participants": [5]}, ["small", "participant 5"]),
     ],

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import jupytext
 import pytest
-import yaml
 from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
@@ -63,7 +62,7 @@ ELSEWHERE = {
         "cite:p",
         "py:class",
         "py:exc",
-    ),
+    )
 }
 """Roles whose text comes from elsewhere."""
 
@@ -190,35 +189,6 @@ def test_no_statistic_is_typed_and_no_sentence_is_too_long(path):
             captions = [text for text in constants if isinstance(text, str) and " " in text]
             wrong += [(text, one) for text in captions for one in typed_statistics(text)]
     assert wrong == []
-
-
-@cache
-def figures():
-    """Published figures of more than one digit in the forms in which they could be typed, and their claims."""
-    forms = []
-    for claim in yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8")):
-        digits = f"{claim['value']:g}" if claim["value"] is not None else ""
-        if len(digits.strip("0.")) < 2 or claim["unit"] == "published values":
-            continue
-        share = f"{100 * claim['value']:.4g}" if claim["unit"].startswith("share") else None
-        typed = {digits, f"{claim['value']:,g}", digits.lstrip("0")} | (
-            {f"{share}%", f"{share} %"} if share else set()
-        )
-        forms += [
-            (re.compile(rf"(?<![\w.,-]){re.escape(form)}(?![\w]|[.,]\d)"), claim["id"])
-            for form in typed
-        ]
-    return forms
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_published_figures_stand_in_the_claims_alone(path):
-    text = path.read_text("utf-8")
-    assert [
-        (form.pattern, f"use {{published}}`{claim}`")
-        for form, claim in figures()
-        if form.search(text)
-    ] == []
 
 
 STORED = [

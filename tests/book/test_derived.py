@@ -7,17 +7,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from helpers import naming
 from helpers.checkout import SHARED_JUDGE, SHARED_PARAMETERS, recording
-from sense7.book.derived import (
-    Book,
-    Prose,
-    as_markdown,
-    derive,
-    write_derived,
-)
-from sense7.book.notebooks import (
-    cells_digest,
-    find_notebooks,
-)
+from sense7.book.derived import Book, Prose, as_markdown, derive, write_derived
+from sense7.book.notebooks import cells_digest, find_notebooks
 from sense7.book.words import Edition
 from sense7.errors import BuildError
 
@@ -195,11 +186,7 @@ def notebook_with(picture, drawing="svg"):
     data = {"image/png": picture, "text/plain": "a"}
     output = {"data": data, "metadata": {"image/png": {"drawing": drawing}}}
     cell = {"cell_type": "code", "outputs": [output], "source": "x"}
-    metadata = {
-        "sense7": {
-            "derived": cells_digest([cell]),
-        }
-    }
+    metadata = {"sense7": {"derived": cells_digest([cell])}}
     return json.dumps({"cells": [cell], "metadata": metadata})
 
 

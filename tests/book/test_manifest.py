@@ -100,7 +100,7 @@ def test_what_no_build_wrote_so_is_moved_to_a_folder_of_its_own(edition, tmp_pat
         set_aside(edition, said.append)
         kept = tmp_path / "_build" / name
         assert sorted(path.relative_to(kept).as_posix() for path in kept.rglob("*")) == [
-            *("html", "html/notes.html", "pictures", "pipe", "results", RESULTS),
+            *("html", "html/notes.html", "pictures", "pipe", "results", RESULTS)
         ]
         assert (
             (kept / RESULTS).read_text("utf-8")
@@ -137,18 +137,11 @@ def project(checkout, monkeypatch, tmp_path):
     """A small checkout with every kind of input; the library's own sources are a copy that can be changed."""
     checkout.book()
     monkeypatch.setattr(inputs, "PACKAGE", tmp_path / "library")
+    library = tmp_path / "library"
     for name in (
-        *(
-            "mine_notes.json",
-            "mine_judge/a.csv",
-            "predictions_mine/run.csv",
-            "predictions_mine/notes/1.txt",
-        ),
-        *(
-            "data/real/table.csv",
-            tmp_path / "library" / "statistics" / "mixed.py",
-            tmp_path / "library" / "a.txt",
-        ),
+        *("mine_notes.json", "mine_judge/a.csv", "predictions_mine/run.csv"),
+        *("predictions_mine/notes/1.txt", "data/real/table.csv"),
+        *(library / "statistics" / "mixed.py", library / "a.txt"),
     ):
         path = checkout.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -233,10 +226,7 @@ def test_a_damaged_edition_is_said_and_repaired(own):
     kept = edition.parent.parent / "kept" / SHARED_NAME
     assert {
         path.relative_to(kept).as_posix(): path.read_text("utf-8") for path in kept.rglob("*.*")
-    } == {
-        RESULTS: "[]",
-        "html/notes.html": "mine",
-    }
+    } == {RESULTS: "[]", "html/notes.html": "mine"}
     (moved,) = [line for line in done.stderr.splitlines() if str(kept) in line]
     naming.check(moved, kept)
     damaged, *_ = [line for line in done.stderr.splitlines() if "01-a.html" in line]

@@ -57,14 +57,7 @@ def session(tmp_path_factory, minimal_sheets):
                 "--base-url",
                 server.address,
             ]
-            arguments += [
-                "--concurrency",
-                AT_ONCE,
-                "--runs",
-                RUNS,
-                "--out",
-                folder / "out",
-            ]
+            arguments += ["--concurrency", AT_ONCE, "--runs", RUNS, "--out", folder / "out"]
             return interrupting.Command(folder, HOME=str(base)), arguments
 
         command, arguments = prepared("undisturbed")

@@ -32,11 +32,7 @@ from sense7.judge.scores import calibration, correlations
 from sense7.judge.scores.metrics import OverRuns, mean_recall, run_metrics
 from sense7.statistics import alpha, alternative_annotator, factor, rater_agreement
 from sense7.statistics.cumulative_logit import fit_cumulative_logit
-from sense7.statistics.mixed import (
-    fit_nested,
-    nested_sums,
-    satterthwaite_f,
-)
+from sense7.statistics.mixed import fit_nested, nested_sums, satterthwaite_f
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"

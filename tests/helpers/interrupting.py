@@ -132,11 +132,7 @@ class Command:
         self.ready = folder.parent / f"ready {self.mark}"
 
     def start(
-        self,
-        *arguments: object,
-        number: int = 0,
-        step: int = 0,
-        stdout=subprocess.PIPE,
+        self, *arguments: object, number: int = 0, step: int = 0, stdout=subprocess.PIPE
     ) -> subprocess.Popen:
         """Start it; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)

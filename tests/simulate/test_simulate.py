@@ -9,19 +9,8 @@ from helpers.studies import parse_sheets
 from sense7.checkout import data_file
 from sense7.judge.reply import read_reply
 from sense7.judge.scores.judges import write_simulated
-from sense7.simulate import (
-    JudgeParameters,
-    Parameters,
-    draw,
-    simulate,
-)
-from sense7.simulate.judge import (
-    KINDS,
-    USABLE,
-    draw_judge,
-    offered_quality,
-    reply_text,
-)
+from sense7.simulate import JudgeParameters, Parameters, draw, simulate
+from sense7.simulate.judge import KINDS, USABLE, draw_judge, offered_quality, reply_text
 from sense7.simulate.text import write_words
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook.xlsx import read_sheets

@@ -18,13 +18,7 @@ import pytest
 from helpers import naming
 from helpers.downloads import workbook
 from sense7 import checkout
-from sense7.checkout import (
-    CARRIED,
-    Project,
-    data_file,
-    find_project,
-    find_root,
-)
+from sense7.checkout import CARRIED, find_root
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, resolve
@@ -388,31 +382,3 @@ def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(pla
     monkeypatch.setenv("SENSE7_ROOT", str(places / "lib"))
     with naming.refused(f"SENSE7_ROOT={places / 'lib'}"):
         find_root()
-
-
-def test_what_books_are_built_from_and_where(places, monkeypatch):
-    root = places / "checkout"
-    assert find_project() == Project(root, root)
-    assert find_project().is_checkout
-    assert data_file("synthetic.xlsx") == root / "data" / "synthetic.xlsx"
-    with as_wheel(monkeypatch, places / "lib" / "python" / "sense7") as package:
-        with naming.refused(package / CARRIED):
-            find_project()
-        with naming.refused("synthetic.xlsx", package / CARRIED / "data"):
-            data_file("synthetic.xlsx")
-        (package / CARRIED / "notebooks").mkdir()
-        (package / CARRIED / "_config.yml").touch()
-        (package / CARRIED / "data" / "synthetic.xlsx").touch()
-        assert find_project() == Project(package / CARRIED, places / "work")
-        assert not find_project().is_checkout
-        assert data_file("synthetic.xlsx") == package / CARRIED / "data" / "synthetic.xlsx"
-        for inside in (package, package / CARRIED, package / CARRIED / "data"):
-            monkeypatch.chdir(inside)
-            with naming.refused(inside):
-                find_project()
-        monkeypatch.chdir(root / "notebooks")
-        with naming.refused(root):
-            find_project()
-        monkeypatch.setenv("SENSE7_ROOT", str(root))
-        assert find_project() == Project(root, root)
-        monkeypatch.delenv("SENSE7_ROOT")

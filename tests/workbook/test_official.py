@@ -4,12 +4,7 @@ import pytest
 
 from helpers.findings import numbers
 from helpers.studies import parse_sheets
-from helpers.unforeseen import (
-    UNFORESEEN,
-    a_word_not_seen_in_one_rating,
-    changed,
-    official_sheets,
-)
+from helpers.unforeseen import UNFORESEEN, a_word_not_seen_in_one_rating, changed, official_sheets
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import official_text

@@ -93,8 +93,7 @@ def test_cells_come_back_as_they_were(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cell", "back"),
-    [(3, 3.0), (2**53, 2.0**53), (float("nan"), None), ("", None)],
+    ("cell", "back"), [(3, 3.0), (2**53, 2.0**53), (float("nan"), None), ("", None)]
 )
 def test_cells_that_come_back_as_what_the_format_makes_of_them(cell, back, tmp_path):
     got = cell_after(cell, tmp_path / "a.xlsx")
@@ -323,11 +322,7 @@ def test_rows_are_counted_as_in_a_spreadsheet_whatever_line_breaks_texts_hold(tm
 
 
 BROKEN = {
-    "another encoding": (
-        "T.csv",
-        b"x,y\na,b\nMu\xfcller,c\n",
-        "T.csv: line 3, byte 11: ",
-    ),
+    "another encoding": ("T.csv", b"x,y\na,b\nMu\xfcller,c\n", "T.csv: line 3, byte 11: "),
     "another encoding behind a byte order mark": (
         "T.csv",
         b"\xef\xbb\xbfx,y\n\xfc,c\n",
@@ -343,11 +338,7 @@ BROKEN = {
     "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', "T.csv: row 3: "),
     "an empty file": ("T.csv", "", "row 1 "),
     "a blank line before the names": ("T.csv", "\r\na,b\r\n", "row 1 "),
-    "no table": (
-        "notes.txt",
-        "x",
-        "Tasks.csv",
-    ),
+    "no table": ("notes.txt", "x", "Tasks.csv"),
 }
 
 

@@ -37,11 +37,7 @@ def claim():
         held = None if computed is None else value | {"method": "a method"} | dict(computed)
         beside = {part: given.pop(part, None) for part in ("rehearsal", "studies", "elsewhere")}
         row = {"id": name, "state": state, "why": why, "asks": "It has to be near.", **beside}
-        return row | {
-            "published": known | given,
-            "computed": held,
-            "link": link if held else None,
-        }
+        return row | {"published": known | given, "computed": held, "link": link if held else None}
 
     return make
 

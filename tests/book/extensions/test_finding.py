@@ -133,10 +133,7 @@ NUMBERS = st.floats(-1e6, 1e6)
 
 
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
-    ledger = [
-        claim(short="Alpha"),
-        claim("beta", "in no release", computed=None),
-    ]
+    ledger = [claim(short="Alpha"), claim("beta", "in no release", computed=None)]
     html, warnings = page(PICTURE, ["finding"], ledger)
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
