@@ -237,16 +237,16 @@ def _read_shown(message: Mapping, where: str, left_out: list[str]) -> list[Utter
         references = metadata.get("content_references") or []
         place = f"{where}.metadata.content_references"
         for part in expect(content.get("parts") or [], list, f"{where}.content.parts"):
-            shown = part  # with the text that the page showed in place of each mark
+            visible = part  # with the text that the page showed in place of each mark
             for reference in expect(references, list, place):
                 marked = expect(reference, dict, place).get("matched_text")
                 text = reference.get("alt")
                 if reference.get("type") == "hidden":
                     text = ""
-                are_texts = all(isinstance(value, str) for value in (shown, marked, text))
+                are_texts = all(isinstance(value, str) for value in (visible, marked, text))
                 if are_texts and marked.startswith("\ue200"):
-                    shown = shown.replace(marked, text)
-            parts.append(shown)
+                    visible = visible.replace(marked, text)
+            parts.append(visible)
         if role == ASSISTANT and not any(parts):
             left_out.append("empty message")
             return []

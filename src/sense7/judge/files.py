@@ -476,7 +476,13 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     replies = {}
     if not score_scale and ratings is None and "Output" in rows.cells:
         blank_is_reply = frame["Output"].notna().any() and not states_status
-        replies = _whole_replies(frame, blank_is_reply=blank_is_reply)
+        read = functools.cache(read_reply)  # a judge may say the same of many conversations
+        cells = zip(frame["Output"], frame["finish_reason"], strict=True)
+        for row, (text, finish) in enumerate(cells):
+            # One less than a cut text has, if half a pair is dropped.
+            is_whole = utf16_units(text or "") < LONGEST_TEXT - 1
+            if is_whole and (text or blank_is_reply):
+                replies[row] = read(text, finish_reason=finish)
     notes += _take_readings(frame, rows, replies)
     frame = frame.drop(columns="policy").rename(columns=COLUMNS)
     notes += models_that_answered(frame)
@@ -660,15 +666,3 @@ def models_that_answered(frame: pd.DataFrame) -> list[str]:
     if len(counts) > 1:
         note += ". The model changed during the run, so that its scores are of several"
     return [note]
-
-
-def _whole_replies(frame: pd.DataFrame, *, blank_is_reply: bool) -> dict[int, Reply]:
-    """Row -> the reply in the column Output; none of a text that was cut at the limit of a cell."""
-    read = functools.cache(read_reply)  # a judge may say the same of many conversations
-    replies = {}
-    for row, (text, finish) in enumerate(zip(frame["Output"], frame["finish_reason"], strict=True)):
-        # One less than a cut text has, if half a pair is dropped.
-        is_whole = utf16_units(text or "") < LONGEST_TEXT - 1
-        if is_whole and (text or blank_is_reply):
-            replies[row] = read(text, finish_reason=finish)
-    return replies

@@ -6,7 +6,7 @@ every judge has a usable score. Who was left out is counted. All judges are meas
 participants. P values are :func:`sense7.statistics.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -67,7 +67,6 @@ def compare_judges(
     bootstrap: ParticipantBootstrap | None,
     *,
     policy: str = "strict",
-    names: Collection[str] = tuple(METRICS),
 ) -> Comparison:
     """Compare the first judge with each other one, on the conversations for which all have usable scores."""
     if len(judges) < 2:
@@ -78,7 +77,7 @@ def compare_judges(
     truth = _one_truth(judges)
     everybody = _participants(judges, truth.index)
     resampled = resampling(everybody, bootstrap)
-    metric = Metric(
+    usable_share = Metric(
         "", SHARE, "share of replies with a usable score, of the conversations of all judges"
     )
     scored = pd.DataFrame(index=truth.index)  # whether every run of a judge has a usable score
@@ -88,10 +87,10 @@ def compare_judges(
         usable = np.isfinite(scores)
         scored[judge] = usable.all(axis=0)
         coverages[judge] = mean_of_rows(resampled, usable.mean(axis=0), everybody)
-        numbers.append(metric.number(judge, coverages[judge], everybody))
+        numbers.append(usable_share.number(judge, coverages[judge], everybody))
     coverage = tabulate("judge", numbers, resampled)
     differences = {
-        "coverage": _differences(coverage["reason"], coverages, metric, everybody, resampled)
+        "coverage": _differences(coverage["reason"], coverages, usable_share, everybody, resampled)
     }
     shared = scored.index[scored.all(axis=1)]
     if shared.empty:
@@ -108,10 +107,10 @@ def compare_judges(
         for name, run in runs.items():
             shared_runs[name] = replace(run.at(shared), participant=people.to_numpy())
         measured[judge] = OverRuns(shared_runs, bootstrap, policy)
-    for name in names:
+    for name, metric in METRICS.items():
         reasons = {judge: over.undefined(name) for judge, over in measured.items()}
         statistics = {judge: over.drawn[name] for judge, over in measured.items()}
-        differences[name] = _differences(reasons, statistics, METRICS[name], people, bootstrap)
+        differences[name] = _differences(reasons, statistics, metric, people, bootstrap)
     left_out = pd.DataFrame(
         {
             "runs": {judge: len(runs) for judge, runs in judges.items()},
@@ -242,7 +241,6 @@ def compare_edition(
             compared = compare_judges(
                 {judge: judges[judge], **judges, **as_judges(baselines)},
                 bootstrap,
-                names=SHOWN_METRICS,
             )
         except UserError as error:
             compared = Comparison(reason=str(error))

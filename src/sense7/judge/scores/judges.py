@@ -1,5 +1,6 @@
 """Predictions of a simulated judge: written in the authors' layout, and recognized wherever they are copied to."""
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Collection, Mapping
@@ -210,7 +211,13 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     {'simulated-judge': 10}
     """
     judges = Judges()
-    folder = folder or _shipped(study)
+    provenance = study.provenance
+    if not folder and provenance is not None and provenance.name == "synthetic":
+        with contextlib.suppress(UserError):  # the project's own workbook may not be here
+            path, synthetic = resolve("synthetic")
+            shipped = simulated_folder(path)
+            if synthetic.sha256 == provenance.sha256 and shipped.is_dir():
+                folder = shipped
     files = []
     if folder:
         files = [read_predictions(path) for path in prediction_files(folder)]
@@ -221,21 +228,6 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
         if file.notes:
             judges.notes[file.path.name] = "; ".join(file.notes)
     return judges
-
-
-def _shipped(study: Study) -> Path | str:
-    """Folder of the predictions that come with the synthetic data set; "" for any other, or where there are none."""
-    provenance = study.provenance
-    if provenance is None or provenance.name != "synthetic":
-        return ""
-    try:
-        path, synthetic = resolve("synthetic")
-    except UserError:  # the project's own workbook is not here
-        return ""
-    folder = simulated_folder(path)
-    if synthetic.sha256 == provenance.sha256 and folder.is_dir():
-        return folder
-    return ""
 
 
 def aligned(study: Study, file: Predictions) -> Run:

@@ -215,7 +215,13 @@ def evaluate(
     """
     settings = {"draws": draws, "seed": seed, "confidence": CONFIDENCE}
     predictions, skipped = read_paths(paths, score_scale)
-    files = _by_name(predictions)
+    stems = Counter(file.path.stem for file in predictions)
+    files = {}
+    for file in predictions:
+        name = file.path.stem
+        if stems[name] > 1:  # the path tells apart what is called alike
+            name = str(file.path)
+        files[file.called(name)] = file
     bootstrap = _bootstrap_of((file.run for file in predictions), settings)
     over = OverRuns({name: file.run for name, file in files.items()}, bootstrap, policy)
     of_files, remarks = [], []
@@ -270,18 +276,6 @@ def evaluate(
         },
         ratings=by_rating,
     )
-
-
-def _by_name(predictions: Sequence[Predictions]) -> dict[str, Predictions]:
-    """Files by their names, and by their paths where several are called alike."""
-    stems = Counter(file.path.stem for file in predictions)
-    files = {}
-    for file in predictions:
-        name = file.path.stem
-        if stems[name] > 1:
-            name = str(file.path)
-        files[file.called(name)] = file
-    return files
 
 
 # Compare
