@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from PIL import Image
 
-from sense7 import figures, tables
+from sense7 import figures
 from sense7.outputs import OUTPUTS, outputs_of
 from sense7.record import EXECUTED_BY
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -43,22 +43,6 @@ def test_a_picture_is_small_and_has_room_for_all_that_is_drawn():
     assert len(content) < 20_000
     edges = [picture.crop((0, 0, 2, picture.height)), picture.crop((0, 0, picture.width, 2))]
     assert {edge.getextrema() for edge in edges} == {(255, 255)}
-
-
-def test_variants_stand_below_each_other_each_below_its_name():
-    shown = {"as rated": tables.estimates(table(), "Alphas"), "drawn": drawn()}
-    outputs = outputs_of(tables.Variants(shown, label="form"))
-    assert [next(iter(output["data"])) for output in outputs] == [
-        "text/html",
-        "text/html",
-        "text/html",
-        "image/png",
-        "text/html",
-    ]
-    assert [outputs[place]["data"]["text/plain"] for place in (0, 2)] == [
-        "Form: as rated",
-        "Form: drawn",
-    ]
 
 
 @pytest.mark.parametrize("in_a_build", [True, False])

@@ -13,7 +13,7 @@ from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import conditions, measures
 from sense7.findings.conditions import largest_loading_difference
 from sense7.statistics.bootstrap import FEWEST_IN_A_GROUP
-from sense7.study import RATED, Study
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 
 
@@ -56,22 +56,6 @@ def rated_by(minimal_sheets, levels):
         messages={"EmpathyOverall": ratings, **dict.fromkeys(DIMENSION_NAMES, ratings)},
     )
     return replace(parse_sheets(sheets), prompted_condition="prompted")
-
-
-@pytest.mark.parametrize("people", [1, 4, 9, 10])
-def test_a_share_of_resamples_needs_participants_as_an_interval_does(minimal_sheets, people):
-    study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
-    best = conditions.best_condition(study, bootstrap_of(study))
-    assert best["best"]["estimate"] == "prompted"
-    share = best["share"]
-    if people < 5:
-        assert np.isnan(share["estimate"])
-        naming.check(share["reason"], f"only {people} participant")
-    elif people < FEWEST_IN_A_GROUP["difference of means"]:
-        assert np.isnan(share["estimate"])
-        naming.check(share["reason"], f"{people} participants in one group")
-    else:
-        assert (share["estimate"], share["reason"]) == (1, "")
 
 
 @pytest.mark.parametrize(
@@ -160,23 +144,6 @@ def test_the_p_value_is_that_of_resampled_rows(draws):
     assert found["n"] == len(study.conversations)
 
 
-def p_value(seed, **planted):
-    study = study_of(seed, **planted)
-    return conditions.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc[
-        "interaction", "estimate"
-    ]
-
-
-@pytest.mark.long
-def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
-    same = [p_value(seed) for seed in range(60)]
-    level = [p_value(seed, level=1.5) for seed in range(60)]
-    np.testing.assert_allclose(level, same, atol=1e-9)  # what all dimensions gain cancels exactly
-    assert np.mean(np.array(same) <= 0.05) <= 0.13  # 5% of 60 studies, and three standard errors
-    planted = [p_value(seed, interaction=0.5) for seed in range(10)]
-    assert max(planted) <= 0.05
-
-
 # Loadings in the prompted condition and in the others
 
 
@@ -199,52 +166,6 @@ def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study):
     naming.check(row["method"], f"; {largest}, ")
     assert row["n"] == len(turns)
     assert row["low"] < row["estimate"] < row["high"]
-
-
-def study_of_factors(seed, loading=0.8, people=60, talks=6):
-    """One factor with loadings of .8; in the prompted condition that of Relational is another."""
-    generator = np.random.default_rng(seed)
-    who = np.repeat(np.arange(people), talks)
-    condition = np.where(np.arange(len(who)) % 2, "plain", "prompted")
-    size = np.full((len(who), 7), 0.8)
-    size[condition == "prompted", -1] = loading
-    ratings = generator.normal(size=(len(who), 1)) * size + generator.normal(
-        size=size.shape
-    ) * np.sqrt(1 - size**2)
-    frame = pd.DataFrame(ratings, columns=SEVEN)
-    names = {"participant": [f"P{one}" for one in who], "condition": condition, "topic": None}
-    frame = frame.assign(
-        **names, conversation=[f"C{one}" for one in range(len(who))], turn=1, overall=np.nan
-    )
-    frame = frame.assign(**{f"{name}_state": RATED for name in RATING_NAMES})
-    return Study(
-        "made up", frame, frame, frame, None, pd.DataFrame(), prompted_condition="prompted"
-    )
-
-
-@pytest.mark.parametrize(("prompted", "has_interval"), [(5, False), (6, True)])
-def test_a_difference_of_loadings_has_an_interval_from_six_people_in_each_group(
-    prompted, has_interval
-):
-    many = study_of_factors(1, talks=40)
-    people = [f"P{number}" for number in range(prompted)]
-    kept = many.turns["participant"].isin(people) | (many.turns["condition"] == "plain")
-    few = replace(many, turns=many.turns[kept], conversations=many.conversations[kept])
-    row = largest_loading_difference(few, bootstrap_of(few)).iloc[0]
-    assert np.isfinite(row["estimate"])
-    assert np.isfinite(row["low"]) == has_interval
-    assert (row["reason"] == "") == has_interval
-    if not has_interval:
-        naming.check(row["reason"], prompted, 6)
-
-
-@pytest.mark.long
-def test_where_loadings_are_the_same_the_largest_difference_is_rarely_off_zero():
-    """The interval allows for having picked the largest of seven: at 95%, at most 3 of 30 by chance."""
-    studies = [study_of_factors(seed) for seed in range(30)]
-    rows = [largest_loading_difference(study, bootstrap_of(study)).iloc[0] for study in studies]
-    assert sum(not row["low"] <= 0 <= row["high"] for row in rows) <= 4
-    assert all(row["estimate"] != 0 for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -274,25 +195,6 @@ def test_without_noise_a_difference_has_no_error_and_no_test(minimal_sheets, hig
     best = conditions.prompted_minus_best_other(study, bootstrap_of(study))
     assert np.isnan(best["estimate"])
     naming.check(best["reason"], "noise")
-
-
-def test_one_participant_has_no_interval_with_participants_as_random_effects(minimal_sheets):
-    ratings = []
-    for level in (5, 4, 4, 2, 5, 3):
-        ratings += [None, LEVELS[level - 1]] * 2
-    sheets = minimal_sheets(
-        conversations=6,
-        participants=None,
-        tasks={"PID": "P1", "Model": ["prompted", "plain"] * 3},
-        messages=dict.fromkeys(RATING_NAMES, ratings),
-    )
-    study = parse_sheets(sheets)
-    found = conditions.mixed_contrasts(study, bootstrap_of(study))
-    assert np.isfinite(found.differences["estimate"]).all()
-    assert found.differences["low"].isna().all()
-    reasons = {*found.differences["reason"], *found.overall["reason"]}
-    assert len(reasons) == 2
-    assert all("one participant" in reason for reason in reasons)
 
 
 def with_few(minimal_sheets, prompted, plain):

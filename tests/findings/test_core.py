@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from helpers import naming
 from helpers.findings import rows_of
@@ -16,10 +15,8 @@ from sense7.findings.core import (
     finding,
     mean_number,
     need,
-    rank_correlation,
     share,
     tabulate,
-    within_correlation,
 )
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import Estimate
@@ -92,15 +89,6 @@ def test_a_reason_belongs_to_its_row_alone():
     assert table["n"].tolist() == [20, 20]
 
 
-def test_a_difference_is_the_minus_of_two_statistics():
-    difference = mean("y") - mean("x")
-    direct = mean_number(BOOTSTRAP, ROWS["y"] - ROWS["x"], ROWS, label="", unit="", method="")
-    np.testing.assert_allclose(difference, direct.statistic(), atol=1e-12)
-    row = number(lambda: difference).row(BOOTSTRAP)
-    limits = np.quantile(difference[1:], [0.025, 0.975])
-    assert [row["low"], row["high"]] == pytest.approx(limits.tolist())
-
-
 def test_an_interval_of_another_kind_is_said_and_a_note_stays():
     row = number(Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items").row(
         BOOTSTRAP
@@ -110,42 +98,6 @@ def test_an_interval_of_another_kind_is_said_and_a_note_stays():
     p = number(0.25).row(BOOTSTRAP)
     assert (p["estimate"], p["method"], p["reason"]) == (0.25, "mean", "")
     assert np.isnan(p["low"])
-
-
-TURNS = pd.DataFrame(
-    {
-        "participant": list("aabbccdd"),
-        "x": [1, 2, 3, 4, 5, 4, 3, 1],
-        "y": [2, 1, 4, 3, 4, 5, 1, 1],
-    }
-)
-STATISTICS = {
-    "rank correlation": (
-        lambda b, t: rank_correlation(b, t["x"], t["y"], t["participant"]),
-        lambda t: stats.spearmanr(t["x"], t["y"]).statistic,
-    ),
-    "within correlation": (
-        lambda b, t: within_correlation(b, t["x"], t["y"], t["participant"]),
-        lambda t: (
-            (t[["x", "y"]] - t.groupby("participant")[["x", "y"]].transform("mean"))
-            .corr()
-            .iloc[0, 1]
-        ),
-    ),
-}
-
-
-@pytest.mark.filterwarnings("ignore:An input array is constant")
-@pytest.mark.parametrize("name", STATISTICS)
-def test_a_statistic_in_a_resample_is_that_of_the_rows_copied_out(name):
-    compute, expected = STATISTICS[name]
-    bootstrap = ParticipantBootstrap(TURNS["participant"], draws=20, seed=1)
-    values = compute(bootstrap, TURNS)
-    assert values[0] == pytest.approx(expected(TURNS))
-    codes = bootstrap.codes(TURNS["participant"])
-    for value, weights in zip(values[1:], bootstrap.weights(), strict=True):
-        copied = TURNS.loc[TURNS.index.repeat(weights[codes].astype(int))]
-        assert value == pytest.approx(expected(copied), nan_ok=True)
 
 
 # Each number names the function that returns it

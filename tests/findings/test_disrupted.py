@@ -1,4 +1,4 @@
-"""Poor turns, and what breaks empathy: against all orders of turns and models fitted one by one."""
+"""Poor turns, and what breaks empathy: against all orders of turns."""
 
 import itertools
 from dataclasses import replace
@@ -6,12 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sense7 as s7
-from helpers import golden
 from helpers.studies import bootstrap_of
 from sense7.findings import disrupted
 from sense7.study import Study
@@ -116,60 +114,7 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         assert difference["n"] == backward["n"]
 
 
-# Lost continuity and unmet expectations, with statsmodels on the study that is compared with R
-
-
-def failures_and_losses(study):
-    """Each turn with a next one: whether Relational failed in it, and the loss in the next turn, by loops."""
-    rows = []
-    for _, turns in study.turns.groupby("conversation"):
-        ratings = turns.sort_values("turn")[list(DIMENSION_NAMES)]
-        means = ratings.mean(axis=1).to_numpy()
-        for t in range(len(means) - 1):
-            others = np.delete(means, [t, t + 1])
-            others = others[np.isfinite(others)]
-            if len(others) and np.isfinite(means[t + 1]):
-                rows.append((*(ratings.iloc[t] <= 2), others.mean() - means[t + 1]))
-    return pd.DataFrame(rows, columns=[*DIMENSION_NAMES, "loss"]).astype(float)
-
-
-def test_losses_after_failures_are_those_of_statsmodels_on_rows_made_by_loops():
-    study = golden.study().subset(
-        participants=golden.study().conversations["participant"].unique()[:40]
-    )
-    table = disrupted.continuity_losses(study, bootstrap_of(study)).set_index("key")["estimate"]
-    rows = failures_and_losses(study)
-    plain = smf.ols("loss ~ Relational", rows).fit().params
-    assert table["continuity_loss_after_failure"] == pytest.approx(plain["Relational"])
-    together = smf.ols(f"loss ~ {' + '.join(DIMENSION_NAMES)}", rows).fit().params[1:]
-    others = together.drop("Relational").mean()
-    assert table["continuity_failure_next_turn"] == pytest.approx(together["Relational"])
-    assert table["other_failures_next_turn"] == pytest.approx(others)
-    contrast = together["Relational"] - others
-    assert table["continuity_contrast_next_turn"] == pytest.approx(contrast)
-
-
-def expectations_of(study):
-    """The conversations of the claim on expectations, by pandas alone."""
-    conversations = study.conversations.set_index("conversation")
-    rated = study.turns[list(DIMENSION_NAMES)].mean(axis=1)
-    frame = conversations[["participant"]].assign(
-        mean=rated.groupby(study.turns["conversation"]).mean(),
-        y=conversations.filter(like="post_").mean(axis=1),
-        high=(conversations["desired_empathy"] == 3).astype(int),
-    )
-    frame = frame[conversations["desired_empathy"].notna()].dropna()
-    return frame.assign(low=(frame["mean"].round(9) < 3.5).astype(int))
-
-
-def test_the_loss_with_an_unmet_expectation_is_that_of_the_mixed_model_of_statsmodels():
-    study = s7.load("synthetic")
-    loss = disrupted.unmet_expectations(study, bootstrap_of(study)).iloc[-1]
-    model = smf.mixedlm("y ~ low * high + mean", expectations_of(study), groups="participant").fit()
-    assert loss["estimate"] == pytest.approx(-model.fe_params["low:high"], abs=1e-4)
-    # Its interval is normal; with Satterthwaite's hundreds of degrees of freedom, t is a little wider.
-    half_width = 1.959964 * model.bse["low:high"]
-    assert (loss["high"] - loss["low"]) / 2 == pytest.approx(half_width, rel=0.005)
+# Unmet expectations
 
 
 def test_an_expectation_is_unmet_by_the_mean_of_the_dimensions_and_by_the_overall_rating_without_any():

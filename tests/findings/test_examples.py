@@ -64,19 +64,6 @@ def test_a_dimension_never_asked_says_so(minimal_sheets):
     assert set(shown["rating"]) == {"none"}
 
 
-def test_long_texts_are_cut_at_a_word_with_a_mark(chosen, monkeypatch):
-    monkeypatch.setattr(examples, "CUT", 40)
-    shown = examples.dimensions_shown(chosen, "Affective")
-    text = shown.loc["high", "assistant's turn"]
-    whole = chosen.loc[
-        (chosen["dimension"] == "Affective") & (chosen["end"] == "high"), "assistant"
-    ].item()
-    assert text.endswith(examples.CUT_MARK)
-    head = text.removesuffix(examples.CUT_MARK)
-    assert len(head) <= 40
-    assert " ".join(whole.split()).startswith(head + " ")
-
-
 def test_the_conversation_of_the_picture_is_short_complete_and_moves_most():
     study = load("synthetic")
     talk = examples.short_conversation(study)

@@ -162,29 +162,6 @@ def test_omega_squared_is_that_of_the_analysis_of_variance(synthetic):
     assert row["reason"]
 
 
-def test_the_p_value_of_a_number_is_that_of_scipys_permutations(synthetic):
-    numbers = np.random.default_rng(3).normal(size=60)
-    plain = with_characteristics(synthetic, {"number": numbers})
-    means = individualized.participant_means(plain)
-    assert len(means) == 60
-    related = numbers + 0.6 * stats.zscore(means[plain.participants["participant"]])
-    for answers in (numbers, related):
-        study = with_characteristics(synthetic, {"number": answers})
-        found = individualized.relations(study, bootstrap_of(study, 4000))
-        y = means[study.participants["participant"]].to_numpy()
-
-        def rho(x, y=y):
-            return stats.spearmanr(x, y).statistic
-
-        expected = stats.permutation_test(
-            (answers,), rho, permutation_type="pairings", n_resamples=4000, random_state=1
-        ).pvalue
-        error = np.sqrt(expected * (1 - expected) / 4000)
-        assert found.tests.loc["number", "p"] == pytest.approx(expected, abs=6 * error + 1e-3)
-        assert found.tests.loc["number", "q"] == found.tests.loc["number", "p"]
-        assert found.estimates.loc["number", "estimate"] == pytest.approx(rho(answers))
-
-
 def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
     people = pd.Index([f"P{number}" for number in range(30)])
     frame = pd.DataFrame(
@@ -209,23 +186,3 @@ def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
     assert (table["reason"] == "").tolist() == (table["kind"] != "").tolist()
     said = "\n".join(f"{column}: {reason}" for column, reason in table["reason"].items())
     naming.check(said, "town: 14 groups of 30 ", "few: 2 ")
-
-
-@pytest.mark.parametrize("noise", [0, 0.005, 0.05])
-def test_the_intraclass_correlation_goes_up_to_one(noise):
-    """Balanced, so that REML gives the mean squares' variances; noise is 260 and 26 times as small as differences."""
-    generator = np.random.default_rng(2)
-    people, conversations = 12, 4
-    level = np.repeat(generator.permutation(np.linspace(1, 5, people)), conversations)
-    y = level + noise * generator.standard_normal(len(level))
-    frame = pd.DataFrame({"participant": np.repeat(np.arange(people), conversations), "y": y})
-    frame["condition"] = ""
-    model = individualized.fit_variance_model(frame)
-    participant, _, _, residual = model.fit.variances
-    by_person = frame.groupby("participant")["y"]
-    within = by_person.var().mean()
-    between = by_person.mean().var() - within / conversations
-    assert participant == pytest.approx(between, rel=1e-5)
-    assert residual == pytest.approx(within, rel=1e-5, abs=1e-12)
-    share = participant / (participant + residual)
-    assert share == pytest.approx(between / (between + within), abs=1e-9)

@@ -1,15 +1,13 @@
-"""Poor turns: scipy's t test, and models fitted one by one."""
+"""Poor turns: counts by definition, where there is nothing to compare, and models fitted one by one."""
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy import stats
 
 import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import poor_turn
-from sense7.statistics.estimates import estimate_row, estimate_table
 
 
 def test_the_grid_counts_by_definition():
@@ -28,42 +26,6 @@ def test_the_grid_counts_by_definition():
     ]
     assert grid["holds it"].iloc[0] == "yes"
     assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
-
-
-@pytest.mark.parametrize(
-    ("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")]
-)
-def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
-    published, held, answer
-):
-    rows = {
-        name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
-        for name, estimate, low, high in (
-            ("a", 1.0, 0.8, 1.2),
-            ("b", 0.7, 0.5, 0.95),
-            ("c", 2.0, np.nan, np.nan),
-        )
-    }
-    verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
-    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
-    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
-    assert verdict["held"]["estimate"] == answer
-
-
-@pytest.mark.parametrize("ending", ["", "_not_poor"])
-def test_d_of_the_overall_ratings_is_that_of_scipys_t_test(ending):
-    study = s7.load("synthetic")
-    table = poor_turn.poor_turn_effects(study, bootstrap_of(study))
-    turns = study.turns.dropna(subset="overall")
-    has_poor = (turns["overall"] <= 2).groupby(turns["conversation"]).any()
-    outcome_turns = turns if not ending else turns[turns["overall"] > 2]
-    outcome = outcome_turns.groupby("conversation")["overall"].mean()
-    has_poor = has_poor[outcome.index]
-    t = stats.ttest_ind(outcome[~has_poor], outcome[has_poor]).statistic
-    d = t * np.sqrt(1 / (~has_poor).sum() + 1 / has_poor.sum())
-    row = table.set_index("key").loc[f"poor_turn_d_overall{ending}"]
-    assert row["estimate"] == pytest.approx(d, abs=1e-9)
-    assert row["n"] == len(outcome)
 
 
 def test_a_single_rated_turn_is_not_compared_with_itself(minimal_sheets):

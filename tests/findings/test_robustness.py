@@ -1,4 +1,4 @@
-"""The multiverse: each specification by filtering and averaging frames, and where there is none."""
+"""The multiverse: specifications by filtering and averaging frames, their summary, and detectable differences."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from helpers.studies import bootstrap_of, parse_sheets
+from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.findings import (
     agreement,
@@ -125,29 +125,6 @@ def test_conversations_with_incomplete_ratings_count_only_where_those_given_do(s
     assert table.groupby("missing")["n"].max().nunique() == 2
 
 
-DEGENERATE = {
-    "poor_turn_d": {"tasks": {"Model": None}},
-    "kappa_affective": {
-        "messages": {name: [None, "good"] * 8 for name in ("EmpathyOverall", *SEVEN)}
-    },
-    "context_share": {"tasks": {"PID": "P1"}, "participants": None},
-}
-
-
-@pytest.mark.parametrize("headline", DEGENERATE)
-def test_what_cannot_be_computed_says_why(minimal_sheets, headline):
-    """The others' specifications: test_what_lacks_something_gives_numbers_or_reasons_in_good_english, with --long."""
-    study = parse_sheets(minimal_sheets(**DEGENERATE[headline]))
-    table = robustness.multiverse(study, bootstrap_of(study, 20), headline)
-    for rows, part in (
-        (table, "estimate"),
-        (table, "low"),
-        (robustness.summary(table, headline), "estimate"),
-    ):
-        assert (rows.loc[rows[part].isna(), "reason"] != "").all()
-    assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
-
-
 # Smallest detectable differences
 
 FIVE = ParticipantBootstrap(list("abcde"), draws=100, seed=1)
@@ -166,17 +143,3 @@ def test_it_is_the_textbook_multiple_of_the_standard_error():
         1.959963985 + 0.841621234, abs=1e-8
     )
     assert detectable.loc["difference", "unit"] == "levels"
-
-
-def test_the_headlines_are_those_of_their_pages(study):
-    bootstrap = bootstrap_of(study)
-    table = robustness.headline_estimates(study, bootstrap)
-    assert list(table.index) == ["best and worst condition", "poor turn, Cohen's d"]
-    pairs = conditions.condition_differences(study, bootstrap)["estimate"].abs()
-    expected = [
-        pairs.max(),
-        poor_turn.poor_turn_effects(study, bootstrap)["estimate"].iloc[0],
-    ]
-    np.testing.assert_allclose(table["estimate"].abs(), expected, atol=1e-12)
-    assert (table["low"] <= table["estimate"]).all()
-    assert (table["estimate"] <= table["high"]).all()

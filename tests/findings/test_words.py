@@ -3,13 +3,10 @@
 import base64
 import io
 import math
-import unicodedata
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 import sense7 as s7
@@ -89,30 +86,6 @@ def test_shares_are_counted_by_level():
 )
 def test_a_text_is_cut_to_letters(text, terms):
     assert words.terms_of(text) == terms
-
-
-SYLLABLES = {
-    "Hindi": "की मैं दुः हूँ ठि क्षा",
-    "Bengali": "কী আঃ বাং দুঃ খো ত্ত",
-    "Tamil": "நீ க்கு தம் வெ ளௌ ரை",
-    "Hebrew": "שָׁ לוֹ בְּ רִי נֶ פֵּ",
-    "Arabic": "حُ زْ نَّ كِ بَا رٌ",
-    "Thai": "ที่ นี่ รู้ ไป ได้ ผู้",
-    "Korean": "슬 퍼 요 한 국 말",
-}
-"""Script -> letters with their marks, of which words are made."""
-
-
-@pytest.mark.parametrize("script", SYLLABLES)
-@given(data=st.data())
-def test_a_mark_ends_no_word(script, data):
-    syllables = st.sampled_from(SYLLABLES[script].split())
-    word = "".join(data.draw(st.lists(syllables, min_size=1, max_size=3)))
-    terms = words.terms_of(word)
-    normal = unicodedata.normalize("NFKC", word)
-    assert "".join(terms) == normal
-    assert script == "Thai" or terms == [normal]
-    assert not any(unicodedata.category(term[0]).startswith("M") for term in terms)
 
 
 @pytest.mark.parametrize(

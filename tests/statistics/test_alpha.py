@@ -76,15 +76,3 @@ def test_an_alpha_of_one_is_not_called_certain(interval):
     assert np.isnan([row["low"], row["high"]]).all()
     naming.check(row["reason"], "same value")
     assert "interval" not in row["method"]
-
-
-@pytest.mark.parametrize(
-    ("option", "choices"),
-    [
-        ({"interval": "bca"}, "participants, percentile, feldt"),
-        ({"missing": "mean"}, "pairwise, listwise"),
-    ],
-)
-def test_an_unknown_choice_is_refused(option, choices):
-    with naming.refused(choices, error=ValueError):
-        row_of(one_participant_each([[1, 2], [2, 3]]), **option)

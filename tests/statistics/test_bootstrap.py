@@ -17,7 +17,6 @@ from sense7.statistics.bootstrap import (
     ratio,
     sums_by_participant,
 )
-from sense7.statistics.order import in_order_of_appearance
 
 LOG = Scale("log", np.log, np.exp)
 LOG_OF_REST = Scale("log(1 - x)", lambda x: np.log1p(-x), lambda y: -np.expm1(y))
@@ -74,35 +73,6 @@ def test_resamples_and_interval_are_those_of_scipy_on_sums_per_participant(confi
     assert cronbach_alpha(ratings) == pytest.approx(found[0], abs=1e-14)
 
 
-@pytest.mark.parametrize("cells", [1, 50, 1000])
-def test_draws_do_not_depend_on_the_pieces_in_which_they_are_made(cells, monkeypatch):
-    people = [f"P{number}" for number in range(13)]
-    whole = ParticipantBootstrap(people, draws=101, seed=3).weights()
-    taken = np.random.default_rng(3).integers(13, size=(101, 13))
-    assert np.array_equal(whole, [np.bincount(row, minlength=13) for row in taken])
-    monkeypatch.setattr("sense7.statistics.bootstrap._CELLS", cells)
-    assert np.array_equal(whole, ParticipantBootstrap(people, draws=101, seed=3).weights())
-
-
-def test_the_seed_and_the_order_of_participants_decide_and_that_of_their_rows_does_not():
-    rows = rows_of(participants=12, rows=100, seed=1)
-    shuffled = in_order_of_appearance(
-        rows.assign(place=rows.sample(frac=1, random_state=4).index), "who", "place"
-    )
-
-    def interval(frame, seed):
-        return ParticipantBootstrap(frame["who"], 500, seed).estimate(
-            ratio, totals(frame), frame["who"]
-        )[1:3]
-
-    assert shuffled["x"].tolist() != rows["x"].tolist()
-    assert interval(rows, 1) == pytest.approx(interval(shuffled, 1), abs=1e-12)
-    assert interval(rows, 1) == interval(
-        rows.assign(who=rows["who"].map(lambda name: str(name)[::-1])), 1
-    )
-    assert interval(rows, 1) != interval(rows, 2)
-
-
 @pytest.mark.parametrize(
     ("x", "n", "number"),
     [
@@ -136,15 +106,6 @@ def one_row_each(values) -> pd.DataFrame:
 def t_interval(rows: pd.DataFrame, scale: Scale, confidence: float = 0.95):
     bootstrap = ParticipantBootstrap(rows["who"], draws=1, confidence=confidence)
     return bootstrap.estimate(ratio, totals(rows), rows["who"], scale)
-
-
-def test_leaving_out_a_participant_equals_the_statistic_of_the_other_rows():
-    rows = rows_of(participants=7, rows=60, seed=3)
-    bootstrap = ParticipantBootstrap([*rows["who"], "P999"], draws=1)
-    left_out = bootstrap.without_each(ratio, totals(rows), rows["who"])
-    # The participant without rows takes no part.
-    expected = [rows.loc[rows["who"] != name, "x"].mean() for name in sorted(rows["who"].unique())]
-    np.testing.assert_allclose(left_out, expected, rtol=0, atol=1e-13)
 
 
 several_values = st.lists(st.integers(-1000, 1000), min_size=5, max_size=30).filter(
@@ -239,17 +200,6 @@ def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, fault):
         ParticipantBootstrap(**({"participants": SOME} | given))
 
 
-@pytest.mark.parametrize(
-    "people", [SOME, tuple(SOME), np.array(SOME), pd.Series(SOME), pd.Index(SOME), [1, 2, 3]]
-)
-def test_any_sequence_of_participants_will_do(people):
-    bootstrap = ParticipantBootstrap(
-        people, draws=np.int64(5), seed=np.uint32(1), confidence=np.float64(0.9)
-    )
-    assert bootstrap.weights().sum(axis=1).tolist() == [3] * 5
-    assert list(bootstrap.names) == list(people)
-
-
 def test_rows_of_participants_that_are_not_resampled_are_refused():
     bootstrap = ParticipantBootstrap(list("abcdef"), draws=10)
     messages = set()
@@ -280,14 +230,6 @@ def test_each_draw_takes_as_many_participants_of_a_group_as_there_are():
     for name, size in (("a", 6), ("b", 3)):
         assert set(bootstrap.weights()[:, groups == name].sum(axis=1)) == {size}
     assert bootstrap.weights().std(axis=0).min() > 0, "and not always the same ones"
-
-
-def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
-    first, again, other = (grouped(draws=20, seed=seed)[2] for seed in (1, 1, 2))
-    assert (first.weights() == again.weights()).all()
-    assert (first.weights() != other.weights()).any()
-    naming.check(first.description, "95%", 20)
-    assert first.describe(OWN_SCALE) == ParticipantBootstrap(["a"]).describe(OWN_SCALE)
 
 
 @pytest.mark.parametrize(

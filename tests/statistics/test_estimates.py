@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from helpers import naming
-from sense7.statistics.estimates import COLUMNS, estimate_row, estimate_table, holm
+from sense7.statistics.estimates import COLUMNS, estimate_row, holm
 
 
 def test_a_row_has_every_column_in_plain_types():
@@ -25,14 +25,6 @@ def test_an_estimate_without_its_unit_or_method_is_refused(name, text):
         estimate_row(1.0, n=1, **{"unit": "level", "method": "mean", name: text})
 
 
-def test_a_table_keeps_the_order_of_rows_and_columns():
-    row = estimate_row(n=1, unit="level", method="mean")
-    table = estimate_table({"b": row, "a": row}, "which")
-    assert list(table.index) == ["b", "a"]
-    assert (table.index.name, tuple(table.columns)) == ("which", COLUMNS)
-    assert tuple(estimate_table({}, "which").columns) == COLUMNS
-
-
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.lists(st.integers(0, 8), max_size=4))
 def test_holms_rule_is_that_of_statsmodels_and_a_test_that_could_not_be_made_does_not_count(
@@ -46,9 +38,3 @@ def test_holms_rule_is_that_of_statsmodels_and_a_test_that_could_not_be_made_doe
     np.testing.assert_allclose(
         found[~np.isnan(found)], multipletests(p, method="holm")[1], atol=1e-15
     )
-
-
-@pytest.mark.parametrize("p", [[0, 1], (0, 1, 1)])
-def test_p_values_in_whole_numbers_stay_numbers(p):
-    assert holm(p).dtype == float
-    assert holm(p).tolist() == [0.0] + [1.0] * (len(p) - 1)

@@ -59,19 +59,3 @@ def test_no_ratios_near_the_fit_are_likelier():
     for step in 1e-3 * np.vstack([np.eye(3), -np.eye(3)]):
         moved = np.maximum(log_ratio + step, 0)
         assert (restricted_likelihood(sums, weights, moved).deviance >= lowest - 1e-10).all()
-
-
-def test_fits_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
-    rng = np.random.default_rng(4)
-    who = pd.Series(rng.integers(12, size=150)).map("P{}".format)
-    cells = pd.Series(rng.choice(["a", "b", "c"], size=150))
-    y = rng.normal(size=150) + who.map(dict(zip(who.unique(), rng.normal(size=12), strict=True)))
-    design = np.column_stack([cells == name for name in "abc"])
-    small = nested_sums(y.to_numpy(), design, who, cells)
-    weights = rng.integers(3, size=(60, 12)).astype(float)
-    together = fit_nested(small, weights)
-    monkeypatch.setattr("sense7.statistics.mixed._ARRAYS", 1 << 17)  # so that few fit into a chunk
-    apart = fit_nested(small, weights)
-    np.testing.assert_allclose(apart.deviance, together.deviance, atol=1e-7)
-    for name in ("coefficients", "variances"):
-        np.testing.assert_allclose(getattr(apart, name), getattr(together, name), atol=1e-7)
