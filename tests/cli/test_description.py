@@ -48,19 +48,6 @@ def test_what_is_absent_is_said(capsys):
     naming.check(capsys.readouterr().out, "mine:", "PID")
 
 
-def test_many_entries_and_long_names_leave_the_rest_readable(capsys):
-    many = {f"{'t' * 70}{number}": number for number in range(41)} | {"short": 1000}
-    print_description(DESCRIPTION | {"topics": many})
-    lines = capsys.readouterr().out.splitlines()
-    start = lines.index("Topics")
-    assert lines[start + 1] == f"  {'t' * 70}0  0"
-    last_shown, rest, end = lines[start + 40 : start + 43]
-    assert (last_shown, end) == (f"  {'t' * 70}39  39", "")
-    naming.check(rest, 2, "--json")
-    print_description(DESCRIPTION | {"topics": {"t" * 70: 1, "short": 1000}})
-    assert f"  {'short':<60}  1,000" in capsys.readouterr().out.splitlines()
-
-
 def test_a_name_from_a_workbook_prints_nothing_but_itself(capsys):
     print_description(DESCRIPTION | {"name": "\x1b[31mred[/bold]"})
     assert (

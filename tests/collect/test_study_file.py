@@ -112,15 +112,6 @@ def test_a_study_survives_its_download():
     assert again.id == study.id
 
 
-def test_the_id_is_of_the_content_not_of_the_file(tmp_path):
-    plain = read_study_file(write(tmp_path, "title: A\nlanguage: de"))
-    spaced = read_study_file(
-        write(tmp_path, "# a comment\nlanguage: 'de'\n\ntitle: A   \nturns: all")
-    )
-    assert plain == spaced
-    assert plain.id == spaced.id
-
-
 @pytest.mark.parametrize(
     ("turns", "rated"),
     [("all", [2, 4, 5]), ("first", [2]), ("last", [5]), ((1, 3, 9), [2, 5]), ((7,), [])],

@@ -7,10 +7,9 @@ import zipfile
 
 import pytest
 
-from helpers import naming
-from helpers.chats import ASSISTANT, TALK, USER
+from helpers.chats import ASSISTANT, USER
 from sense7.errors import UserError
-from sense7.exchange import read_chats, summary
+from sense7.exchange import read_chats
 
 LINE = json.dumps({"messages": [USER, ASSISTANT]})
 
@@ -100,10 +99,3 @@ def test_a_file_whose_name_is_not_utf8_gives_no_id(tmp_path):
     path.write_text(LINE)
     with pytest.raises(UserError, match="id: "):
         read_chats([path])
-
-
-def test_the_summary_counts_and_shows_no_text(write):
-    said = [{"role": "system", "content": "x"}, USER, ASSISTANT]
-    lines = "".join(summary(*read_chats([write("a.json", [{"messages": said}, [ASSISTANT]])])))
-    naming.check(lines, "2 conversations", "3 messages", "system message (1)")
-    assert TALK[0][1] not in lines

@@ -324,13 +324,6 @@ def test_a_number_beside_a_status_without_score_is_missing_and_counted(foreign):
     naming.check(note, "IS_EMPATHY: 2 numbers", "5 beside refusal in row 3")
 
 
-def test_ids_are_texts_without_space_at_their_ends_and_blank_rows_do_not_count(foreign):
-    people = {"TaskId": [12.0, None, " C2 ", None], "PID": ["P1", None, None, "P2"]}
-    read = read_predictions(foreign([4.0, None, 5.0, 3.0], [4.0, " ", 5.0, 3.0], **people)).run
-    assert read.conversation.tolist() == ["12", "C2", None]
-    assert read.participant.tolist() == ["P1", None, "P2"]
-
-
 def test_scores_and_truths_are_enough_and_the_first_sheet_stands_in_for_one_that_is_not_there(path):
     scores, notes = (["IS_EMPATHY", "ground-truth"], [[4.0, 3.5]]), Sheet("notes", ["a"], [])
     for sheets in ([Sheet("other", *scores), notes], [notes, Sheet("results", *scores)]):

@@ -206,14 +206,6 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
     assert table["key"].tolist()[0] == ""
 
 
-def test_one_judge_alone_is_no_comparison(edition, everybody):
-    first, second = list(edition["simulated-judge"].items())[:2]
-    two, alone = {"a": dict([first]), "b": dict([second])}, {"a": dict([first])}
-    pair = comparison.compare_edition(two, "a", {}, everybody)
-    assert pair.differences["accuracy"].index.tolist() == ["b"]
-    naming.check(comparison.compare_edition(alone, "a", {}, everybody).reason, "--data")
-
-
 def test_without_a_judge_every_key_is_there_with_its_reason(found, everybody):
     empty = comparison.compare_edition({}, "", {}, everybody)
     naming.check(empty.reason, "predictions")

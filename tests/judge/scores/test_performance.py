@@ -20,17 +20,6 @@ from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 JUDGE = "simulated-judge"
 
 
-def test_every_key_of_the_tables_of_a_judge_is_that_of_a_row(study, judges):
-    lengths = performance.answer_lengths(study)
-    shown = performance.shown_judge(judges, JUDGE, bootstrap_of(study, 20), lengths)
-    recorded = []
-    for name, table in performance.TABLES.items():
-        keys = [key for key in performance.judge_table(shown, name)["key"] if key]
-        assert sorted(keys) == sorted(table.keys.split())
-        recorded += keys
-    assert len(set(recorded)) == len(recorded)
-
-
 def test_without_predictions_every_table_says_so(study):
     nobody = performance.shown_judge({}, "", bootstrap_of(study))
     for name in performance.TABLES:
