@@ -262,25 +262,6 @@ def test_it_works_by_keyboard_and_says_where_it_stands(shown):
     assert Axe().run(page).response["violations"] == []
 
 
-def test_long_tables_of_the_book_can_be_sorted(reader, html):
-    long_tables = {}
-    for path in html.glob("*/*.html"):
-        tables = re.findall(r"<table[^>]*dataframe.*?</table>", path.read_text("utf-8"), re.DOTALL)
-        long_tables[path] = sum(table.count("<tr") > 11 for table in tables)
-    path = max(long_tables, key=long_tables.get)
-    page = reader.open(path.relative_to(html).as_posix())
-    long = page.locator("article table.dataframe").filter(
-        has=page.locator("tbody tr:nth-child(11)")
-    )
-    assert long.count() > 0
-    for table in long.all():
-        assert table.locator("thead .sense7-sort").count() > 0
-    assert (
-        page.locator("article table.dataframe .sense7-sort").count()
-        == long.locator(".sense7-sort").count()
-    )
-
-
 PAGE = "notebooks/06-individualized.html"
 NAME = "participant_share_beyond_condition_and_topic"
 CHOICE = "overall rating"

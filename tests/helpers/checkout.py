@@ -53,29 +53,17 @@ CLAIMS = [
     {
         "id": "counted",
         "title": "Things <b>counted</b> {value}`seed_of_a` $x^2$ **bold**",
-        "kind": "figure",
-        "value": 7,
-        "unit": "things",
-        "grade": "A",
         "source": "abstract <script>alert(1)</script>",
         "needs": "[a link](https://example.org) and *stars*",
-        "notebook": "01-a",
-        "key": "seed_of_a",
-        "compare": {"within": 0, "reason": "a count is exact"},
         "contradiction": "<img src=x onerror=alert(1)> says otherwise",
+        "compare": {"within": 0, "reason": "a count is exact"},
+        **{"kind": "figure", "value": 7, "unit": "things", "grade": "A"},
+        **{"notebook": "01-a", "key": "seed_of_a"},
     },
     {
-        "id": "words",
-        "title": "Something in words",
-        "kind": "finding",
-        "value": None,
-        "unit": "in words",
-        "grade": "D",
-        "source": "notes",
-        "needs": "more",
-        "notebook": None,
-        "key": None,
-        "not_released": "no notebook computes it",
+        **{"id": "words", "title": "Something in words", "kind": "finding", "unit": "in words"},
+        **{"grade": "D", "source": "notes", "needs": "more", "value": None, "notebook": None},
+        **{"key": None, "not_released": "no notebook computes it"},
     },
 ]
 
@@ -121,6 +109,10 @@ SHARED_FRONT = (
 SHARED_PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = ""'
 SHARED_BUILD = ("build", f"data/{SHARED_FILE}", "--name", SHARED_NAME, "-p", "seed=7")
 SHARED_JUDGE = "TaskId,PID,IS_EMPATHY,ground-truth\n1,P1,4,2\n2,P2,3,2\n"
+
+
+MESSAGES = ["TaskId", "MessageId", "Role", "Content", "EmpathyOverall", "Affective", "Cognitive"]
+RATED = ["good", "poor", "unknown"]
 
 
 class Checkout:
@@ -208,43 +200,18 @@ class Checkout:
 
     @staticmethod
     def workbook(path, condition="model a", topic="work", pid="P1", extra=()):
-        tasks = ["PID", "Model", "TaskId", "PreTaskChoice"]
+        tasks = [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]]
         messages = [
-            "TaskId",
-            "MessageId",
-            "Role",
-            "Content",
-            "EmpathyOverall",
-            "Affective",
-            "Cognitive",
+            [task, float(number), role, "some text", *rated]
+            for task in (1.0, 2.0)
+            for number, role, rated in ((1, "user", []), (2, "assistant", RATED))
         ]
-        write_study(
-            [
-                Sheet(
-                    "Tasks",
-                    tasks,
-                    [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]],
-                ),
-                Sheet(
-                    "Messages",
-                    messages,
-                    [
-                        [
-                            task,
-                            float(number),
-                            role,
-                            "some text",
-                            *(["good", "poor", "unknown"] if number == 2 else []),
-                        ]
-                        for task in (1.0, 2.0)
-                        for number, role in ((1, "user"), (2, "assistant"))
-                    ],
-                ),
-                *extra,
-            ],
-            path,
-            f"{STANDARD}prompted: {json.dumps(condition)}\n",
-        )
+        sheets = [
+            Sheet("Tasks", ["PID", "Model", "TaskId", "PreTaskChoice"], tasks),
+            Sheet("Messages", MESSAGES, messages),
+            *extra,
+        ]
+        write_study(sheets, path, f"{STANDARD}prompted: {json.dumps(condition)}\n")
         return path
 
     def environment(self):

@@ -86,59 +86,46 @@ def with_experience_as_outcome():
 
 
 def of_counts():
-    conversations = poor_turn.poor_turn_conversations(with_experience_as_outcome())
-    none, some, one = (
-        sum(conversations["poor"].map(holds)) for holds in ((0).__eq__, (0).__lt__, (1).__eq__)
-    )
-    counts = {"n_none_any_vs_none": none, "n_none_one_vs_none": none, "n_poor_any_vs_none": some}
-    yield from (
-        (name, count, EXACT) for name, count in (counts | {"n_poor_one_vs_none": one}).items()
-    )
-    for name, which in (
-        ("n_turns", "turn_pairwise"),
-        ("n_turns_listwise", "turn_listwise"),
-        ("n_conversations", "post"),
-    ):
+    poor = poor_turn.poor_turn_conversations(with_experience_as_outcome())["poor"]
+    counts = {"n_none_any_vs_none": poor == 0, "n_none_one_vs_none": poor == 0}
+    counts |= {"n_poor_any_vs_none": poor > 0, "n_poor_one_vs_none": poor == 1}
+    for name, holds in counts.items():
+        yield name, holds.sum(), EXACT
+    rows = {"n_turns": "turn_pairwise", "n_turns_listwise": "turn_listwise"}
+    for name, which in (rows | {"n_conversations": "post"}).items():
         frame, missing = frames()[which]
         yield name, alpha.alpha_row(frame, draws_of(frame, 10), missing=missing)["n"], EXACT
-    shares = ratings.applicability(study(), bootstrap_of(study()))
-    yield from (
-        (f"share_rated_{name}", shares.loc[name, "estimate"], ("absolute", 1e-9))
-        for name in RATING_NAMES
-    )
-    very_poor = ratings.shares_very_poor(study(), bootstrap_of(study()))["estimate"]
+    bootstrap = bootstrap_of(study())
+    rated = ratings.applicability(study(), bootstrap)["estimate"]
+    very_poor = ratings.shares_very_poor(study(), bootstrap)["estimate"]
     for name in RATING_NAMES:
+        yield f"share_rated_{name}", rated[name], ("absolute", 1e-9)
         yield f"share_very_poor_of_rated_{name}", very_poor[name], CLOSED_FORM
-    of_all = ratings.relational_very_poor_of_all(study(), bootstrap_of(study()))["estimate"]
+    of_all = ratings.relational_very_poor_of_all(study(), bootstrap)["estimate"]
     yield "share_very_poor_of_all_Relational", of_all.item(), CLOSED_FORM
+
+
+LOWER = ("alpha_feldt_lower", "alpha_feldt_lower_psych", "alpha_psychometric_lcl")
+UPPER = ("alpha_feldt_upper", "alpha_feldt_upper_psych")
 
 
 def of_alpha():
     for which, (frame, missing) in frames().items():
         draws = draws_of(frame, 10)
-        yield (
-            f"alpha_raw_{which}",
-            alpha.alpha_row(frame, draws, missing=missing)["estimate"],
-            CLOSED_FORM,
-        )
+        plain = alpha.alpha_row(frame, draws, missing=missing)
+        yield f"alpha_raw_{which}", plain["estimate"], CLOSED_FORM
         feldt = alpha.alpha_row(frame, draws, missing=missing, interval="feldt")
-        for name in (
-            f"alpha_feldt_lower_{which}",
-            f"alpha_feldt_lower_psych_{which}",
-            f"alpha_psychometric_lcl_{which}",
-        ):
-            yield name, feldt["low"], CLOSED_FORM
-        for name in (f"alpha_feldt_upper_{which}", f"alpha_feldt_upper_psych_{which}"):
-            yield name, feldt["high"], CLOSED_FORM
+        for name in LOWER:
+            yield f"{name}_{which}", feldt["low"], CLOSED_FORM
+        for name in UPPER:
+            yield f"{name}_{which}", feldt["high"], CLOSED_FORM
         # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
         used = frame.dropna() if missing == "listwise" else frame
-        dropped, rest = (
-            reliability.alpha_if_dropped(used, draws),
-            reliability.item_rest(used, draws),
-        )
+        dropped = reliability.alpha_if_dropped(used, draws)["estimate"]
+        rest = reliability.item_rest(used, draws)["estimate"]
         for name in used:
-            yield f"alpha_if_dropped_{which}_{name}", dropped.loc[name, "estimate"], CLOSED_FORM
-            yield f"item_rest_r_{which}_{name}", rest.loc[name, "estimate"], CLOSED_FORM
+            yield f"alpha_if_dropped_{which}_{name}", dropped[name], CLOSED_FORM
+            yield f"item_rest_r_{which}_{name}", rest[name], CLOSED_FORM
         average = reliability.average_correlation_table(used, draws)
         yield f"avg_r_{which}", average["estimate"].iloc[0], CLOSED_FORM
     several = robustness.multiverse(study(), bootstrap_of(study(), 10), "alpha_turn")
@@ -153,12 +140,12 @@ def of_alpha():
 def minres_loadings(correlations):
     """Loadings of one factor by least squares of the residuals, each uniqueness at least .005."""
     first, second = np.triu_indices(len(correlations), 1)
-    target, bound, start = (
-        correlations[first, second],
-        np.sqrt(0.995),
-        np.full(len(correlations), 0.7),
-    )
-    residuals = lambda loading: loading[first] * loading[second] - target  # noqa: E731
+    target, bound = correlations[first, second], np.sqrt(0.995)
+    start = np.full(len(correlations), 0.7)
+
+    def residuals(loading):
+        return loading[first] * loading[second] - target
+
     return least_squares(residuals, start, bounds=(-bound, bound), xtol=1e-12, ftol=1e-12).x
 
 
@@ -167,22 +154,19 @@ def of_one_factor():
         frame = frames()[which][0].dropna()
         eigenvalues = reliability.parallel_analysis(frame, seed=1)["components"]
         kept = reliability.retained(frame, seed=1).set_index("key")["estimate"]
-        yield from ((f"eigen{place}_{which}", eigenvalues[place], CLOSED_FORM) for place in (1, 2))
+        for place in (1, 2):
+            yield f"eigen{place}_{which}", eigenvalues[place], CLOSED_FORM
         yield f"parallel_ncomp_{which}", kept["parallel_components_turn"], EXACT
         yield f"parallel_nfact_{which}", kept["parallel_factors_turn"], EXACT
         omega = reliability.omega_and_loadings(frame, draws_of(frame)).omega["estimate"].iloc[0]
         yield f"omega_total_ml_{which}", omega, FACTOR
         fit = reliability.fit_indices(frame)["estimate"]
-        yield from (
-            (f"cfa1_{name.lower()}_{which}", fit[name], MIXED_MODEL)
-            for name in ("CFI", "RMSEA", "SRMR")
-        )
+        for name in ("CFI", "RMSEA", "SRMR"):
+            yield f"cfa1_{name.lower()}_{which}", fit[name], MIXED_MODEL
         covariances, correlations = np.cov(frame.to_numpy().T), frame.corr().to_numpy()
         scale, loadings = np.sqrt(np.diag(covariances)), minres_loadings(correlations)
-        of_covariances = (
-            factor.fit_one_factor(correlations).loadings @ scale
-        ) ** 2 / covariances.sum()
-        yield f"omega_cfa_{which}", of_covariances, MIXED_MODEL
+        common = (factor.fit_one_factor(correlations).loadings @ scale) ** 2
+        yield f"omega_cfa_{which}", common / covariances.sum(), MIXED_MODEL
         yield f"omega_total_minres_{which}", factor.omega_total(loadings, 1 - loadings**2), FACTOR
 
 
@@ -207,27 +191,20 @@ def of_agreement():
             yield f"kappa_{short}_{name}_overall", table.loc[name, "estimate"], CLOSED_FORM
         for name in called(f"kappa_{short}_vcd_"):
             both = turns[[name, "overall"]].dropna().to_numpy().astype(int) - 1
-            counts = (
-                np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
-            )
+            counts = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5)
+            counts = counts.astype(float)
             for quantity, value in zip(("vcd", "ASE"), kappa_error(counts, weights), strict=True):
                 yield f"kappa_{short}_{quantity}_{name}", value, CLOSED_FORM
     judged = pd.read_csv(REFERENCE / "judge_turns.csv")
     both = turns.merge(judged, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
-    table = run_metrics(Run.of(both.rename(columns={"overall": "ground_truth", "judge": "score"})))[
-        "estimate"
-    ]
+    run = Run.of(both.rename(columns={"overall": "ground_truth", "judge": "score"}))
+    table = run_metrics(run)["estimate"]
     same = {"mae": "mean_absolute_error", "kappa_quad": "quadratic_kappa"}
     for name in ("spearman", "accuracy", "macro_f1", "mae", "kappa_quad"):
         yield f"judge_{name}", table[same.get(name, name)], CLOSED_FORM
     rated = turns.dropna(subset=["overall"])
-    yield (
-        "icc1_anova_participant",
-        rater_agreement.icc_of_sums(
-            rater_agreement.icc_sums(rated["overall"], rated["participant"])[0].sum(axis=0)
-        ),
-        CLOSED_FORM,
-    )
+    sums = rater_agreement.icc_sums(rated["overall"], rated["participant"])[0].sum(axis=0)
+    yield "icc1_anova_participant", rater_agreement.icc_of_sums(sums), CLOSED_FORM
 
 
 def judged_turns():
@@ -276,6 +253,7 @@ def of_alternative_annotators():
             yield f"alternative_p_{epsilon}_{name}", p, ("relative", 1e-7)
 
 
+UNITS = ("participant", "condition", "conversation")
 PARTS = {"participant": 0, "conversation": 2, "Residual": 3}
 MODELS = {
     # conditions as effects, parts of the variance
@@ -290,53 +268,35 @@ def of_mixed_models():
     names = called("emmean_")
     for model, (effects, parts) in MODELS.items():
         after = model == "lmm_post"  # one row for each conversation
-        rows = (
-            study().conversations.dropna(subset=["successful"])
-            if after
-            else study().turns.dropna(subset=["overall"])
+        outcome, rows = (
+            ("successful", study().conversations) if after else ("overall", study().turns)
         )
-        y = rows["successful" if after else "overall"].to_numpy()
-        design = np.column_stack(
-            [np.ones(len(rows)), *(rows["condition"] == name for name in names[1:] if effects)]
-        )
-        units = [rows[name] for name in ("participant", "condition", "conversation")][
-            : 2 if after else 3
-        ]
-        sums = nested_sums(y, design.astype(float), *units)
+        rows = rows.dropna(subset=[outcome])
+        y = rows[outcome].to_numpy()
+        shown = names[1:] if effects else []
+        others = [rows["condition"] == name for name in shown]
+        design = np.column_stack([np.ones(len(rows)), *others]).astype(float)
+        units = [rows[name] for name in UNITS[: 2 if after else 3]]
+        sums = nested_sums(y, design, *units)
         sums.free[1] &= "pm" in parts
         fit = fit_nested(sums)
-        yield from (
-            (f"{model}_var_{part}", fit.variances[place], MIXED_MODEL)
-            for part, place in parts.items()
-        )
+        for part, place in parts.items():
+            yield f"{model}_var_{part}", fit.variances[place], MIXED_MODEL
         yield f"{model}_logLik", -fit.deviance / 2, MIXED_MODEL
-        for place, effect in enumerate(
-            ["(Intercept)", *(f"model{name}" for name in names[1:])][: design.shape[1]]
-        ):
+        errors = np.sqrt(np.diag(fit.covariance))
+        for place, effect in enumerate(["(Intercept)", *(f"model{name}" for name in shown)]):
             yield f"{model}_b_{effect}", fit.coefficients[place], MIXED_MODEL
-            yield f"{model}_se_{effect}", np.sqrt(fit.covariance[place, place]), MIXED_MODEL
+            yield f"{model}_se_{effect}", errors[place], MIXED_MODEL
         if model == "lmm_pmc":
-            means = fit_nested(
-                nested_sums(
-                    y, np.column_stack([rows["condition"] == name for name in names]), *units
-                )
-            )
-            yield from zip(
-                (f"emmean_{name}" for name in names),
-                means.coefficients,
-                [MIXED_MODEL] * 9,
-                strict=False,
-            )
+            of_each = np.column_stack([rows["condition"] == name for name in names])
+            means = fit_nested(nested_sums(y, of_each, *units)).coefficients
+            for name, mean in zip(names, means, strict=True):
+                yield f"emmean_{name}", mean, MIXED_MODEL
             f, freedom, p = satterthwaite_f(sums, fit, np.eye(len(names))[1:])
-            yield (
-                "lmm_F_model_satt",
-                f,
-                ("relative", 2e-4),
-            )  # of itself: the likelihood's 2e-5 move F by 3e-4
-            yield from (
-                ("lmm_dendf_model_satt", freedom, RELATIVE),
-                ("lmm_p_model_satt", p, RELATIVE),
-            )
+            # Of itself: the likelihood's 2e-5 move F by 3e-4.
+            yield "lmm_F_model_satt", f, ("relative", 2e-4)
+            yield "lmm_dendf_model_satt", freedom, RELATIVE
+            yield "lmm_p_model_satt", p, RELATIVE
 
 
 def of_agreement_within_participants():
@@ -404,39 +364,31 @@ def of_conditions():
     design = np.column_stack([turns["condition"] == name for name in names[1:]])
     fit = fit_cumulative_logit(turns["overall"].to_numpy(), design, turns["participant"])
     yield "clm_logLik", fit.log_likelihood, ORDERED
-    yield from (
-        (f"clm_b_model{name}", b, ORDERED)
-        for name, b in zip(names[1:], fit.coefficients, strict=True)
-    )
-    yield from ((f"clm_b_{cut}|{cut + 1}", at, ORDERED) for cut, at in enumerate(fit.thresholds, 1))
+    for name, b in zip(names[1:], fit.coefficients, strict=True):
+        yield f"clm_b_model{name}", b, ORDERED
+    for cut, at in enumerate(fit.thresholds, 1):
+        yield f"clm_b_{cut}|{cut + 1}", at, ORDERED
 
 
 def of_poor_turns():
-    table = poor_turn.poor_turn_effects(with_experience_as_outcome(), bootstrap_of(study()))
-    any_turn = "at least one poor turn"
-    yield "d_any_vs_none", table.loc[f"{any_turn}, between conversations", "estimate"], CLOSED_FORM
-    yield (
-        "d_one_vs_none",
-        table.loc["exactly one poor turn, between conversations", "estimate"],
-        CLOSED_FORM,
-    )
-    yield "d_av_participant", table.loc[f"{any_turn}, within participants", "estimate"], CLOSED_FORM
+    bootstrap = bootstrap_of(study())
+    table = poor_turn.poor_turn_effects(with_experience_as_outcome(), bootstrap)
+    effects = table["estimate"]
+    any_turn, one_turn = "at least one poor turn", "exactly one poor turn"
+    yield "d_any_vs_none", effects[f"{any_turn}, between conversations"], CLOSED_FORM
+    yield "d_one_vs_none", effects[f"{one_turn}, between conversations"], CLOSED_FORM
+    yield "d_av_participant", effects[f"{any_turn}, within participants"], CLOSED_FORM
     yield "d_participant_n", table.loc[f"{any_turn}, within participants", "n"], EXACT
-    yield "d_lmm_total", table.loc[f"{any_turn}, mixed model", "estimate"], MIXED_MODEL
-    of_turns = poor_turn.poor_turn_effects(study(), bootstrap_of(study()))["estimate"]
-    yield "d_overall", of_turns["at least one poor turn, overall rating of all turns"], CLOSED_FORM
-    yield (
-        "d_overall_not_poor",
-        of_turns["at least one poor turn, overall rating of turns not poor"],
-        CLOSED_FORM,
-    )
+    yield "d_lmm_total", effects[f"{any_turn}, mixed model"], MIXED_MODEL
+    of_turns = poor_turn.poor_turn_effects(study(), bootstrap)["estimate"]
+    overall = f"{any_turn}, overall rating of"
+    yield "d_overall", of_turns[f"{overall} all turns"], CLOSED_FORM
+    yield "d_overall_not_poor", of_turns[f"{overall} turns not poor"], CLOSED_FORM
     rows = poor_turn.poor_turn_conversations(with_experience_as_outcome())
     design = np.column_stack([np.ones(len(rows)), rows["poor"] > 0]).astype(float)
     fit = fit_nested(nested_sums(rows["outcome"], design, rows["participant"]))
-    yield from (
-        ("d_lmm_b", fit.coefficients[1], MIXED_MODEL),
-        ("d_lmm_se", np.sqrt(fit.covariance[1, 1]), MIXED_MODEL),
-    )
+    yield "d_lmm_b", fit.coefficients[1], MIXED_MODEL
+    yield "d_lmm_se", np.sqrt(fit.covariance[1, 1]), MIXED_MODEL
 
 
 def of_characteristics():
@@ -473,13 +425,7 @@ def errors_of(family):
     """Quantity, kind of its tolerance, tolerance, and error of each value that a function of `OURS` gives."""
     found = []
     for quantity, value, (kind, most) in family():
-        error = abs(float(value) - reference()[quantity])
-        found.append(
-            (
-                quantity,
-                kind,
-                most,
-                error / abs(reference()[quantity]) if kind == "relative" else error,
-            )
-        )
+        wanted = reference()[quantity]
+        error = abs(float(value) - wanted)
+        found.append((quantity, kind, most, error / abs(wanted) if kind == "relative" else error))
     return found

@@ -24,7 +24,7 @@ CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKIL
 MAIN = "from sense7.cli import main; main()"
 LONG = 8
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-UNFINISHED = (".part",)
+UNFINISHED = ".part"
 UNSHARED = ("unshare", "--map-root-user", "--mount")
 
 # Everything up to the import of main is Python's own start, which no program can guard.
@@ -255,14 +255,10 @@ def until(
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder that is not hidden: relative path -> bytes."""
+    """Every file of a folder but those of unfinished work: relative path -> bytes."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    names = {path: path.relative_to(folder) for path in files}
-    return {str(name): path.read_bytes() for path, name in names.items() if not is_hidden(name)}
-
-
-def is_hidden(name: Path) -> bool:
-    return any(part.startswith(UNFINISHED) for part in name.parts)
+    names = {path: str(path.relative_to(folder)) for path in files}
+    return {name: path.read_bytes() for path, name in names.items() if UNFINISHED not in name}
 
 
 def unfinished(folder: Path) -> list[str]:

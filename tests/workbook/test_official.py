@@ -48,14 +48,3 @@ def test_reading_stops_if_half_of_the_turn_ratings_are_left_out_and_not_before(s
     with pytest.raises(WorkbookError) as caught:
         parse_sheets(without_words(sheets, 4), official_text())
     assert "turn-ratings" in {item.kind for item in caught.value.diagnostics.of("error")}
-
-
-def test_numbers_and_words_give_the_same_levels(sheets):
-    levels = {"very poor": 1.0, "poor": 2.0, "neutral": 3.0, "good": 4.0, "very good": 5.0}
-    numbered = sheets
-    for name in ("EmpathyOverall", "Relational"):
-        numbered = changed(
-            numbered, "Messages", name, lambda _, cell: cell and levels.get(cell.lower(), cell)
-        )
-    in_words, in_numbers = (parse_sheets(one, official_text()) for one in (sheets, numbered))
-    assert in_words.turns.equals(in_numbers.turns)

@@ -168,22 +168,6 @@ def test_of_several_sheets_with_a_pid_the_one_where_nobody_stands_twice_is_read(
     assert found(study, "unknown-sheet").sheet == "Log"
 
 
-@pytest.mark.parametrize(
-    ("cells", "line"),
-    [
-        ([18.0, 67.0, None], "number, 18 to 67"),
-        ([1999.0, 20.0, 30.0], "number, 20 to 1999"),
-        (["f", "m", "f"], "2 groups: f 2, m 1"),
-        (["DATA_EXPIRED", "f", "f"], "2 groups: f 2, DATA_EXPIRED 1"),
-        ([18.0, "f", "f"], "2 groups: f 2, 18 1"),
-        ([None, None, None], "0 groups"),
-    ],
-)
-def test_a_line_says_what_a_characteristic_holds(read, cells, line):
-    people = {"PID": ["P1", "P2", "P3"], "Age": ..., "Gender": cells}
-    assert describe(read(participants=people))["characteristics"] == {"Gender": line}
-
-
 def test_never_asked_is_blank_or_missing_but_not_unknown(read):
     study = read(
         messages={
