@@ -1,12 +1,10 @@
 """Rows and tables of estimates, and Holm's rule against statsmodels."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from helpers import naming
 from sense7.statistics.estimates import COLUMNS, estimate_row, holm
 
 
@@ -16,13 +14,6 @@ def test_a_row_has_every_column_in_plain_types():
     assert (row["estimate"], row["n"], row["reason"]) == (1.0, 3, "few")
     assert np.isnan([row["low"], row["high"]]).all()
     assert [type(row[name]) for name in COLUMNS] == [float, float, float, int, str, str, str]
-
-
-@pytest.mark.parametrize("name", ["unit", "method"])
-@pytest.mark.parametrize("text", ["", None, 1])
-def test_an_estimate_without_its_unit_or_method_is_refused(name, text):
-    with naming.refused(name, error=ValueError):
-        estimate_row(1.0, n=1, **{"unit": "level", "method": "mean", name: text})
 
 
 @settings(max_examples=60)

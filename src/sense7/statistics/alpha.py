@@ -17,8 +17,6 @@ SCALE = Scale(
 MISSING = ("pairwise", "listwise")
 """Rules for missing ratings."""
 
-INTERVALS = ("participants", "percentile", "feldt")
-
 
 def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
     r"""Return Cronbach's alpha of k items from their covariance matrix.
@@ -198,8 +196,6 @@ def alpha_row(
     """
     if missing not in MISSING:
         raise ValueError(f"missing must be one of {', '.join(MISSING)}, not {missing!r}")
-    if interval not in INTERVALS:
-        raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
     used = ratings.loc[:, ratings.notna().any()]
     never_rated = ratings.columns.difference(used.columns, sort=False)
     if missing == "listwise":

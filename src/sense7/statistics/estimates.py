@@ -49,9 +49,6 @@ def estimate_row(
     key: str = "",
 ) -> dict:
     """Return one row of a table of estimates."""
-    for name, text in {"unit": unit, "method": method}.items():
-        if not (isinstance(text, str) and text):
-            raise ValueError(f"an estimate needs a {name}, not {text!r}")
     row = {
         "estimate": float(estimate),
         "low": float(low),

@@ -70,28 +70,15 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     XX = np.where(both_present, XX / lengths, 0.0)
     Xy = np.where(present, Xy / length, 0.0)
 
-    # Where the trace of the inverse is small, no eigenvalue is near the limit of what counts as zero.
-    inverse = np.zeros(XX.shape)
-    invertible = np.linalg.det(XX) > np.finfo(float).tiny
-    inverse[invertible] = np.linalg.inv(XX[invertible])
-    diagonal = np.diagonal(inverse, axis1=-2, axis2=-1)
-    is_positive = (diagonal > 0).all(axis=-1)
-    has_small_trace = diagonal.sum(axis=-1) < 0.01 / _RELATIVE
-    regular = invertible & is_positive & has_small_trace
-
-    b = np.empty(Xy.shape)
-    rank = np.full(Xy.shape[:-1], Xy.shape[-1])
-    identified = np.ones(Xy.shape, dtype=bool)
-    b[regular] = (inverse[regular] @ Xy[regular][..., None])[..., 0]
-    # Elsewhere, coefficients of least norm.
-    eigenvalues, vectors = np.linalg.eigh(XX[~regular])
+    # Of predictors that depend on each other: coefficients of least norm.
+    eigenvalues, vectors = np.linalg.eigh(XX)
     positive = eigenvalues > _RELATIVE
     inverse_values = np.where(positive, 1 / np.where(positive, eigenvalues, 1.0), 0.0)
-    along_vectors = np.swapaxes(vectors, -1, -2) @ Xy[~regular][..., None]
-    b[~regular] = (vectors @ (inverse_values[..., None] * along_vectors))[..., 0]
+    along_vectors = np.swapaxes(vectors, -1, -2) @ Xy[..., None]
+    b = (vectors @ (inverse_values[..., None] * along_vectors))[..., 0]
     share_in_space = (vectors**2 * positive[..., None, :]).sum(axis=-1)
-    identified[~regular] = share_in_space > 1 - _IDENTIFIED
-    rank[~regular] = positive.sum(axis=-1)
+    identified = share_in_space > 1 - _IDENTIFIED
+    rank = positive.sum(axis=-1)
     residual = np.maximum(yy - (b * Xy).sum(axis=-1), 0.0)
     coefficients = np.where(identified, b / length, np.nan)
     return coefficients, residual, rank

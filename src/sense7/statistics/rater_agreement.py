@@ -9,8 +9,7 @@ from sense7.statistics.bootstrap import pieces
 from sense7.statistics.order import rounded
 
 LEVELS = len(taxonomy.LEVELS)
-_DIFFERENCE = np.subtract.outer(np.arange(LEVELS), np.arange(LEVELS))
-_DISTANCE = np.abs(_DIFFERENCE).astype(float)
+_DISTANCE = np.abs(np.subtract.outer(range(LEVELS), range(LEVELS))).astype(float)
 WEIGHTS = {"linear": _DISTANCE, "quadratic": _DISTANCE**2}
 """Disagreement weights of two levels: their distance, or its square."""
 
