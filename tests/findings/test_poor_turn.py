@@ -8,6 +8,7 @@ import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import poor_turn
+from sense7.statistics.estimates import estimate_row, estimate_table
 
 
 def test_the_grid_counts_by_definition():
@@ -26,6 +27,26 @@ def test_the_grid_counts_by_definition():
     ]
     assert grid["holds it"].iloc[0] == "yes"
     assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
+
+
+@pytest.mark.parametrize(
+    ("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")]
+)
+def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
+    published, held, answer
+):
+    rows = {
+        name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
+        for name, estimate, low, high in (
+            ("a", 1.0, 0.8, 1.2),
+            ("b", 0.7, 0.5, 0.95),
+            ("c", 2.0, np.nan, np.nan),
+        )
+    }
+    verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
+    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
+    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
+    assert verdict["held"]["estimate"] == answer
 
 
 def test_a_single_rated_turn_is_not_compared_with_itself(minimal_sheets):
