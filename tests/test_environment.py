@@ -14,12 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 from markdown_it import MarkdownIt
-from pybtex.database import parse_file, parse_string
 
 from helpers import naming
 
 ROOT = Path(__file__).resolve().parents[1]
-BOOK = ROOT / "book"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 BINDERS_LOCK = "requirements-binder.lock"
 
@@ -79,12 +77,8 @@ class SmallProject:
     def __init__(self, folder):
         self.root, self.wheels = folder / "project", folder / "wheels"
         self.environment = self.root / ".venv"
-        for path in (
-            "Makefile",
-            "scripts/set_up.py",
-            "src/sense7/files.py",
-            "src/sense7/errors.py",
-        ):
+        library = ("src/sense7/files.py", "src/sense7/errors.py")
+        for path in ("Makefile", "scripts/set_up.py", *library):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.root / path)
         self.write(
@@ -104,18 +98,12 @@ class SmallProject:
         self.uv = folder / "bin"
         self.uv.mkdir()
         (self.uv / "uv").symlink_to(Path(sys.executable).parent / "uv")
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("MAKE", "PIP_", "UV_"))
-        }
+        others = ("MAKE", "PIP_", "UV_")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         self.variables = kept | {
-            "HOME": str(folder),
-            "PIP_CONFIG_FILE": os.devnull,
-            "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": str(self.wheels),
-            "UV_NO_INDEX": "1",
-            "UV_FIND_LINKS": str(self.wheels),
+            **{"HOME": str(folder), "PIP_CONFIG_FILE": os.devnull},
+            **{"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)},
+            **{"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(self.wheels)},
             "PATH": f"{self.uv}{os.pathsep}{without_uv(os.environ['PATH'])}",
         }
 
@@ -149,18 +137,15 @@ class SmallProject:
     def _wheel(self, name, version):
         path = self.wheels / f"{name}-{version}-py3-none-any.whl"
         about = f"{name}-{version}.dist-info"
+        files = {
+            f"{name}.py": f"version = '{version}'\n",
+            f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+            f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        }
+        files[f"{about}/RECORD"] = "".join(f"{file},,\n" for file in [*files, f"{about}/RECORD"])
         with zipfile.ZipFile(path, "w") as wheel:
-            wheel.writestr(f"{name}.py", f"version = '{version}'\n")
-            wheel.writestr(
-                f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-            )
-            wheel.writestr(
-                f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-            )
-            wheel.writestr(
-                f"{about}/RECORD",
-                f"{name}.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n",
-            )
+            for file, text in files.items():
+                wheel.writestr(file, text)
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -332,19 +317,3 @@ def test_links_of_the_readme_lead_to_files_also_from_a_package_index():
 
 
 # The paper
-
-CITE = (BOOK / "cite.md").read_text("utf-8")
-BIBLIOGRAPHY = parse_file(BOOK / "references.bib").entries
-PAPER = "suh2025sense7taxonomydatasetmeasuring"
-
-
-def test_the_paper_is_cited_alike_everywhere():
-    paper = BIBLIOGRAPHY[PAPER]
-    blocks = re.findall(r"```bibtex\n(.*?)```", CITE, re.DOTALL)
-    (shown,) = (parse_string(block, "bibtex").entries[PAPER] for block in blocks if PAPER in block)
-    assert (dict(shown.fields), shown.persons) == (dict(paper.fields), paper.persons)
-    reference = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["preferred-citation"]
-    assert reference["title"] == re.sub(r"[{}]", "", paper.fields["title"])
-    names = [f"{name['family-names']}, {name['given-names']}" for name in reference["authors"]]
-    assert names == [str(person) for person in paper.persons["author"]]
-    assert f"arXiv:{paper.fields['eprint']}" in [item["value"] for item in reference["identifiers"]]

@@ -6,9 +6,6 @@ import pytest
 
 from helpers import naming
 from helpers.checkout import recording
-from sense7.book import run
-from sense7.book.run import on_cluster
-from sense7.errors import UserError
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is in no lock")
 
@@ -41,12 +38,6 @@ def test_a_notebook_that_fails_on_a_cluster_is_named(address, checkout):
     done = checkout.book(code="1 / 0").sense7("build", "mine.xlsx", "--scheduler", address)
     assert done.returncode == 1
     naming.check(done.stderr, "01-a.md: ", "cell 3", "ZeroDivisionError")
-
-
-def test_a_worker_with_other_code_is_refused(address, monkeypatch):
-    monkeypatch.setattr(run, "library_digest", lambda: "other")
-    with pytest.raises(UserError, match=f"^--scheduler {address}: "), on_cluster(address):
-        pass
 
 
 def test_where_nothing_answers_the_message_says_how_to_start_a_scheduler(checkout):

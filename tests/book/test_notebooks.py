@@ -83,22 +83,6 @@ def test_odd_settings_in_the_metadata_are_refused(checkout, settings, named):
         load_notebook(path)
 
 
-@pytest.mark.parametrize(
-    ("change", "places"),
-    [
-        (lambda text: text.encode("utf-16"), ["byte 1"]),
-        (lambda text: text.replace("# 01-a", "# é").encode("latin-1"), ["UTF-8"]),
-        (lambda text: text.replace("  needs", "\tneeds").encode(), ["line 12"]),
-    ],
-    ids=["UTF-16", "Latin-1", "tab in the head"],
-)
-def test_a_text_that_cannot_be_read_is_one_message(checkout, change, places):
-    path = checkout.notebook("01-a")
-    path.write_bytes(change(path.read_text("utf-8")))
-    with naming.refused("01-a.md: ", *places):
-        load_notebook(path)
-
-
 def test_a_page_of_released_ratings_that_names_none_is_refused(checkout):
     code = "from sense7.sources import released\n\nreleased.felt_heard()"
     path = checkout.notebook("01-a", code, parameters='seed = 1\nresults = ""')

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from helpers import naming
@@ -233,22 +232,3 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
     entries(page).first.locator(".name a").click()
     expect(page.locator("#sense7-explorer mark").first).to_have_text("onerror=")
     assert page.evaluate("window.ran") is None
-
-
-@pytest.mark.parametrize("more", ["", "&with={}"])
-@pytest.mark.long
-def test_conversations_are_read_on_a_phone_without_fault(reader, more):
-    """As every page, but with one or two conversations open."""
-    first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
-    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}{more.format(second)}"))
-    expect(page.locator("#sense7-explorer li.message").first).to_be_visible()
-    options = {"resultTypes": ["violations"], "preload": False}
-    of_colors = {
-        "runOnly": ["color-contrast", "link-in-text-block"]
-    }  # nothing else differs in dark
-    for theme, rules in (("light", {}), ("dark", of_colors)):
-        reader.use_theme(theme)
-        faults = Axe().run(page, options=options | rules).response["violations"]
-        assert [fault["id"] for fault in faults if fault["impact"] in {"serious", "critical"}] == []
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.scrollingElement.scrollWidth") == 390

@@ -131,55 +131,30 @@ def sheets(turns: int = 3) -> list[Sheet]:
 
     Two conversations a participant; ratings go up and down, so that there is something to compute.
     """
-    count = len(PAYLOADS)
     tasks, messages = [], []
-    for number in range(count):
+    for number in range(len(PAYLOADS)):
+        chat = text("task", number)
         condition = text("cond", CONDITIONS[number // 2 % len(CONDITIONS)])
-        scales = [1.0 + (number * step) % 5 for step in range(1, 14)]
+        scales = [1.0 + (number * step) % 5 for step in range(1, 12)]
         context = [text("topic", number), 1.0 + number % 5, 1.0 + number % 3]
-        tasks.append(
-            [
-                text("pid", number // 2),
-                condition,
-                text("task", number),
-                *context,
-                *scales[:4],
-                *scales[4:11],
-            ]
-        )
-        tasks[-1].append(text("further", number))
+        person = text("pid", number // 2)
+        tasks.append([person, condition, chat, *context, *scales, text("further", number)])
         for turn in range(2 * turns):
-            role = ROLES[turn % 2]
-            rated = [
-                float(1 + (number * (place + 2) + turn * (place + 1)) % 5)
+            is_answer = turn % 2
+            said = [ROLES[is_answer], text("said", number + turn)]
+            levels = [
+                1.0 + (number * (place + 2) + turn * (place + 1)) % 5 if is_answer else None
                 for place in range(1 + len(DIMENSIONS))
             ]
-            messages.append(
-                [
-                    *(
-                        text("task", number),
-                        turn + 1.0,
-                        20.0 * turn,
-                        role,
-                        text("said", number + turn),
-                    ),
-                    *(
-                        text("retry", number) if turn == 3 else None,
-                        *(rated if turn % 2 else [None] * len(rated)),
-                    ),
-                    text("comment", number) if turn % 2 else None,
-                ]
-            )
+            retried = text("retry", number) if turn == 3 else None
+            comment = text("comment", number) if is_answer else None
+            messages.append([chat, turn + 1.0, 20.0 * turn, *said, retried, *levels, comment])
     heads = {
         name: [column.official for column in columns] for name, columns in CORE_COLUMNS.items()
     }
     people = [
-        [
-            text("pid", number),
-            20.0 + number,
-            *(text(f"trait{place}", number % 4) for place in range(2)),
-        ]
-        for number in range((count + 1) // 2)
+        [text("pid", number), 20.0 + number, *(text(f"trait{n}", number % 4) for n in range(2))]
+        for number in range((len(PAYLOADS) + 1) // 2)
     ]
     return [
         Sheet("Tasks", [*heads["Tasks"], text("head", 0)], tasks),
@@ -232,30 +207,23 @@ def prompted() -> str:
 
 def build(root: Path, predictions: Path | None = None) -> Built:
     """Build the edition of the hostile workbook in an empty folder, from the book's own pages and notebooks."""
-    shutil.copytree(ROOT / "book" / "static", root / "book" / "static")
-    shutil.copyfile(ROOT / "book" / "references.bib", root / "book" / "references.bib")
-    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
-    config["sphinx"]["config"]["suppress_warnings"] = [
-        "myst.xref_missing"
-    ]  # pages that are left out here
-    (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    shown = ("data/claims.yml", "data/coverage.json", "data/reference.json")
-    for file in ("requirements.lock", *shown):
+    files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
+    data = ("claims.yml", "coverage.json", "reference.json")
+    for file in (
+        *("requirements.lock", "book/references.bib", *(f"data/{name}" for name in data)),
+        *(f"{file}.md" for file in files),
+    ):
         (root / file).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / file, root / file)
-    shutil.copytree(ROOT / "data" / "real", root / "data" / "real")
-    for page in PAGES:
-        shutil.copyfile(ROOT / "book" / f"{page}.md", root / "book" / f"{page}.md")
-    (root / "notebooks").mkdir()
-    for name in NOTEBOOKS:
-        shutil.copyfile(ROOT / "notebooks" / f"{name}.md", root / "notebooks" / f"{name}.md")
+    for folder in ("book/static", "data/real"):
+        shutil.copytree(ROOT / folder, root / folder)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    # Pages that are left out here
+    config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing"]
+    (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     (root / "book" / "index.md").write_text(FRONT, encoding="utf-8")
-    files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
-    toc = {
-        "format": "jb-book",
-        "root": "book/index",
-        "chapters": [{"file": file} for file in files],
-    }
+    chapters = [{"file": file} for file in files]
+    toc = {"format": "jb-book", "root": "book/index", "chapters": chapters}
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     write_study(sheets(), root / FILE, f"{STANDARD}prompted: {json.dumps(prompted())}\n")
     with pytest.MonkeyPatch.context() as patch:

@@ -123,11 +123,8 @@ class Command:
     def __init__(self, folder: Path, before: str = "", **environment: str):
         self.folder, self.before = folder, before
         self.mark = f"{uuid.uuid4()}"
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("SENSE7_", "GITHUB_"))
-        }
+        ours = ("SENSE7_", "GITHUB_")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         self.environment = kept | environment | {"SENSE7_TEST_MARK": self.mark, "NO_PROXY": "*"}
         self.ready = folder.parent / f"ready {self.mark}"
 
@@ -177,14 +174,11 @@ class Command:
         }
         given = [str(argument).replace(here, there) for argument in arguments]
         shell = [*UNSHARED, "sh", "-c", ON_A_SMALL_DISK, "sh", there, here, str(room)]
-        options = {
-            "cwd": self.folder.parent,
-            "env": environment,
-            "capture_output": True,
-            "text": True,
-            "timeout": 300,
-        }
-        done = subprocess.run([*shell, sys.executable, "-c", MAIN, *given], check=False, **options)
+        command = [*shell, sys.executable, "-c", MAIN, *given]
+        where = {"cwd": self.folder.parent, "env": environment}
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, timeout=300, **where
+        )
         return Ended(done.returncode, done.stdout, done.stderr, 0, 0.0)
 
     def _end(self, process: subprocess.Popen) -> Ended:

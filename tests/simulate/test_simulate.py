@@ -212,19 +212,6 @@ def test_seed_is_checked(seed):
         simulate(Parameters(participants=2, conversations=4), seed)
 
 
-def test_a_study_without_texts_has_the_same_ratings():
-    """The words come from a stream of their own, and no rating depends on them."""
-    small = Parameters(participants=6, conversations=18)
-    spoken, mute = (simulate(small, 5, None, texts=texts) for texts in (True, False))
-    assert np.array_equal(spoken.study.ratings, mute.study.ratings)
-    content = mute.sheets["Messages"].header.index("Content")
-    role = mute.sheets["Messages"].header.index("Role")
-    said = {
-        row[content] for row in mute.sheets["Messages"].rows if row[role] in ("user", "assistant")
-    }
-    assert said <= {".", None}
-
-
 PLAIN = JudgeParameters(
     judge_length_weight=0.0,
     judge_level_shift=0.0,
