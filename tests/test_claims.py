@@ -30,63 +30,36 @@ from sense7.workbook.xlsx import Sheet
 DATA = Path(__file__).resolve().parents[1] / "data"
 CLAIMS = DATA / "claims.yml"
 ALPHA = claims.Claim(
-    id="alpha_turn",
-    title="Alpha",
-    kind="figure",
-    value=0.961,
-    unit="alpha",
-    grade="D",
-    source="notes",
-    needs="the official workbook",
-    notebook="03-reliability",
-    key="alpha_turn",
+    **{"id": "alpha_turn", "title": "Alpha", "kind": "figure", "value": 0.961, "unit": "alpha"},
+    **{"grade": "D", "source": "notes", "needs": "the official workbook"},
+    **{"notebook": "03-reliability", "key": "alpha_turn"},
     compare={"within": 0.005, "reason": "the full set"},
 )
 COUNT = replace(
     ALPHA,
-    id="participants",
+    **{"id": "participants", "key": "participants", "unit": "participants", "grade": "A"},
     value=109,
-    unit="participants",
-    grade="A",
-    key="participants",
     compare={"at_most": 109, "reason": "the release may hold fewer"},
 )
 
 
-def provenance(kind="official", mirror=False, address=SOURCES["official"].address, changed=False):
+def provenance(kind="official", mirror=False):
     digest = "a" * 64
-    return Provenance(
-        kind=kind,
-        name=kind,
-        file=f"{kind}.xlsx",
-        address=address if kind == "official" else None,
-        fetched="2026-01-01T00:00:00+00:00",
-        sha256=digest,
-        size=1,
-        mirror=mirror,
-        sha256_now="b" * 64 if changed else digest,
-    )
+    known = {"kind": kind, "name": kind, "file": f"{kind}.xlsx", "size": 1, "mirror": mirror}
+    known |= {"address": SOURCES["official"].address if kind == "official" else None}
+    fetched = "2026-01-01T00:00:00+00:00"
+    return Provenance(**known, fetched=fetched, sha256=digest, sha256_now=digest)
 
 
 def recorded(estimate, low=None, high=None, reason=None, key="alpha_turn"):
-    return {
-        key: {
-            "key": key,
-            "estimate": estimate,
-            "low": low,
-            "high": high,
-            "n": 100,
-            "unit": "alpha",
-            "method": "pairwise",
-            "reason": reason,
-            "notebook": "03-reliability",
-            "cell": 5,
-        }
-    }
+    value = {"key": key, "estimate": estimate, "low": low, "high": high, "reason": reason}
+    value |= {"n": 100, "unit": "alpha", "method": "pairwise"}
+    return {key: value | {"notebook": "03-reliability", "cell": 5}}
 
 
-def verdict(values, where, claim=ALPHA, expected=None):
-    (row,) = claims.make_ledger([claim], values, where, expected=expected and {claim.key: expected})
+def verdict(values, where, claim=ALPHA, expected=None, rests_on=None):
+    expected = expected and {claim.key: expected}
+    (row,) = claims.make_ledger([claim], values, where, rests_on, expected)
     return row
 
 
@@ -99,12 +72,6 @@ def other(table="judged_conversations", **changes):
 
 
 RESTS_ON = {"03-reliability": ["judged_conversations"]}
-
-
-def verdict_on_other(claim, values, where, rests_on=RESTS_ON, expected=None):
-    expected = expected and {claim.key: expected}
-    (row,) = claims.make_ledger([claim], values, where, rests_on, expected)
-    return row
 
 
 def simulated(values, claim=ALPHA, expected=None):
@@ -272,9 +239,8 @@ def test_a_check_of_published_figures_is_the_same_in_every_edition(kind, flag, s
 def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_every_edition(kind):
     expected = ExpectedValue(0.5)  # of the synthetic workbook, which has no part in it
     for estimate, mark in ((0.961, PASSED), (0.95, NOT)):
-        row = verdict_on_other(
-            other(), recorded(estimate, 0.9, 0.99), provenance(kind), expected=expected
-        )
+        values = recorded(estimate, 0.9, 0.99)
+        row = verdict(values, provenance(kind), other(), expected, RESTS_ON)
         assert (row.state, row.why, row.rehearsal) == (mark, "", None)
 
 
@@ -288,7 +254,8 @@ def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_eve
     ],
 )
 def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(rests_on):
-    row = verdict_on_other(other(), recorded(0.961, 0.9, 0.99), provenance("synthetic"), rests_on)
+    values = recorded(0.961, 0.9, 0.99)
+    row = verdict(values, provenance("synthetic"), other(), rests_on=rests_on)
     assert (row.state, row.rehearsal) == (State.UNDECIDED, None)
     naming.check(row.why, "judged_conversations")
 
@@ -389,23 +356,15 @@ def test_published_figures_keep_their_digits(all_claims, name, shown):
 
 PARAMETERS = {"participants": 109, "turn_sd": 0.55}
 COMMON = {"parameters": PARAMETERS, "judge": {"judge_runs": 10}}
+PUT_IN = {"alpha": (0.96, 0.002), "importance": (0.2, 0), "judge_spearman": (0.37, 0.002)}
 TRUTH = COMMON | {
     "workbook_sha256": "0" * 64,
-    "values": {
-        "alpha": {"value": 0.96, "error": 0.002},
-        "importance": {"value": 0.2, "error": 0},
-        "judge_spearman": {"value": 0.37, "error": 0.002},
-    },
+    "values": {key: {"value": value, "error": error} for key, (value, error) in PUT_IN.items()},
 }
 MEAN = {"mean": 0.5, "sd": 0.04, "error": 0.003, "studies": 200, "judge": False}
+MEANS = {"alpha": MEAN | {"mean": 0.9}, "importance": MEAN | {"mean": 0.21}, "omega": MEAN}
 EXPECTED = COMMON | {
-    "values": {
-        "alpha": MEAN | {"mean": 0.9},
-        "omega": MEAN,
-        "importance": MEAN | {"mean": 0.21},
-        "ceiling": MEAN | {"judge": True},
-        "judge_words": MEAN,
-    }
+    "values": MEANS | {"ceiling": MEAN | {"judge": True}, "judge_words": MEAN},
 }
 
 

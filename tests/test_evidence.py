@@ -14,7 +14,6 @@ from scipy import stats
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
 from sense7.findings import coverage as stored_coverage
-from sense7.simulate import DEFAULT_JUDGE, Parameters
 
 ROOT = bench.ROOT
 EXPECTED, POWER, COVERAGE = (
@@ -40,14 +39,6 @@ def notebooks():
 @pytest.fixture(scope="module")
 def claims():
     return load_claims(ROOT / "data" / "claims.yml")
-
-
-def test_the_stored_results_are_of_todays_parameters():
-    for found, studies in ((EXPECTED, many.WHOLE), (POWER, many.STUDIES)):
-        assert found["command"] == "make simulated-studies"
-        assert (found["studies"], found["draws"], found["seed"]) == (studies, many.DRAWS, many.SEED)
-    assert EXPECTED["parameters"] == Parameters().as_dict()
-    assert EXPECTED["judge"] == DEFAULT_JUDGE.as_dict()
 
 
 @pytest.mark.parametrize(

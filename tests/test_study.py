@@ -10,7 +10,6 @@ import sense7 as s7
 from helpers import naming
 from helpers.studies import READING, parse_sheets, write_study
 from sense7.checkout import data_file
-from sense7.findings import ratings
 from sense7.loading import load
 from sense7.workbook.reading import write_reading
 from sense7.workbook.xlsx import read_sheets
@@ -68,20 +67,6 @@ def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria
 def test_what_selects_nothing_or_is_unknown_is_refused(study, criteria, places):
     with naming.refused(*places):
         study.subset(**criteria)
-
-
-def test_statistics_of_a_subset_are_those_of_a_workbook_of_its_conversations(minimal_sheets, study):
-    part, alone = (
-        study.subset(participants=["P1"]),
-        parse_sheets(minimal_sheets(conversations=2, participants=1)),
-    )
-    tables = [
-        ratings.mean_levels(
-            one, s7.ParticipantBootstrap(one.conversations["participant"], draws=10)
-        )
-        for one in (part, alone)
-    ]
-    pd.testing.assert_frame_equal(*tables)
 
 
 def test_a_name_cannot_steer_the_terminal(minimal_sheets):

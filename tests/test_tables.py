@@ -40,25 +40,6 @@ def test_no_table_shows_minus_zero():
     assert "-0" not in repr(tables.estimates(estimate_table({"a": row}, "which"), "c; interval"))
 
 
-def test_a_table_whose_caption_does_not_say_what_its_intervals_are_gives_the_methods():
-    rows = {
-        name: estimate_row(
-            0.5, low, 0.6, n=9, unit="levels", method=f"mean of {name}; percentile interval"
-        )
-        for name, low in (("a", 0.4), ("b", 0.3))
-    }
-    table = estimate_table(rows, "which")
-    shown = tables.estimates(table, "Means")
-    assert shown.caption == "Means; mean of a; percentile interval; mean of b; percentile interval"
-    assert "n" in shown.frame.columns
-    assert (
-        tables.estimates(table, "Means; 95% percentile interval").caption
-        == "Means; 95% percentile interval"
-    )
-    none = estimate_table({"a": estimate_row(0.5, n=9, unit="levels", method="mean")}, "which")
-    assert tables.estimates(none, "Means").caption == "Means"
-
-
 # Variants: computed results that a reader switches between, without a script, a kernel or a network
 
 

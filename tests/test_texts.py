@@ -35,34 +35,14 @@ MARK = "\N{REFERENCE MARK}"
 
 
 NO_PROSE = {
-    *(
-        "code-cell",
-        "code-block",
-        "ledger",
-        "modules",
-        "functions",
-        "raw",
-        "bibliography",
-        "picture",
-        "keys",
-    ),
-    *("claim-card", "ledger-picture", "toctree"),
+    *("code-cell", "code-block", "ledger", "modules", "functions", "raw", "bibliography"),
+    *("picture", "keys", "claim-card", "ledger-picture", "toctree"),
 }
 """Directives whose content is no prose."""
 
 ELSEWHERE = {
-    *(
-        "value",
-        "published",
-        "edition",
-        "term",
-        "ref",
-        "doc",
-        "cite:t",
-        "cite:p",
-        "py:class",
-        "py:exc",
-    )
+    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p"),
+    *("py:class", "py:exc"),
 }
 """Roles whose text comes from elsewhere."""
 
@@ -129,23 +109,17 @@ def words_of(tokens):
             words.append(words_of(token.children))
         elif token.type == "myst_role":
             words.append(MARK if token.meta["name"] in ELSEWHERE else token.content)
-        elif (
-            token.type == "code_inline"
-        ):  # a number as code is typed as well, but for levels whose rounding is explained
-            typed = re.fullmatch(r"[\d.,\s]*\d[\d.,]*\s*%?", token.content)
-            words.append(
-                token.content
-                if typed and not re.fullmatch(r"[1-5](\.50*1?)?", token.content)
-                else MARK
-            )
+        elif token.type == "code_inline":
+            # A number as code is typed as well, but for levels whose rounding is explained.
+            number = re.fullmatch(r"[\d.,\s]*\d[\d.,]*\s*%?", token.content)
+            is_typed = number and not re.fullmatch(r"[1-5](\.50*1?)?", token.content)
+            words.append(token.content if is_typed else MARK)
         elif token.type == "link_open" and token.attrs.get("title"):
             words.append(f"{token.attrs['title']} ")
-        else:
-            words.append(
-                " "
-                if token.type in {"softbreak", "hardbreak"}
-                else token.content * (token.type == "text")
-            )
+        elif token.type in {"softbreak", "hardbreak"}:
+            words.append(" ")
+        elif token.type == "text":
+            words.append(token.content)
     return "".join(words)
 
 
@@ -181,13 +155,10 @@ def test_no_statistic_is_typed_and_no_sentence_is_too_long(path):
                 )
     for cell in cells_of(path):
         if cell.cell_type == "code" and "by-hand" not in cell.metadata.get("tags", []):
-            constants = [
-                node.value
-                for node in ast.walk(ast.parse(cell.source))
-                if isinstance(node, ast.Constant)
-            ]
-            captions = [text for text in constants if isinstance(text, str) and " " in text]
-            wrong += [(text, one) for text in captions for one in typed_statistics(text)]
+            for node in ast.walk(ast.parse(cell.source)):
+                text = getattr(node, "value", None)
+                if isinstance(node, ast.Constant) and isinstance(text, str) and " " in text:
+                    wrong += [(text, one) for one in typed_statistics(text)]
     assert wrong == []
 
 

@@ -33,17 +33,8 @@ TEXTS = [
     "a" * 32_767, "😀" * 16_383,
 ]  # fmt: skip
 NUMBERS = [
-    0.0,
-    -0.0,
-    0.1,
-    0.1 + 0.2,
-    1 / 3,
-    1e300,
-    1e-300,
-    5e-324,
-    1.7976931348623157e308,
-    2.0**53,
-    -7.0,
+    *(0.0, -0.0, 0.1, 0.1 + 0.2, 1 / 3, 1e300, 1e-300, 5e-324, 1.7976931348623157e308),
+    *(2.0**53, -7.0),
 ]
 
 
@@ -227,13 +218,6 @@ def replaced(path, part, old, new):
         for name, content in parts.items():
             target.writestr(name, content)
     return path
-
-
-def test_a_text_of_100_000_characters_is_read(tmp_path):
-    path = tmp_path / "a.xlsx"
-    write_sheets(column_of("here"), path)
-    replaced(path, "xl/worksheets/sheet1.xml", b"here", b"long" * 25_000)
-    assert read_sheets(path)["Notes"].rows == [["long" * 25_000]]
 
 
 def test_chart_sheets_are_passed_over(tmp_path):
