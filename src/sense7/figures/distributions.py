@@ -49,10 +49,7 @@ def level_distribution(
         if answer in counts and counts[answer].any():
             words[answer] = text
             answers.append(answer)
-    everything = counts[
-        [answer for answer in (*LEVELS_FROM_ONE, *_WITHOUT_LEVEL) if answer in counts]
-    ]
-    shares = counts[answers].div(everything.sum(axis=1), axis=0).fillna(0)
+    shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
 
     def draw(width: float):
         names = [wrapped(drawn(rating), 0.25 * width) for rating in counts.index]
@@ -80,9 +77,6 @@ def level_distribution(
         rows_in_words.append(f"{row}: {', '.join(parts)}")
     alt = f"Shares of the answers to each rating. {'; '.join(rows_in_words)}."
     return figure_of(draw, name, title, alt, caption, counts, source)
-
-
-LEVELS_FROM_ONE = range(1, len(LEVELS) + 1)
 
 
 def distributions(

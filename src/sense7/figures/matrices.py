@@ -71,6 +71,7 @@ def heat_map(
     values = numbers.to_numpy()
     if not np.isfinite(values).any():
         return Sentence(f"No figure of {label}: no number is there to show.")
+    lowest = min(0, np.nanmin(values))
     lightest_to_darkest = LinearSegmentedColormap.from_list(
         "shades", ["#f4f4f4", main_color(source)]
     )
@@ -92,20 +93,14 @@ def heat_map(
             ax=axes,
             annot=texts,
             fmt="",
-            annot_kws={"fontsize": 9},
+            annot_kws={"fontsize": 9, "color": "#000000"},
             cmap=lightest_to_darkest,
-            vmin=min(0, np.nanmin(values)),
+            vmin=lowest,
+            vmax=2 * np.nanmax(values) - lowest,  # black stands out from the lighter half
             cbar=False,
             xticklabels=column_names,
             yticklabels=row_names,
         )
-        shades = axes.collections[0].get_facecolors()[np.isfinite(values).ravel(), :3]
-        # Black or white, whichever has the larger contrast (WCAG 2); seaborn's own choice is faint on mid-gray.
-        linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
-        luminances = linear @ [0.2126, 0.7152, 0.0722]
-        halfway = np.sqrt(1.05 * 0.05) - 0.05  # black and white stand out from it alike
-        for text, luminance in zip(axes.texts, luminances, strict=True):
-            text.set_color("#000000" if luminance > halfway else "#ffffff")
         if shares_of_rows and is_square:
             for level in range(len(matrix)):
                 axes.add_patch(Rectangle((level, level), 1, 1, fill=False, edgecolor=INK))

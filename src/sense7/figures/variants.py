@@ -15,7 +15,6 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
-from sense7.errors import UserError
 from sense7.figures.figure import (
     Figure,
     drawn,
@@ -129,10 +128,6 @@ def specification_curve(
     SpecificationCurve or Sentence
         A sentence if no specification can be computed.
     """
-    if name not in HEADLINES:
-        raise UserError(
-            f"specification_curve wants a headline as name, one of {', '.join(HEADLINES)}; got {name!r}."
-        )
     headline = HEADLINES[name]
     if not has_estimate(table).any():
         return Sentence(f"No curve of {headline.title}: {table['reason'].iloc[0]}.")
