@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from helpers.golden import REFERENCE
 from helpers.pages import chromium
-from helpers.studies import lend_an_ear_sheets, write_study
+from helpers.studies import write_study
 from sense7 import cli
 from sense7.processes import ONE_THREAD
 from sense7.sources import released
@@ -56,8 +56,8 @@ SHARING = ("tests/built_book", "tests/simulate")
 def workbooks(tmp_path_factory):
     """Workbooks by name.
 
-    "reference" is the simulated study of R's values; "ieval" and "lend_an_ear" (the three experts' tasks) have real
-    ratings without texts; "gpt-iter1", "claude-iter1" and "gemini-iter1" what three models said of the latter.
+    "reference" is the simulated study of R's values; "ieval" has real ratings without texts; "gpt-iter1",
+    "claude-iter1" and "gemini-iter1" what three models said of Lend an Ear.
     """
     return Workbooks(tmp_path_factory)
 
@@ -119,8 +119,7 @@ class Workbooks(dict):
 
     def __missing__(self, name):
         judge = name.removesuffix("-iter1")
-        sheets = {"ieval": released.ieval_sheets, "lend_an_ear": lend_an_ear_sheets}
-        sheets = [predictions_of(judge)] if judge in released.JUDGES else sheets[name]()
+        sheets = released.ieval_sheets() if name == "ieval" else [predictions_of(judge)]
         self[name] = self._folders.mktemp("workbooks") / f"{name}.xlsx"
         write_study(sheets, self[name])
         return self[name]
@@ -235,11 +234,8 @@ def build_minimal(*, tasks=(), messages=(), participants=(), further=(), convers
             "Gender": cycle(["f", "m"], people),
         },
     }
-    changes = {
-        "Tasks": tasks,
-        "Messages": messages,
-        "Participants": () if isinstance(participants, int) else participants,
-    }
+    people_given = () if isinstance(participants, int) else participants
+    changes = {"Tasks": tasks, "Messages": messages, "Participants": people_given}
     sheets = {
         name: sheet_of(name, columns[name], dict(changes[name]))
         for name in columns

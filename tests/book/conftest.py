@@ -22,12 +22,6 @@ def is_running(pid):
 
 
 @pytest.fixture(scope="session")
-def running():
-    """Says of the id of a process whether it runs."""
-    return is_running
-
-
-@pytest.fixture(scope="session")
 def ends():
     """Says of the id of a process whether it ends within so many seconds."""
 
@@ -47,12 +41,6 @@ def checkout(tmp_path, monkeypatch, run_here):
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
     monkeypatch.setenv("SENSE7_ROOT", str(made.root))
     return made
-
-
-@pytest.fixture(scope="session")
-def new_checkout(tmp_path_factory, run_here):
-    """Make a small checkout that several tests share; SENSE7_ROOT is left alone."""
-    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here)
 
 
 @pytest.fixture(scope="session")

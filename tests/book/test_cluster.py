@@ -5,7 +5,7 @@ import json
 import pytest
 
 from helpers import naming
-from helpers.checkout import recording
+from helpers.checkout import Checkout, recording
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is in no lock")
 
@@ -17,10 +17,10 @@ def address():
         yield cluster.scheduler_address
 
 
-def test_a_book_made_on_a_cluster_has_the_values_of_one_process(address, new_checkout):
+def test_a_book_made_on_a_cluster_has_the_values_of_one_process(address, tmp_path):
     gave = []
     for options in ((), ("--scheduler", address)):
-        checkout = new_checkout().book()
+        checkout = Checkout(tmp_path / f"{len(gave)}").book()
         reading = "from sense7.record import read_values\n\nfound = len(read_values(results))\n"
         code = recording("02-b", "read", "found", reading)
         checkout.notebook("02-b", code, needs=["01-a"])

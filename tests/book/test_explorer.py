@@ -116,14 +116,9 @@ def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
     assert rows.index.tolist() == study.conversations["conversation"].tolist()
     np.testing.assert_allclose(rows["mean"], truth, atol=5e-7)
     assert rows["level"].tolist() == np.nan_to_num(labels(truth)).tolist()
-    levels = {
-        name: turns.dropna().tolist()
-        for name, turns in study.turns.groupby("conversation")["overall"]
-    }
-    poor = [
-        sum(level <= 2 for level in levels[name]) if levels[name] else None for name in rows.index
-    ]
-    assert index["conversations"]["poorTurns"] == poor
+    levels = study.turns.dropna(subset=["overall"]).groupby("conversation")["overall"]
+    poor = levels.agg(lambda levels: int((levels <= 2).sum())).to_dict()
+    assert index["conversations"]["poorTurns"] == [poor.get(name) for name in rows.index]
     for name in ("participant", "condition", "topic"):
         assert rows[name].tolist() == study.conversations[name].tolist()
     titles = [answer["title"] for answer in index["answers"]]
@@ -179,19 +174,10 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judg
     assert judge["note"] == simulated_note([judge["name"]]), "a simulated judge says so"
     assert len(judge["scores"]) == len(study.conversations)
     for number, run in enumerate(runs.values()):
-        frame = run.table
-        shown = [scores[number] for scores in judge["scores"]]
-        usable = frame["status"] == "ok"
-        assert [score for score in shown if not isinstance(score, str)] == frame.loc[
-            usable, "score"
-        ].tolist()
-        assert [score for score in shown if isinstance(score, str)] == [
-            status.replace("_", " ") for status in frame.loc[~usable, "status"]
-        ]
-    assert {score for scores in judge["scores"] for score in scores if isinstance(score, str)} >= {
-        "refusal",
-        "truncated",
-    }
+        status = run.table["status"].str.replace("_", " ")
+        expected = run.table["score"].where(status == "ok", status)
+        assert [scores[number] for scores in judge["scores"]] == expected.tolist()
+    assert {"refusal", "truncated"} <= {score for scores in judge["scores"] for score in scores}
 
 
 def test_the_list_is_light_and_so_is_each_file_of_texts(judged):
