@@ -132,8 +132,6 @@ def feldt_interval(
     >>> [round(limit, 4) for limit in feldt_interval(0.9, units=100, items=7)]
     [0.8669, 0.9273]
     """
-    if not np.isfinite(alpha) or units < 2 or items < 2:
-        return np.nan, np.nan
     tail = (1 - confidence) / 2
     from scipy.stats import f as f_distribution  # half of the start where no interval is computed
 
@@ -235,11 +233,6 @@ FEWEST_UNITS = 3
 ROUNDING = 1e-9
 
 
-def varies(values: pd.Series) -> bool:
-    """Return whether there are two different values."""
-    return bool(values.max() > values.min())  # False for NaN
-
-
 def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFrame, str]:
     """Return the ratings without items that were never rated or do not vary and, listwise, without incomplete units.
 
@@ -251,13 +244,11 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
     """
     if missing not in MISSING:
         raise ValueError(f"missing must be {' or '.join(map(repr, MISSING))}, not {missing!r}")
-    rated = ratings.loc[:, ratings.notna().any()]
-    never_rated = [name for name in ratings if name not in rated]
+    never_rated = list(ratings.columns[ratings.isna().all()])
+    rated = ratings.drop(columns=never_rated)
     if missing == "listwise":
         rated = rated.dropna()
-    constant = []
-    if len(rated):
-        constant = [name for name in rated if not varies(rated[name])]
+    constant = list(rated.columns[rated.min() == rated.max()])
     notes = []
     if never_rated:
         notes.append(f"never rated: {', '.join(never_rated)}")

@@ -5,7 +5,6 @@ loadings :math:`\lambda` and uniquenesses :math:`\Psi = \mathrm{diag}(\psi)`. Un
 the items are left out (listwise): the correlations of different units need not fit together.
 """
 
-import contextlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -122,7 +121,15 @@ def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
         active = np.flatnonzero(np.abs(slope).max(axis=1) > _CONVERGED)
         if not len(active):
             break
-        step = _step(slope[active], hessian[active], ~is_held[active], damping[active])
+        # Newton steps of the free logarithms, none of the others: downhill even where the surface is a saddle, and far
+        # in the flat valleys of small uniquenesses.
+        free = ~is_held[active]
+        curvature = np.where(free[:, :, None] & free[:, None, :], hessian[active], 0.0)
+        curvatures, axes = np.linalg.eigh(curvature)
+        slope_along_axes = (axes * slope[active][:, :, None]).sum(axis=1)
+        sizes = np.maximum(np.abs(curvatures), 1e-7) + damping[active][:, None]
+        step = -(axes * (slope_along_axes / sizes)[:, None, :]).sum(axis=2)
+        step = np.where(free, step, 0.0)
         step /= np.maximum(np.abs(step).max(axis=1, keepdims=True), 1)
         trial = np.clip(logs[active] + step, _SMALLEST, _LARGEST)
         tried = _discrepancy(matrices[active], trial)
@@ -146,26 +153,6 @@ def _held_at_bound(logs: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     at_smallest = (logs <= _SMALLEST) & (gradient > 0)
     at_largest = (logs >= _LARGEST) & (gradient < 0)
     return at_smallest | at_largest
-
-
-def _step(
-    slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.ndarray
-) -> np.ndarray:
-    """Newton steps of the free logarithms, none of the others."""
-    curvature = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
-    if not damping.any():
-        at_bound = np.where(free, 0.0, 1.0)
-        regular = curvature + at_bound[:, :, None] * np.eye(slope.shape[1])
-        with contextlib.suppress(np.linalg.LinAlgError):
-            np.linalg.cholesky(regular)  # an error where one of them is not positive definite
-            step = -np.linalg.solve(regular, slope[:, :, None])[:, :, 0]
-            return np.where(free, step, 0.0)
-    # Downhill even where the surface is a saddle, and far in the flat valleys of small uniquenesses.
-    curvatures, axes = np.linalg.eigh(curvature)
-    slope_along_axes = (axes * slope[:, :, None]).sum(axis=1)
-    step_along_axes = slope_along_axes / (np.maximum(np.abs(curvatures), 1e-7) + damping[:, None])
-    step = -(axes * step_along_axes[:, None, :]).sum(axis=2)
-    return np.where(free, step, 0.0)
 
 
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
