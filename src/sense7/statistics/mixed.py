@@ -41,11 +41,13 @@ _ARRAYS = 128
 class NestedSums:
     """Sums of rows for :func:`fit_nested`; one entry per cell (a participant in a condition).
 
-    Cells stand on a grid of rows by participants, with zeros where a participant has fewer.
+    Cells stand on a grid of rows by participants, with zeros where a participant has fewer. Where each cell is in
+    exactly one condition, in which no other of the person is, a row of the grid is that condition (``by_condition``).
     """
 
     participants: pd.Index
     grid: tuple[int, int]
+    by_condition: bool
     effects: np.ndarray
     """Fixed effects of the cells: (rows * participants, p)."""
     rank_within: int
@@ -120,8 +122,16 @@ def nested_sums(
     first_cell = first_cells[participant_of_cell]
 
     # The cells on a grid (rows, participants).
+    condition = design_of_cell.argmax(axis=1)
+    in_one_condition = np.array_equal(design_of_cell, np.eye(design.shape[1])[condition])
+    participant_in_condition = participant_of_cell * design.shape[1] + condition
+    no_other_is_there = len(np.unique(participant_in_condition)) == len(condition)
+    by_condition = in_one_condition and no_other_is_there
     row = np.arange(len(design_of_cell)) - first_cell
     rows = int(row.max()) + 1
+    if by_condition:
+        row = condition
+        rows = design.shape[1]
 
     def on_grid(values: np.ndarray) -> np.ndarray:
         """Values of the cells, (cells, k), on the grid: (rows * participants, k)."""
@@ -156,6 +166,7 @@ def nested_sums(
     return NestedSums(
         participants=pd.Index(names),
         grid=(rows, len(names)),
+        by_condition=by_condition,
         effects=on_grid(design_of_cell),
         rank_within=int(np.linalg.matrix_rank(design_of_cell - design_of_cell[first_cell])),
         sizes=sizes.astype(float),
@@ -207,7 +218,9 @@ def restricted_likelihood(
     m = T * u
     W = h.sum(axis=1)
     v = 1 / (1 + a * W)
-    h_design = np.einsum("drn,rnk->dkn", h, sums.effects.reshape(*sums.grid, width))
+    h_design = h
+    if not sums.by_condition:
+        h_design = np.einsum("drn,rnk->dkn", h, sums.effects.reshape(*sums.grid, width))
     o = np.concatenate([h_design, m.sum(axis=1, keepdims=True)], axis=1)
 
     drawn_h = (weights[:, None] * h).reshape(draws, cells)
