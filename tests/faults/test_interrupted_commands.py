@@ -1,7 +1,4 @@
-"""`sense7 simulate`, `fetch` and `judge run`, ended at any moment: earlier files stay, or the new are there, whole.
-
-No answer of a judge that was kept is lost or asked for again.
-"""
+"""`sense7 judge run`, ended at any moment or on a full disk: no answer that was kept is lost or asked for again."""
 
 import sys
 import zlib
@@ -17,8 +14,6 @@ from helpers.studies import write_study
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
-
-# A judge
 
 CONVERSATIONS, RUNS, AT_ONCE = 10, 2, 3
 LATE = partial(pytest.param, marks=pytest.mark.long)
