@@ -147,6 +147,7 @@ class _Panel:
     heading: str
     tables: Mapping[str, pd.DataFrame]
     lines: pd.Series
+    bars: bool = False
 
     @property
     def first_table(self) -> pd.DataFrame:
@@ -177,7 +178,7 @@ class _Panel:
 
     def row_names(self, width: float) -> list[str]:
         """Names of the rows, on lines that leave more than half of the drawing's width to the marks."""
-        return [wrapped(drawn(row), 0.42 * width) for row in self.first_table.index]
+        return [wrapped(drawn(row, 90), 0.42 * width) for row in self.first_table.index]
 
     def height(self, width: float) -> float:
         """Height of the axes in inches: a row is as high as its name, or as the marks of its series."""
@@ -211,7 +212,7 @@ class _Panel:
                 look["linestyle"] = next(styles, "-.")
             axes.axvline(scale * value, zorder=1, **look)
         rows = self.first_table.index
-        spread = 0.22 * (len(self.tables) > 1)
+        spread = 0.22 * (len(self.tables) > 1 and not self.bars)
         offsets = np.linspace(-spread, spread, len(self.tables))
         colors = sources.colors(list(self.tables), self.heading)
         is_drawn = np.zeros(len(rows), dtype=bool)
@@ -219,15 +220,22 @@ class _Panel:
             numbers, reach = numbers_and_reach(table.reindex(rows), scale)
             drawn_rows = np.flatnonzero(np.isfinite(numbers))
             is_drawn[drawn_rows] = True
+            look = {"fmt": MARKS[index % len(MARKS)], "color": colors[index]}
+            if self.bars and not index:
+                axes.barh(drawn_rows, numbers[drawn_rows], height=0.6, color=colors[0])
+                look = {"fmt": "none", "ecolor": INK}
+                place = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
+                for row in drawn_rows:
+                    number = format_number(table["estimate"].iloc[row], self.unit)
+                    axes.text(1.01, row, number, **place)
             axes.errorbar(
                 numbers[drawn_rows],
                 drawn_rows + offsets[index],
                 xerr=reach[:, drawn_rows],
                 label=drawn(series) or None,
-                fmt=MARKS[index % len(MARKS)],
                 markersize=5,
-                color=colors[index],
-                capsize=3,
+                capsize=3 * reach.any(),
+                **look,
             )
         for row in np.flatnonzero(~is_drawn):
             reason = drawn(f"none: {plain(self.first_table['reason'].iloc[row])}", int(7 * width))
@@ -251,6 +259,7 @@ def forest(
     caption: str,
     label: str = "",
     lines: Lines = (),
+    bars: bool = False,
     source: Shown = None,
 ) -> Figure | Sentence:
     """Estimates with their intervals, one row for each, beside the lines that they are judged by.
@@ -271,6 +280,8 @@ def forest(
     lines : sequence of float, or mapping of name -> float, optional
         Of a figure of one panel. A line at zero is solid, others are dashed, then dotted; that of a published value is
         gray. Differences always have one at zero.
+    bars : bool
+        Whether the first table has bars in the place of marks, with its numbers printed at the right.
     source : Study, Source, or mapping of name -> one of these, optional
         Whose data the figure shows, or each of its tables or questions: the drawing, its data and its files say so,
         and blue is simulated, orange real, gray published.
@@ -300,7 +311,7 @@ def forest(
         if not sum(len(table) for table in tables_of_panel.values()):
             continue
         values = pd.Series(lines_of_panel, dtype=float).dropna()
-        panel = _Panel(heading, tables_of_panel, values)
+        panel = _Panel(heading, tables_of_panel, values, bars)
         if "difference" in panel.unit and values.empty:
             panel.lines[0] = 0.0
         panels.append(panel)
@@ -323,7 +334,7 @@ def forest(
             if not label:
                 axes.set_xlabel(wrapped(panel.label, 0.5 * width))
         if label:
-            grid[-1].set_xlabel(wrapped(label, 0.6 * width))
+            grid[-1].set_xlabel(wrapped(label, 0.42 * width))
         return drawing
 
     texts = [text for panel in panels for text in panel.in_words()]
