@@ -268,7 +268,7 @@ def test_the_summary_counts_free_values_and_names_those_that_were_set():
         simulated(recorded(0.9, 0.8, 0.94, key="other"), other_share, ExpectedValue(0.93)),
         simulated({}),
     ]
-    naming.check(claims.summarize(rows), "3 of 4", "1 of the 2", ": 1 ")
+    naming.check(claims.summarize(rows), "3 of 4", "Of the 2", ", 1 ", ": 1")
 
 
 # "Reproduced" is for the authors' workbook alone

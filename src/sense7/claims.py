@@ -496,13 +496,13 @@ def summarize_rehearsal(rows: Sequence[Row]) -> str:
     sentences = []
     if free:
         sentences.append(
-            f"Expected value inside the interval found: {sum(free)} of the {len(free)} simulated values "
-            "that no published figure fixed"
+            f"Of the {len(free)} simulated values that no published figure fixed, {sum(free)} have the expected value in "
+            "their interval"
         )
     fixed = sum(rehearsal["is_set"] for rehearsal in rehearsals)
     if fixed:
         sentences.append(
-            f"Set to published figures, so that agreement shows nothing: {fixed} simulated values"
+            f"Simulated values set to published figures, whose agreement shows nothing: {fixed}"
         )
     return ". ".join(sentences)
 
