@@ -496,8 +496,8 @@ def summarize_rehearsal(rows: Sequence[Row]) -> str:
     sentences = []
     if free:
         sentences.append(
-            f"Of the {len(free)} simulated values that no published figure fixed, {sum(free)} have the expected value in "
-            "their interval"
+            f"Of the {len(free)} simulated values that no published figure fixed, {sum(free)} have the expected value "
+            "in their interval"
         )
     fixed = sum(rehearsal["is_set"] for rehearsal in rehearsals)
     if fixed:
