@@ -69,6 +69,17 @@ def test_every_correlation_is_that_of_scipy_with_true_ties(people, tables):
         assert tables.loc[key, "estimate"] == pytest.approx(value, abs=1e-12), key
 
 
+def test_the_correlation_given_the_label_is_that_of_what_the_label_leaves_of_ranks(people, tables):
+    of = sums(people)
+    label = (people.answers["label"] == "ai").to_numpy()
+    left = []
+    for scores in (sum(of[e] for e in EXPERTS), of[PERSON]):
+        ranks = pd.Series(stats.rankdata(scores))
+        left.append(ranks - ranks.groupby(label).transform("mean"))
+    value = tables.loc["whose_experts_with_person_given_label", "estimate"]
+    assert value == pytest.approx(stats.pearsonr(*left).statistic, abs=1e-12)
+
+
 def test_differences_are_those_of_the_correlations(people, tables):
     value = tables["estimate"]
     of = sums(people)

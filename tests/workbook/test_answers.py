@@ -60,6 +60,8 @@ CELLS = [
     (FIVE, "good", 4, "rated"),
     (FIVE, "4 - good", 4, "rated"),
     (FIVE, "good (5)", 4, "rated"),
+    (FIVE, "3 - neutral", 3, "rated"),
+    (FIVE, "4 - neutral", 3, "rated"),
     (FIVE, "7 - good", None, "unreadable"),
     (FIVE, "1 (very good)", None, "against"),
     (FIVE, True, None, "unreadable"),
