@@ -221,6 +221,8 @@ def asking(latency: float) -> Callable[[bool], float]:
                 prompt=None,
                 model="judge",
                 concurrency=AT_ONCE,
+                timeout=120.0,
+                retries=5,
             )
             bodies = [plan.questions.body(name) for name in plan.questions.units]
             start = time.perf_counter()
