@@ -5,11 +5,13 @@ import pandera.pandas as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers.studies import parse_sheets
+from helpers.studies import READING
 from sense7.cli.description import describe
 from sense7.study import ABSENT, RATED, STATES
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.diagnostics import WorkbookError
+from sense7.workbook.reading import parse_reading
+from sense7.workbook.sheets import parse_workbook
 
 
 def is_text(column):
@@ -185,7 +187,7 @@ def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without
             rows = sheets[name].rows
             rows[row % len(rows)][sheets[name].header.index(column)] = cell
     try:
-        study = parse_sheets(sheets)
+        parsed = parse_workbook("mine", sheets=sheets, reading=parse_reading(READING))
     except WorkbookError as error:
         kinds = {diagnostic.kind for diagnostic in error.diagnostics.of("error")}
         assert kinds <= {
@@ -193,5 +195,9 @@ def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without
             *("no-conversation", "missing-key-column"),
         }
     else:
-        describe(study)
+        study = parsed.study()
+        said = describe(parsed)
+        for key in ("never_asked", "not_recorded"):
+            columns = getattr(study, key)
+            assert said[key] == (columns["sheet"] + "." + columns["column"]).tolist()
         hold_to_the_contract(study)

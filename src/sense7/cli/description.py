@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import isfinite
 
-import numpy as np
-
-from sense7.study import NOT_RATED, RATED, STATES, Study
+from sense7.study import NOT_RATED, RATED, STATES
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
 from sense7.workbook.diagnostics import NOTICE
+from sense7.workbook.sheets import ParsedWorkbook
 
 LINES_SHOWN = 40
 """Lines of a block that are printed."""
@@ -20,10 +20,10 @@ WIDEST_NAME = 60
 """Characters of the names in a block, after which their values are no longer in one column."""
 
 
-def describe(study: Study) -> dict:
+def describe(study: ParsedWorkbook) -> dict:
     """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON.
 
-    Of a study, or of a workbook that was parsed. A turn counts as put to rating if it has a level or a word that
+    A turn counts as put to rating if it has a level or a word that
     declines for any dimension. What is blank is counted nowhere.
 
     Examples
@@ -37,15 +37,15 @@ def describe(study: Study) -> dict:
     roles = _count_texts(study.messages["role"])
 
     turns_by_state = {}
-    is_put_to_rating = np.zeros(len(turns["row"]), dtype=bool)
-    has_rating = np.zeros(len(turns["row"]), dtype=bool)
+    put_to_rating = set()
+    with_rating = set()
+    answers = {STATES.index(RATED), STATES.index(NOT_RATED)}
     for name in RATING_NAMES:
-        states = turns[f"{name}_state"]
-        codes = states.cat.codes.to_numpy() if hasattr(states, "cat") else states
-        counts = {state: int(np.sum(codes == code)) for code, state in enumerate(STATES)}
-        turns_by_state[name] = {state: count for state, count in counts.items() if count}
-        is_put_to_rating |= (codes == STATES.index(RATED)) | (codes == STATES.index(NOT_RATED))
-        has_rating |= np.isfinite(turns[name])
+        codes = turns[f"{name}_state"]
+        counts = Counter(codes)
+        turns_by_state[name] = {STATES[code]: counts[code] for code in sorted(counts)}
+        put_to_rating.update(turn for turn, code in enumerate(codes) if code in answers)
+        with_rating.update(turn for turn, level in enumerate(turns[name]) if isfinite(level))
 
     never_asked = []
     not_recorded = []
@@ -58,7 +58,7 @@ def describe(study: Study) -> dict:
             never_asked.append(name)
         elif not is_filled:
             not_recorded.append(name)
-        if not np.isnan(lowest):
+        if isfinite(lowest):
             scales[name] = f"{lowest:.15g} to {highest:.15g}, rescaled"
 
     diagnostics = [{**notice.to_dict(), "text": str(notice)} for notice in study.diagnostics]
@@ -71,8 +71,8 @@ def describe(study: Study) -> dict:
             "conversations": len(conversations["row"]),
             "messages": len(study.messages["row"]),
             "assistant turns": len(turns["row"]),
-            "turns shown for rating": int(is_put_to_rating.sum()),
-            "turns with a rating": int(has_rating.sum()),
+            "turns shown for rating": len(put_to_rating),
+            "turns with a rating": len(with_rating),
             "error rows": roles["error"],
         },
         "roles": dict(roles.most_common()),
@@ -102,7 +102,7 @@ def _characteristics(participants: Mapping | None) -> dict[str, str]:
             continue
         counts = _count_texts(column)
         if not counts:
-            numbers = [value for value in column if np.isfinite(value or np.nan)]
+            numbers = [value for value in column if value is not None and isfinite(value)]
             if numbers:
                 described[name] = f"number, {min(numbers):.15g} to {max(numbers):.15g}"
                 continue

@@ -1,9 +1,9 @@
 """Cells of answer scales to levels and states: the one path from a cell to a level."""
 
+import math
 import re
+from array import array
 from collections import Counter, defaultdict
-
-import numpy as np
 
 from sense7.study import ABSENT, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, normalise_word
@@ -55,7 +55,7 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
     text = as_text(cell) or ""
     word = normalise_word(text)
     if not word:
-        return np.nan, ABSENT
+        return math.nan, ABSENT
     number = None
     if word not in answers.missing and word not in answers.words:
         number = as_number(cell, decimal)
@@ -64,23 +64,23 @@ def level_of(cell: object, answers: Answers, decimal: str = ".") -> tuple[float,
         if number is not None and answers.scale is not None and answers.scale.holds(number):
             return answers.scale.rescaled(number, answers.size), RATED
         if number is not None or not isinstance(cell, str):
-            return np.nan, UNREADABLE
+            return math.nan, UNREADABLE
         number, word = split_number(text, decimal)
     if word in answers.missing:
-        return np.nan, LABELS[answers.missing[word]]
+        return math.nan, LABELS[answers.missing[word]]
     level = answers.words.get(word)
     if level is None:
-        return np.nan, UNREADABLE
+        return math.nan, UNREADABLE
     if number is not None and answers.scale is not None:
         if not answers.scale.holds(number):
-            return np.nan, UNREADABLE
+            return math.nan, UNREADABLE
         middle = (1 + answers.size) / 2
         if (answers.scale.rescaled(number, answers.size) - middle) * (level - middle) < 0:
-            return np.nan, AGAINST
+            return math.nan, AGAINST
     return level, RATED
 
 
-def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def read_answers(table) -> dict[str, tuple[array, array]]:
     """Frame name -> levels (NaN if there is none) and states, for every column of a table with a scale."""
     read = {}
     answered_columns = 0
@@ -89,7 +89,7 @@ def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
             continue
         levels, states = _read_column(table, column)
         read[column.name] = levels, states
-        answered_columns += bool((states != STATES.index(ABSENT)).any())
+        answered_columns += count_answered(states) > 0
     left_out = len(table.undeclared)
     is_official = table.official == "Messages" and table.reading.leaves_out
     if is_official and 0 < answered_columns <= 2 * left_out:
@@ -97,7 +97,7 @@ def read_answers(table) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return read
 
 
-def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
+def _read_column(table, column: Column) -> tuple[array, array]:
     """Levels and states of a column; its values that can't be read are reported."""
     reading = table.reading
     answers = reading.answers_of(column)
@@ -113,16 +113,16 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
         if state == UNREADABLE:
             unreadable[key] = as_text(cell).strip()
         read[key] = level, STATES.index(state)
-    levels = np.array([read[key][0] for key in keys], dtype=float)
-    states = np.array([read[key][1] for key in keys], dtype=np.int8)
-    is_answered = states != STATES.index(ABSENT)
+    levels = array("d", [read[key][0] for key in keys])
+    states = array("b", [read[key][1] for key in keys])
+    answered = count_answered(states)
     rows_of = defaultdict(list)
     for row, key in enumerate(keys, 2):
         if key in unreadable:
             rows_of[unreadable[key]].append(row)
     counts = Counter({text: len(rows) for text, rows in rows_of.items()})
     is_frequent = not reading.leaves_out and max(counts.values(), default=0) >= FREQUENT
-    if counts.total() <= reading.largest_unreadable * is_answered.sum() and not is_frequent:
+    if counts.total() <= reading.largest_unreadable * answered and not is_frequent:
         for text, rows in rows_of.items():
             table.add("unreadable", column.official, rows, text)
         return levels, states
@@ -130,11 +130,18 @@ def _read_column(table, column: Column) -> tuple[np.ndarray, np.ndarray]:
     values = [f"{value[:30]!r} ({count:,})" for value, count in counts.most_common(12)]
     if len(counts) > len(values):
         values.append(f"{len(counts) - len(values):,} more")
-    words = {"values": ", ".join(values), "answered": int(is_answered.sum())}
+    words = {"values": ", ".join(values), "answered": answered}
     if reading.leaves_out:
         table.add("column-left-out", column.official, **words)
-        levels[:] = np.nan
-        states[is_answered] = STATES.index(UNREADABLE)
+        levels = array("d", [math.nan] * len(levels))
+        code_of = {code: STATES.index(UNREADABLE) for code in states}
+        code_of[STATES.index(ABSENT)] = STATES.index(ABSENT)
+        states = array("b", map(code_of.get, states))
     else:
         table.add("undeclared", column.official, **words)
     return levels, states
+
+
+def count_answered(states: array) -> int:
+    """Number of cells that are not blank."""
+    return len(states) - states.count(STATES.index(ABSENT))

@@ -3,7 +3,8 @@
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 
 MISSING_TEXTS = frozenset(
     [
@@ -87,6 +88,12 @@ def as_names(cells: Sequence) -> list[str | None]:
     keys = distinct_keys(cells)
     names = {key: as_name(cell) for key, cell in dict(zip(keys, cells, strict=True)).items()}
     return list(map(names.__getitem__, keys))
+
+
+def select(column: Sequence, indices: Iterable[int]) -> list | array:
+    """Some cells of a column, as a list or as an array of numbers like the column's own."""
+    cells = [column[index] for index in indices]
+    return array(column.typecode, cells) if isinstance(column, array) else cells
 
 
 def distinct_keys(cells: Sequence) -> Sequence:

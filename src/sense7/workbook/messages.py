@@ -2,15 +2,14 @@
 
 import math
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import compress, pairwise
-
-import numpy as np
+from itertools import pairwise
 
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.conversations import Columns
-from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_texts, is_blank
+from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_texts, is_blank, select
 from sense7.workbook.reading import ROLES
 from sense7.workbook.table import Table
 from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
@@ -35,67 +34,79 @@ def read_messages(
     content = as_texts(table.cells("Content"))
     comments = as_texts(table.cells("Comment"))
     comments = table.without_missing("Comment", comments, MISSING_TEXTS)
-    is_message = np.array([name is not None for name in names], dtype=bool)
-    is_turn = is_message & np.array([role == "assistant" for role in roles], dtype=bool)
     table.report_twice("message", "MessageId", _keys(table, names, roles, content))
-    for row in np.flatnonzero(table.is_filled).tolist():
-        if names[row] is None:
+    message_rows, turn_rows, other_rows = [], [], []  # counted from 0
+    for row, is_filled in enumerate(table.is_filled):
+        if is_filled and names[row] is None:
             table.add("orphan", "TaskId", [row + 2], identifiers[row] or "(blank)")
-        if roles[row] not in ROLES:
+        if is_filled and roles[row] not in ROLES:
             table.add("unknown-role", "Role", [row + 2], roles[row] or "(blank)")
+        if names[row] is not None:
+            message_rows.append(row)
+            if roles[row] == "assistant":
+                turn_rows.append(row)
+            else:
+                other_rows.append(row)
     _report_texts(table)
-    is_rated = np.any([np.isfinite(ratings[name][0]) for name in RATING_NAMES], axis=0)
-    table.add("rating-elsewhere", "", np.flatnonzero(is_rated & is_message & ~is_turn) + 2)
+    levels_of = [ratings[name][0] for name in RATING_NAMES]
+    rated_rows = [
+        row for row in other_rows if any(math.isfinite(levels[row]) for levels in levels_of)
+    ]
+    table.add("rating-elsewhere", "", [row + 2 for row in rated_rows])
 
-    position = np.zeros(len(names), dtype=np.int64)
-    turn = np.zeros(len(names), dtype=np.int64)
+    position = array("q", [0]) * len(names)
+    turn = array("q", [0]) * len(names)
     rows_in_order, unordered = order_of(names, message_id)
     back_in_time = []
     for rows in rows_in_order:
-        position[rows] = np.arange(1, len(rows) + 1)
-        turn_rows = [row for row in rows if is_turn[row]]
-        turn[turn_rows] = np.arange(1, len(turn_rows) + 1)
-        timed_rows = [row for row in rows if np.isfinite(seconds[row])]
-        back_in_time += [row for last, row in pairwise(timed_rows) if seconds[row] < seconds[last]]
+        turns_before = 0
+        latest = -math.inf
+        for number, row in enumerate(rows, 1):
+            position[row] = number
+            if roles[row] == "assistant":
+                turns_before += 1
+                turn[row] = turns_before
+            if math.isfinite(seconds[row]):
+                if seconds[row] < latest:
+                    back_in_time.append(row)
+                latest = seconds[row]
     if "MessageId" in table.positions:
-        table.add("message-order", "MessageId", np.sort(unordered) + 2)
-    table.add("time-goes-back", "TimeOffsetSeconds", np.sort(back_in_time) + 2)
+        table.add("message-order", "MessageId", [row + 2 for row in sorted(unordered)])
+    table.add("time-goes-back", "TimeOffsetSeconds", [row + 2 for row in sorted(back_in_time)])
 
-    message_rows, is_kept = np.flatnonzero(is_message), is_message.tolist()
     messages: Columns = {
-        "conversation": list(compress(names, is_kept)),
-        "position": position[message_rows],
-        "message_id": message_id[message_rows],
-        "seconds": seconds[message_rows],
-        "role": list(compress(roles, is_kept)),
-        "content": list(compress(content, is_kept)),
-        "retry": list(compress(table.cells("Retry"), is_kept)),
-        "comment": list(compress(comments, is_kept)),
-        "row": message_rows + 2,
+        "conversation": names,
+        "position": position,
+        "message_id": message_id,
+        "seconds": seconds,
+        "role": roles,
+        "content": content,
+        "retry": table.cells("Retry"),
+        "comment": comments,
+        "row": array("q", range(2, len(names) + 2)),
     }
-    turn_rows = np.flatnonzero(is_turn)
-    conversation_numbers = [number_of[names[row]] for row in turn_rows.tolist()]
+    number_of_turn = [number_of[names[row]] for row in turn_rows]
     turns: Columns = {}
     for name in ("conversation", "participant", "condition"):
-        turns[name] = [conversations[name][number] for number in conversation_numbers]
-    turns["turn"] = turn[turn_rows]
-    turns["position"] = position[turn_rows]
-    turns["seconds"] = seconds[turn_rows]
-    turns["row"] = turn_rows + 2
+        turns[name] = select(conversations[name], number_of_turn)
+    turns["turn"] = select(turn, turn_rows)
+    for name in ("position", "seconds", "row"):
+        turns[name] = select(messages[name], turn_rows)
+    messages = {name: select(column, message_rows) for name, column in messages.items()}
     for name in RATING_NAMES:
-        turns[name] = ratings[name][0][turn_rows]
+        turns[name] = select(ratings[name][0], turn_rows)
     for name in RATING_NAMES:
-        turns[f"{name}_state"] = ratings[name][1][turn_rows]
+        turns[f"{name}_state"] = select(ratings[name][1], turn_rows)
     for header in table.further:  # kept, and not analysed
         name = header
         while name in turns:
             name += "'"
-        turns[name] = list(compress(table.cells(header), is_turn.tolist()))
-    if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
+        turns[name] = select(table.cells(header), turn_rows)
+    if not any(any(map(math.isfinite, turns[name])) for name in RATING_NAMES):
         table.add("no-rating")
     with_message = set(names)
-    is_silent = [name not in with_message for name in conversations["conversation"]]
-    tasks.add("no-message", "TaskId", conversations["row"][is_silent])
+    by_row = zip(conversations["row"], conversations["conversation"], strict=True)
+    tasks.add("no-message", "TaskId", [row for row, name in by_row if name not in with_message])
     return messages, turns
 
 
@@ -116,7 +127,7 @@ def _keys(table: Table, names: Sequence, roles: Sequence, content: Sequence) -> 
 
 
 def order_of(
-    conversations: Sequence[str | None], message_id: np.ndarray
+    conversations: Sequence[str | None], message_id: Sequence[float]
 ) -> tuple[list[list[int]], list[int]]:
     """Order the messages of each conversation: by MessageId where every message has one of its own, else by rows.
 
@@ -124,7 +135,7 @@ def order_of(
     ----------
     conversations : sequence
         Conversation of each message; None for a message of none.
-    message_id : array
+    message_id : sequence of float
         Its MessageId; NaN if it has none that can be read.
 
     Returns
@@ -134,21 +145,20 @@ def order_of(
 
     Examples
     --------
-    >>> order_of(["a", "a", "b"], np.array([2.0, 1.0, np.nan]))
+    >>> order_of(["a", "a", "b"], [2.0, 1.0, math.nan])
     ([[1, 0], [2]], [1, 2])
     """
-    numbers = message_id.tolist()
     rows_of = defaultdict(list)
     for row, name in enumerate(conversations):
         if name is not None:
             rows_of[name].append(row)
     unordered = []
     for rows in rows_of.values():
-        missing = [row for row in rows if math.isnan(numbers[row])]
+        missing = [row for row in rows if math.isnan(message_id[row])]
         unordered += missing
-        if not missing and len({numbers[row] for row in rows}) == len(rows):
-            unordered += [row for last, row in pairwise(rows) if numbers[row] < numbers[last]]
-            rows.sort(key=numbers.__getitem__)
+        if not missing and len({message_id[row] for row in rows}) == len(rows):
+            unordered += [row for last, row in pairwise(rows) if message_id[row] < message_id[last]]
+            rows.sort(key=message_id.__getitem__)
     return list(rows_of.values()), unordered
 
 
@@ -169,9 +179,9 @@ def _report_texts(table: Table) -> None:
         table.add("escaped-text", official, escaped)
 
 
-def _numbers(table: Table, official: str, lowest: float = -np.inf) -> np.ndarray:
+def _numbers(table: Table, official: str, lowest: float = -math.inf) -> array:
     """A column of plain numbers; other cells are NaN, with a warning."""
-    values = np.full(len(table.sheet.rows), np.nan)
+    values = array("d", [math.nan]) * len(table.sheet.rows)
     for index, cell in enumerate(table.cells(official)):
         number = as_number(cell, table.reading.decimal)
         if number is not None and number >= lowest:

@@ -1,14 +1,14 @@
 """The pass over the sheet with one row per participant, found by its PID column."""
 
+import math
+from array import array
 from collections.abc import Mapping
-
-import numpy as np
 
 from sense7 import taxonomy
 from sense7.taxonomy import normalise_word
 from sense7.workbook.conversations import Columns
 from sense7.workbook.diagnostics import Diagnostics
-from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_text, is_blank
+from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_text, is_blank, select
 from sense7.workbook.reading import Characteristic, Reading
 from sense7.workbook.table import Table, official_sheet_name
 from sense7.workbook.xlsx import Sheet
@@ -60,28 +60,18 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
         while name in columns or name == "row":
             name += "'"
         columns[name] = _read_characteristic(table, header, characteristic)
-    columns["row"] = np.arange(2, len(people) + 2)
-    is_nameless = np.array([name is None for name in people], dtype=bool)
-    table.add(
-        "missing-id", "PID", columns["row"][table.is_filled & is_nameless], noun="participant"
-    )
-    is_kept = ~is_nameless
-    is_kept[list(table.report_twice("participant", "PID", people))] = False
-    indices = np.flatnonzero(is_kept).tolist()
-    for name, column in columns.items():
-        if isinstance(column, list):
-            columns[name] = [column[index] for index in indices]
-        else:
-            columns[name] = column[indices]
+    columns["row"] = array("q", range(2, len(people) + 2))
+    indices = table.identified("participant", "PID", people)
+    columns = {name: select(column, indices) for name, column in columns.items()}
     if conversations is not None:
         listed = set(columns["participant"])
-        is_unknown = [name not in listed for name in conversations["participant"]]
-        rows = conversations["row"][is_unknown]
+        by_row = zip(conversations["row"], conversations["participant"], strict=True)
+        rows = [row for row, name in by_row if name not in listed]
         tasks.add("participant-without-characteristics", "PID", rows, chosen=table.sheet.name)
     return columns
 
 
-def _read_characteristic(table: Table, header: str, declared: Characteristic) -> list | np.ndarray:
+def _read_characteristic(table: Table, header: str, declared: Characteristic) -> list | array:
     """Numbers where that is declared, or where all that is answered are numbers; otherwise the names of groups."""
     texts = list(map(as_text, table.cells(header)))
     texts = table.without_missing(header, texts, MISSING_TEXTS - {"None"}, declared.missing)
@@ -91,12 +81,12 @@ def _read_characteristic(table: Table, header: str, declared: Characteristic) ->
         number = as_number(text, table.reading.decimal)
         if number is None and not is_blank(text):
             not_numbers.append(row)
-        numbers.append(np.nan if number is None else number)
+        numbers.append(math.nan if number is None else number)
     is_number = declared.type == "number"
     if declared.type is None:
-        is_number = not not_numbers and bool(np.isfinite(numbers).any())
+        is_number = not not_numbers and any(map(math.isfinite, numbers))
     if not is_number:
         return [declared.labels.get(name, name) for name in as_names(texts)]
     for row in not_numbers:
         table.add("not-a-number", header, [row], texts[row - 2])
-    return np.array(numbers, dtype=float)
+    return array("d", numbers)

@@ -7,12 +7,13 @@ and says what was done.
 import contextlib
 import gc
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.study import ABSENT, STATES, UNREADABLE, Study
-from sense7.workbook.answers import read_answers
+from sense7.study import STATES, UNREADABLE, Study
+from sense7.workbook.answers import count_answered, read_answers
 from sense7.workbook.conversations import Columns, read_conversations
 from sense7.workbook.diagnostics import ERROR, Diagnostics, WorkbookError
 from sense7.workbook.ids import is_blank
@@ -219,15 +220,14 @@ class Passes:
                 lowest = highest = math.nan
                 unreadable = 0
                 if column.scale is None:
-                    filled = sum(not is_blank(cell) for cell in table.cells(column.official))
+                    counts = Counter(table.cells(column.official))
+                    filled = sum(count for cell, count in counts.items() if not is_blank(cell))
                 else:
                     states = self.answers.get(column.name, (None, None))[1]
-                    if (
-                        official == "Messages"
-                    ):  # ratings count where they belong, in assistant turns
+                    if official == "Messages":  # only ratings of the assistant's turns count
                         states = self.turns[f"{column.name}_state"]
-                    filled = int((states != STATES.index(ABSENT)).sum())
-                    unreadable = int((states == STATES.index(UNREADABLE)).sum())
+                    filled = count_answered(states)
+                    unreadable = states.count(STATES.index(UNREADABLE))
                     scale = self.reading.answers_of(column).scale
                     official_ends = (1, column.scale.size)
                     if filled and scale and (scale.lowest, scale.highest) != official_ends:

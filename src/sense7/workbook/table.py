@@ -4,8 +4,6 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from sense7.taxonomy import (
     CORE_COLUMNS,
     DIMENSION_NAMES,
@@ -98,10 +96,10 @@ class Table:
         return self._cells[position]
 
     @property
-    def is_filled(self) -> np.ndarray:
+    def is_filled(self) -> list[bool]:
         """Whether each row has any cell."""
         blank = [None] * len(self.sheet.header)
-        return np.array([row != blank for row in self.sheet.rows], dtype=bool)
+        return [row != blank for row in self.sheet.rows]
 
     def add(self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words):
         """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its name or position."""
@@ -155,6 +153,14 @@ class Table:
         forms = ["/".join(sorted(group)) for group in alike.values() if len(group) > 1]
         if forms:
             self.add("similar", official, forms="; ".join(sorted(forms)[:10]))
+
+    def identified(self, noun: str, official: str, names: Sequence[str | None]) -> list[int]:
+        """Indices of the rows that have an id which no earlier row has; reports the others."""
+        by_row = enumerate(zip(names, self.is_filled, strict=True), 2)
+        rows = [row for row, (name, is_filled) in by_row if is_filled and name is None]
+        self.add("missing-id", official, rows, noun=noun)
+        further = self.report_twice(noun, official, names)
+        return [i for i, name in enumerate(names) if name is not None and i not in further]
 
     def report_twice(self, noun: str, official: str, keys: Sequence) -> set[int]:
         """Report rows whose key stands in an earlier row; the indices of these. A key of None is none."""
