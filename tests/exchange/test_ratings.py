@@ -1,5 +1,6 @@
 """Ratings in a table are joined to turns as a map beside the table declares, or refused by their place."""
 
+import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,6 +85,14 @@ def test_questions_conditions_and_characteristics_come_by_the_same_map(bring):
     assert study.participants[["participant", "Age"]].to_numpy().tolist() == [["A", 30]]
 
 
+def test_a_person_who_was_asked_once_about_himself_has_one_row(bring):
+    declared = LONG + "PID: who\nparticipants: {Age: years, Job: work}\n"
+    _, study = bring("chat,no,q1,who,years,work\nc1,1,4,A,30,\nc2,1,2,A,,cook\n", declared)
+    assert study.participants[["participant", "Age", "Job"]].to_numpy().tolist() == [
+        ["A", 30, "cook"]
+    ]
+
+
 def test_several_people_rate_the_same_conversation(bring):
     _, study = bring("chat,no,q1,who\nc1,1,4,A\nc1,1,2,B\nc1,2,3,A\n", LONG + "PID: who\n")
     assert rated(study) == {("c1:A", 1): 4, ("c1:A", 2): 3, ("c1:B", 1): 2}
@@ -109,19 +118,31 @@ def test_a_table_may_be_a_workbook(bring, tmp_path):
     assert rated(study) == {("c1", 1): 4}
 
 
+def test_a_formula_without_a_value_is_refused(bring, tmp_path):
+    workbook = openpyxl.Workbook()
+    for row in (["chat", "no", "q1"], ["c1", 1, 4], ["c1", 2, "=1+1"]):
+        workbook.active.append(row)
+    workbook.save(tmp_path / "r.xlsx")
+    with naming.refused("r.xlsx: row 3, column 'q1'"):
+        bring(None, LONG, name="r.xlsx")
+
+
 REFUSED = {
     "another conversation": ("chat,no,q1\nc1,1,4\nc9,1,4\n", LONG, ["row 3, column 'chat'", "'c9'"]),
     "no conversation": ("chat,no,q1\n,1,4\n", LONG, ["row 2, column 'chat'"]),
-    "no such turn": ("chat,no,q1\nc1,3,4\n", LONG, ["row 2, column 'q1'", "3", "2 turns"]),
-    "turns from 0": ("chat,T0_q1,T1_q1\nc1,4,4\n", WIDE, ["row 2, column 'T0_q1'"]),
+    "no such turn": ("chat,no,q1\nc1,3,4\n", LONG, ["row 2, column 'q1'", "turn 3 of 'c1'", 2]),
+    "turns from 0": ("chat,T0_q1,T1_q1\nc1,4,4\n", WIDE, ["row 2, column 'T0_q1'", "turn 0"]),
     "no such turn in columns": ("chat,T1_q1,T3_q1\nc1,4,4\n", WIDE, ["row 2, column 'T3_q1'"]),
     "a turn that is a word": ("chat,no,q1\nc1,first,4\n", LONG, ["row 2, column 'q1'"]),
-    "a turn twice": ("chat,no,q1\nc1,1,4\nc1,1,4\n", LONG, ["row 3, column 'q1'", "row 2", "PID"]),
+    "a turn twice": ("chat,no,q1\nc1,1,4\nc1,1,4\n", LONG, ["row 3, column 'q1'", "row 2", "turn 1", "'c1'", "PID"]),
+    "a turn twice by one person": (
+        "chat,no,q1,who\nc1,1,4,A\nc1,1,5,A\n", LONG + "PID: who\n", ["row 3, column 'q1'", "row 2", "'A'"]
+    ),
     "two conditions": ("chat,no,q1,arm\nc1,1,4,x\nc1,2,4,y\n", LONG + "Model: arm\n", ["row 3, column 'arm'", "row 2"]),
     "two ages": (
         "chat,no,q1,who,y\nc1,1,4,A,30\nc2,1,4,A,31\n",
         LONG + "PID: who\nparticipants: {Age: y}\n",
-        ["Participants", "'A'"],
+        ["row 3, column 'y'", "'31'", "'30' in row 2", "'A'"],
     ),
     "three header rows": ("chat,T1_q1\nc1,4\n", "header_rows: 3\n" + WIDE, ["row 4"]),
     "an absent column": ("chat,no,q2\nc1,1,4\n", LONG, ["'q1'", "Affective", "chat, no, q2"]),

@@ -69,7 +69,10 @@ class RatingMap:
 
 
 Ratings = dict[tuple, dict[str, tuple[int, object]]]
-"""Conversation, participant (None if not declared) and turn (None if about all of it) -> name -> row, and cell."""
+"""Conversation, participant (None if not declared) and turn (None if about all of it) -> name -> row, and cell.
+
+Without conversation and turn: what is said of a participant.
+"""
 
 
 def read_map(table: Path) -> RatingMap:
@@ -122,8 +125,9 @@ def find_columns(header: Sequence[str], declared: RatingMap) -> dict[tuple, int]
             columns.update(of_turn)
     for (name, _), column in columns.items():
         if header.count(column) != 1:
+            problem = "several columns" if column in header else "no column"
             raise UserError(
-                f"{declared.table}: row 1 has {header.count(column)} columns {column!r}, which the map declares as "
+                f"{declared.table}: row 1 has {problem} {column!r}, which {declared.table.name}.map.yml declares as "
                 f"{name} (columns present: {', '.join(header)}). Correct one of the two files."
             )
     return {key: header.index(column) for key, column in columns.items()}
@@ -134,12 +138,13 @@ def join_ratings(
 ) -> Ratings:
     """Join the answers in a table to conversations.
 
-    A UserError names row and column of an answer that belongs to no turn, or stands there twice. A missing value in the
-    column of a turn that a conversation does not have is blank.
+    A UserError names row and column of an answer that belongs to no turn, of a second answer about the same, and of a
+    formula without a value. A missing value in the column of a turn that a conversation does not have is blank.
     """
-    turns_of = {}
+    turns_of, person_of = {}, {}
     for chat in chats:
         turns_of[chat.id] = sum(message.role == ASSISTANT for message in chat.messages)
+        person_of[chat.id] = chat.participant
 
     def refuse(number: int, key: tuple, problem: str) -> None:
         column = sheet.header[positions[key]]
@@ -147,6 +152,10 @@ def join_ratings(
             f"{declared.table}: row {number}, column {column!r}: {problem}. Correct the table or its map."
         )
 
+    key_at = {position: key for key, position in positions.items()}
+    for position, number in sheet.formulas:
+        if position in key_at and number > declared.header_rows:
+            refuse(number, key_at[position], "a formula without a stored value")
     ratings = defaultdict(dict)
     for number, row in enumerate(sheet.rows, 2):
         cells = {key: row[position] for key, position in positions.items()}
@@ -157,29 +166,50 @@ def join_ratings(
             continue
         if conversation not in turns_of:
             problem = f"no conversation has the id {conversation!r}"
+            if conversation is None:
+                problem = "answers without the id of a conversation"
             refuse(number, ("TaskId", None), problem)
+        person = participant or person_of[conversation]
         for (name, turn_of_column), cell in filled.items():
-            turn = turn_of_column
+            about = (conversation, participant, None)
+            if name in declared.characteristics and person is not None:
+                about = (None, person, None)
             if name in OF_TURNS:
-                turn = turn or as_number(turn_of_row)
+                said_turn = turn_of_row if turn_of_column is None else turn_of_column
+                turn = as_number(str(said_turn))
+                about = (conversation, participant, turn)
                 turns = turns_of[conversation]
                 if turn not in range(1, turns + 1):
                     if turn_of_column and declared.is_missing(name, cell):
                         continue
-                    problem = f"turn {turn}, of {count_of(turns, 'turn')}"
+                    problem = (
+                        f"an answer about turn {said_turn} of {conversation!r}, which has {turns}"
+                    )
                     refuse(number, (name, turn_of_column), problem)
-            answers = ratings[conversation, participant, turn]
-            earlier_row, earlier = answers.setdefault(name, (number, cell))
+            earlier_row, earlier = ratings[about].setdefault(name, (number, cell))
             is_equal = name not in OF_TURNS and as_name(earlier) == as_name(cell)
             if earlier_row != number and not is_equal:
-                problem = (
-                    f"{cell!r:.40}, and {earlier!r:.40} in row {earlier_row} for the same; declare PID if two people "
-                    "rated the conversation"
-                )
+                both = f"{as_name(cell)!r:.40}, and {as_name(earlier)!r:.40} in row {earlier_row}"
+                problem = f"{both}, about {_described(about)}"
+                if about[0] and participant is None:
+                    problem += "; declare PID if two people rated the conversation"
                 refuse(number, (name, turn_of_column), problem)
     if not ratings:
         refuse(declared.header_rows + 1, ("TaskId", None), "no answer stands in this row, or below")
     return ratings
+
+
+def _described(about: tuple) -> str:
+    """Name what an answer is about."""
+    conversation, participant, turn = about
+    parts = []
+    if turn:
+        parts.append(f"turn {turn:g}")
+    if conversation:
+        parts.append(f"the conversation {conversation!r}")
+    if participant:
+        parts.append(f"the participant {participant!r}")
+    return ", ".join(parts)
 
 
 def workbook_sheets(
@@ -219,8 +249,9 @@ def workbook_sheets(
         names = ["PID", *characteristics]
         rows = {}
         for task, _ in conversations:
-            if any(map(task.get, characteristics)):
-                row = list(map(task.get, names))
+            person = {**task, **cells_of(None, task["PID"], None)}
+            if any(map(person.get, characteristics)):
+                row = list(map(person.get, names))
                 rows[tuple(row)] = row
         sheets.append(Sheet("Participants", names, list(rows.values())))
     return {sheet.name: sheet for sheet in sheets}
@@ -252,7 +283,8 @@ def write_workbook(
         parse_workbook(out, sheets=sheets, reading=reading)
     except WorkbookError as error:
         fix = (
-            f"Nothing was written. Its reading file is declared under reading: in {ratings}.map.yml"
+            "Nothing was written, so there is no workbook yet that sense7 check could draft a reading file for. "
+            f"Declare all this under reading: in {ratings}.map.yml"
         )
         raise UserError(f"{error}\n{fix}") from None
     write_sheets(sheets, out, replace=replace)

@@ -4,16 +4,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from sense7.taxonomy import CORE_COLUMNS, SCALES
+from sense7.taxonomy import SCALES
 from sense7.workbook.ids import as_name, as_number
-from sense7.workbook.reading import (
-    LABELS,
-    ROLES,
-    official_text,
-    reading_beside,
-    reading_path,
-    write_reading,
-)
+from sense7.workbook.reading import LABELS, ROLES, reading_beside, reading_path, write_reading
 from sense7.workbook.sheets import Passes, read_passes, sheets_of
 from sense7.workbook.table import KEY_COLUMNS
 
@@ -22,17 +15,12 @@ MOST_VALUES = 40
 
 
 def write_draft(path: Path) -> str:
-    """Write the draft of a workbook's reading file beside it, and give its path; where one is there, what it lacks.
-
-    Where all columns of the official workbook are there, the draft is its reading file.
-    """
+    """Write the draft of a workbook's reading file beside it, and give its path; where one is there, what it lacks."""
     is_there = reading_path(path).exists()
     reading = reading_beside(path)
     passes = read_passes(sheets_of(path, reading), reading)
     if is_there:
         return draft_of(passes)
-    if _has_official_columns(passes):
-        return str(write_reading(path, official_text()))
     return str(write_reading(path, draft_of(passes)))
 
 
@@ -55,15 +43,6 @@ def draft_of(passes: Passes) -> str:
         names = _listed(people.further)
         lines.append(f"# characteristics: number, group or leave out of each of {names}")
     return "\n".join(lines) + "\n"
-
-
-def _has_official_columns(passes: Passes) -> bool:
-    """Whether all columns of the official workbook are there; suffixes of PostTaskEmpathy_ are not published."""
-    for official, columns in CORE_COLUMNS.items():
-        names = {c.official for c in columns if not c.official.startswith("PostTaskEmpathy_")}
-        if official not in passes.tables or names - passes.tables[official].positions.keys():
-            return False
-    return True
 
 
 def _names(passes: Passes) -> list[str]:
