@@ -7,7 +7,6 @@ from helpers.studies import READING, parse_sheets, write_study
 from sense7.loading import load
 from sense7.sources import Provenance, copy_for_edition
 from sense7.taxonomy import SCALES
-from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import (
     STANDARD,
     official_text,
