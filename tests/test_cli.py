@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from helpers import naming
+from helpers.interrupting import Ended, require_full
 from sense7.book import again
 from sense7.book.again import Rerun
 from sense7.book.editions import FORMAT, write_manifest
-from sense7.judge.scores.judges import ABSENT
 from sense7.record import Recorder
 from sense7.workbook.reading import reading_path
 from sense7.workbook.xlsx import read_sheets
@@ -90,6 +90,14 @@ def test_letters_that_an_output_lacks_are_escaped(tmp_path, encoding, arguments)
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
+def test_an_output_onto_a_full_disk_is_a_message():
+    command = [SENSE7, "check", "synthetic", "--json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    require_full(Ended(done.returncode, "", done.stderr, 0), "standard output")
+
+
 SMALL = ("-p", "participants=8", "-p", "conversations=16")
 """All of one size: what it implies is computed once in a process."""
 
@@ -159,22 +167,6 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     done = Rerun("00-taxonomy", "", *(Path(line) for line in reversed(lines[-2:])))
     monkeypatch.setattr(again, "rerun", lambda *given, **options: done)
     assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
-
-
-def test_a_run_without_predictions_says_once_how_to_make_and_to_give_them(
-    tmp_path, monkeypatch, call
-):
-    results = tmp_path / "12-judge.executed.results"
-    record = Recorder("12-judge", results)
-    missing = {"n": 0, "unit": "share", "method": "a", "computed_by": "this notebook"}
-    for key in ("judge_accuracy", "judge_macro_f1"):
-        record.value(key, reason=ABSENT, **missing)
-    done = Rerun("12-judge", "", tmp_path / "12-judge.executed.ipynb", results)
-    monkeypatch.setattr(again, "rerun", lambda *given, **options: done)
-    said = call("run", "12", "-q").stderr
-    assert said.count(ABSENT) == 1
-    assert "sense7 judge run" in said
-    assert "-p predictions=" in said
 
 
 def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):

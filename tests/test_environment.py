@@ -208,17 +208,6 @@ def test_a_folder_of_this_name_that_is_no_environment_is_kept_and_named(project)
 
 
 @pytest.mark.long
-def test_another_lock_replaces_the_environment(project):
-    project.make("setup")
-    project.lock("requirements.lock", alpha="2.0", beta="1.0")
-    os.utime(project.root / "requirements.lock", (0, 0))
-    (line,) = project.make("setup")
-    assert "requirements.lock" in line
-    assert any(project.environment.glob("lib/python*/site-packages/beta.py"))
-    assert project.program() == "alpha 2.0\n"
-
-
-@pytest.mark.long
 def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it_was(project):
     refusing = '#!/bin/sh\ncase "$*" in *requirements*) echo "No index." >&2; exit 1; esac; exec'
     (project.uv / "uv").unlink()

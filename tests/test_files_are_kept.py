@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from helpers import naming
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.files import digest_of_file, note_as_written, replacing, replacing_folder, write_whole
+from sense7.files import digest_of_file, note_as_written, replacing, write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 SYNTHETIC = str(ROOT / "data" / "synthetic.xlsx")
@@ -90,20 +90,6 @@ def test_a_link_stays_one_and_its_file_is_replaced(there, tmp_path):
     assert link.readlink() == Path("other disk", "b.txt")
     assert file.read_text() == link.read_text() == "new"
     assert sorted(tmp_path.rglob("*.txt")) == [link, file]
-
-
-def test_a_folder_that_comes_meanwhile_stays(tmp_path):
-    folder = tmp_path / "parts"
-
-    def write():
-        with replacing_folder(folder) as temporary:
-            (temporary / "new.txt").touch()
-            folder.mkdir()
-            (folder / "mine.txt").touch()
-
-    with pytest.raises(UserError, match=folder.name):
-        write()
-    assert [file.name for file in folder.iterdir()] == ["mine.txt"]
 
 
 def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path):

@@ -79,11 +79,6 @@ def mine(tmp_path):
     return Path(shutil.copyfile(data_file("synthetic.xlsx"), tmp_path / "mine.xlsx"))
 
 
-def test_nobody_finds_what_another_changed(mine):
-    del load(mine).conversations["condition"]
-    assert "condition" in load(mine).conversations
-
-
 def test_a_file_that_changed_meanwhile_is_read_again(mine):
     known = len(load(mine).conversations)
     sheets = read_sheets(mine)
@@ -110,10 +105,3 @@ def test_every_listed_name_is_there():
 def test_what_was_meant_is_said_of_a_misspelt_name(misspelt, meant):
     with naming.refused(repr(misspelt), meant, "sense7 import", error=AttributeError):
         getattr(s7, misspelt)
-
-
-def test_a_name_like_no_other_leads_to_the_list_and_a_module_to_its_import():
-    with naming.refused("'qqqq'", "dir(sense7)", "sense7 import", error=AttributeError):
-        _ = s7.qqqq
-    with naming.refused("from sense7 import figures", error=AttributeError):
-        _ = s7.baselines

@@ -31,15 +31,6 @@ def test_an_estimate_that_is_missing_is_said_to_be():
     assert "nan" not in page.get_text().casefold()
 
 
-def test_no_table_shows_minus_zero():
-    frame = pd.DataFrame({"x": [-0.001, -0.0, -0.4]})
-    assert [row[1] for row in (line.split() for line in repr(tables.plain(frame, "c")).splitlines()[2:])] == [
-        "0.00", "0", "-0.40",
-    ]  # fmt: skip
-    row = estimate_row(-0.0001, -0.0002, 0.5, n=9, unit="level, 1 to 5", method="mean; interval")
-    assert "-0" not in repr(tables.estimates(estimate_table({"a": row}, "which"), "c; interval"))
-
-
 # Variants: computed results that a reader switches between, without a script, a kernel or a network
 
 
@@ -107,17 +98,6 @@ def recorder(tmp_path):
 
 def stored(tmp_path):
     return json.loads((tmp_path / "01-example.json").read_text(encoding="utf-8"))
-
-
-def test_a_value_is_in_the_file_as_soon_as_it_is_recorded(recorder, tmp_path):
-    recorder.value("alpha", np.float64(0.9), low=np.float64(0.8), high=0.95, **HOW)
-    assert stored(tmp_path) == [
-        {
-            "key": "alpha", "estimate": 0.9, "low": 0.8, "high": 0.95, "n": 12, "unit": "alpha", "method": "m",
-            "reason": None, "computed_by": {"function": "this notebook", "options": {}},
-            "notebook": "01-example", "cell": None,
-        }
-    ]  # fmt: skip
 
 
 def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
@@ -253,12 +233,3 @@ def test_what_rounds_to_zero_has_no_minus(unit):
     assert format_number(-0.7, unit).startswith("-")
     value = {"estimate": -0.00004, "low": -0.2, "high": -0.00001, "unit": "level, 1 to 5"}
     assert format_value(value) == "0.00 [-0.20, 0.00]"
-
-
-def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):
-    for name in ("01-one", "02-two", "03-three"):
-        Recorder(name, tmp_path).value(name[3:], 1.0, **HOW)
-    assert set(read_values(tmp_path, "03-three", "01-one")) == {"one", "three"}
-    assert set(read_values(tmp_path)) == {"one", "two", "three"}
-    (tmp_path / "02-two.json").write_text("not finished")  # as where another notebook is running
-    assert set(read_values(tmp_path, "01-one")) == {"one"}

@@ -12,12 +12,6 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 from sense7.book.notebooks import load_notebook
-from sense7.findings import disrupted, measures
-from sense7.findings.reliability import ITEMS_FOR_A_TEST
-from sense7.findings.words import FEWEST_PEOPLE, GOOD
-from sense7.judge.scores import baselines
-from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS
-from sense7.statistics.factor import ITEMS_FOR_A_FACTOR
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
@@ -179,34 +173,3 @@ def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_
     code = "\n".join(cell.source for cell in cells_of(path) if cell.cell_type == "code")
     assert re.findall(r"s7\.Recorder\(\"([\w-]+)\", results\)", code) == [path.stem]
     assert set(load_notebook(path).stored) == {file for call, file in STORED if call in code}
-
-
-@pytest.mark.parametrize(
-    ("page", "words", "constant", "value"),
-    [
-        ("how-to-read", "fewer than five participants", FEWEST_PARTICIPANTS, 5),
-        (
-            "03-reliability",
-            "at least three dimensions, its fit four",
-            (ITEMS_FOR_A_FACTOR, ITEMS_FOR_A_TEST),
-            (3, 4),
-        ),
-        ("09-poor-turn", "if its overall rating is poor or very poor", measures.POOR, 2),
-        (
-            "08-disrupted",
-            "to turns two to five after it",
-            (min(disrupted.LASTING), max(disrupted.LASTING)),
-            (2, 5),
-        ),
-        ("08-disrupted", "From the three turns before", len(disrupted.BEFORE), 3),
-        ("11-words", "at least three participants use it", FEWEST_PEOPLE, 3),
-        ("11-words", "good ones (good or very good)", GOOD, 4),
-        ("13-baselines", "at least five participants", baselines.FEWEST_PARTICIPANTS, 5),
-    ],
-)
-def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, constant, value):
-    (path,) = (
-        ROOT.glob(f"book/{page}.md") if page[0] not in "01" else ROOT.glob(f"notebooks/{page}.md")
-    )
-    assert words in " ".join(path.read_text("utf-8").split())
-    assert constant == value

@@ -408,7 +408,7 @@ def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_st
     monkeypatch.setattr(pages_module, "make_pages", full)
     done = own.call(*SHARED_BUILD)
     interrupting.require_full(
-        interrupting.Ended(done.returncode, done.stdout, done.stderr, 0, 0.0), SHARED_NAME
+        interrupting.Ended(done.returncode, done.stdout, done.stderr, 0), SHARED_NAME
     )
     naming.check(done.stderr.splitlines()[-1], own.editions / SHARED_NAME)
     assert own.bytes(SHARED_NAME) == good

@@ -16,15 +16,16 @@ from sense7.taxonomy import DIMENSION_NAMES
 
 HOSTILE = "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt =1+1"
 REPLIES = ("I am sorry to hear that.", "What would help?")
+SAID = [
+    ("user", "I had a bad day."),
+    ("assistant", REPLIES[0]),
+    ("user", HOSTILE),
+    ("assistant", REPLIES[1]),
+]
 
 
 def chat(name, participant=None, condition="plain"):
-    said = [("I had a bad day.", REPLIES[0]), (HOSTILE, REPLIES[1])]
-    messages = [
-        {"role": role, "content": text, "seconds": 1.5}
-        for pair in said
-        for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
+    messages = [{"role": role, "content": text, "seconds": 1.5} for role, text in SAID]
     return {"id": name, "condition": condition, "participant": participant, "messages": messages}
 
 
@@ -39,8 +40,6 @@ QUESTIONS = [
         "when": "after",
     },
 ]
-
-
 RATE = """(fields, level) => fields.forEach(field => {
     const choices = field.querySelectorAll("input"), choice = choices[Math.min(level, choices.length - 1)];
     if (!choice.checked) choice.click();
@@ -63,10 +62,10 @@ class Person:
         page.on("request", lambda request: self.asked.append(request.url))
         return page
 
-    def open(self, again=False):
-        if again:
-            self.page.close()
-            self.page = self._new_page()
+    def open(self):
+        """Open the page in a new tab, in place of the last."""
+        self.page.close()
+        self.page = self._new_page()
         self.page.goto(self.file.as_uri())
         return self.page
 
@@ -81,13 +80,11 @@ class Person:
     def go_on(self):
         self.page.locator("button.main").click()
 
-    def rate(self, level):
-        self.page.locator("fieldset").evaluate_all(RATE, level)
-
     def through(self, level):
         """Answer every step alike, up to the last."""
         while "finish" not in self.page.locator("main").get_attribute("class"):
-            self.rate(0 if "about" in self.page.locator("main").get_attribute("class") else level)
+            about = "about" in self.page.locator("main").get_attribute("class")
+            self.page.locator("fieldset").evaluate_all(RATE, 0 if about else level)
             for field in self.page.locator("input.number").all():
                 field.fill("44")
             for field in self.page.locator("input:not([type]):not(.number)").all():
@@ -109,30 +106,22 @@ def new_person(browser, tmp_path):
 
     def new(study=None, chats=tuple(CHATS), **more):
         study = study or StudyFile("Ten chats", **more)
-        people.append(
-            Person(browser, write_page(study, list(chats), tmp_path / "rate.html", replace=True))
-        )
+        page_file = write_page(study, list(chats), tmp_path / "rate.html", replace=True)
+        people.append(Person(browser, page_file))
         return people[-1]
 
     yield new
     for person in people:
         assert person.complaints == []
-        assert set(person.asked) <= {person.file.as_uri()} | {
-            url for url in person.asked if url.startswith("blob:")
-        }
+        own = {person.file.as_uri()}
+        assert [url for url in person.asked if url not in own and not url.startswith("blob:")] == []
         assert person.page.evaluate("window.ran") is None
         person.context.close()
 
 
 def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp_path):
-    asked = {
-        "title": HOSTILE,
-        "consent": "I may stop.",
-        "questions": QUESTIONS,
-        "order": "shuffled",
-        "seed": 7,
-    }
-    study = StudyFile.from_mapping(asked, "study.yml")
+    asked = {"title": HOSTILE, "consent": "I may stop.", "questions": QUESTIONS}
+    study = StudyFile.from_mapping(asked | {"order": "shuffled", "seed": 7}, "study.yml")
     folder = tmp_path / "ratings"
     folder.mkdir()
     for number, code in enumerate(("anna", "ben", "花子")):
@@ -142,13 +131,11 @@ def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp
         assert read_download(person.download(folder)).person == code
     gathered = gather(folder, tmp_path / "mine.xlsx")
     assert gathered.notes == []
-    assert len({download.dimensions for download in gathered.downloads}) > 1, (
-        "orders differ between people"
-    )
+    orders = {download.dimensions for download in gathered.downloads}
+    assert len(orders) > 1, "orders differ between people"
     read = load(tmp_path / "mine.xlsx")
-    assert read.turns.groupby("participant")[
-        ["overall", *DIMENSION_NAMES]
-    ].first().to_numpy().tolist() == [[level] * 8 for level in (1, 2, 3)]
+    rated = read.turns.groupby("participant")[["overall", *DIMENSION_NAMES]].first()
+    assert rated.to_numpy().tolist() == [[level] * 8 for level in (1, 2, 3)]
     assert read.conversations.groupby("participant")["importance"].first().tolist() == [1, 2, 3]
     assert read.conversations["post_Relational"].tolist() == [1, 1, 2, 2, 3, 3]
     assert set(read.conversations["topic"]) == {"work"}
@@ -157,32 +144,73 @@ def test_three_people_rate_and_their_downloads_become_a_workbook(new_person, tmp
     assert set(read.messages["seconds"]) == {1.5}
 
 
-def test_not_applicable_stands_apart_and_is_the_official_unknown(new_person, tmp_path):
-    person = new_person(turns="last", before=(), after=(), chats=CHATS[:1])
-    page = person.begin("anna")
-    page.locator("fieldset .apart input").first.check()
-    for field in page.locator("fieldset").all()[1:]:
-        field.get_by_label("Very good", exact=True).check()
-    page.get_by_label("Comment").fill("=1+1")
+def test_one_rates_by_keys_skips_comes_back_and_downloads_what_was_answered(new_person, tmp_path):
+    """The session of one person, from the first code that is refused to the download."""
+    study = {
+        "title": "T",
+        "consent": "I may stop.",
+        "questions": QUESTIONS[:1],
+        "before": [],
+        "after": [],
+    }
+    person = new_person(StudyFile.from_mapping(study, ""), chats=CHATS[:1])
+    page = person.open()
+    fault = page.locator("#start-fault")
     person.go_on()
-    (turn,) = json.loads(person.download(tmp_path).read_text("utf-8"))["conversations"][0]["turns"]
-    assert (turn["message"], turn["Affective"], turn["Cognitive"], turn["comment"]) == (
-        4,
-        "unknown",
-        "very good",
-        "=1+1",
-    )
-
-
-def test_a_closed_tab_loses_nothing_that_was_answered(new_person):
-    person = new_person(before=())
+    expect(fault).not_to_be_empty()
+    page = person.begin("=1+1")
+    expect(page.locator("#start-fault")).not_to_be_empty()
     page = person.begin("anna")
-    page.locator("fieldset").nth(2).get_by_label("Poor", exact=True).check()
-    page.get_by_label("Comment").fill("half a")
-    page = person.open(again=True)
+    for wrong in ("17", "abc", "1e2"):
+        page.get_by_label("How old").fill(wrong)
+        person.go_on()
+        expect(page.locator("[id$=-fault]:visible")).not_to_be_empty()
+        naming.check(page.locator("[id$=-fault]:visible").inner_text(), 18, 99)
+    page.get_by_label("How old").fill("18")
+    person.go_on()
+    # Only what was said so far is seen.
+    expect(page.locator(".conversation")).to_contain_text(REPLIES[0])
+    expect(page.locator(".conversation")).not_to_contain_text(REPLIES[1])
+    fields = page.locator("fieldset")
+    fields.first.locator("input").first.focus()
+    page.keyboard.press("4")
+    expect(fields.first.get_by_label("Good", exact=True)).to_be_checked()
+    page.keyboard.press("0")  # does not apply
+    expect(fields.nth(1).locator(".apart input")).to_be_checked()
+    expect(fields.nth(2).locator("input").first).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowRight")
+    expect(fields.nth(2).get_by_label("Poor", exact=True)).to_be_checked()
+    page.get_by_label("Comment").fill("=1+1")
+    page = person.open()
     expect(page.get_by_text("Welcome back, anna.")).to_be_visible()
-    expect(page.locator("fieldset").nth(2).get_by_label("Poor", exact=True)).to_be_checked()
-    expect(page.get_by_label("Comment")).to_have_value("half a")
+    fields = page.locator("fieldset")
+    expect(fields.nth(2).get_by_label("Poor", exact=True)).to_be_checked()
+    expect(page.get_by_label("Comment")).to_have_value("=1+1")
+    person.go_on()
+    unanswered = page.get_by_role("alert").filter(has_text=": 5.")
+    expect(unanswered).to_be_visible()
+    expect(fields.nth(3).locator("input").first).to_be_focused()
+    page.get_by_role("button", name="Go on without").click()
+    person.go_on()
+    page.get_by_role("button", name="Go on without").click()
+    page.get_by_role("link", name="Turn 1 of 2").click()
+    expect(page.get_by_role("heading", name="Turn 1 of 2")).to_be_focused()
+    page.go_back()
+    path = person.download(tmp_path)
+    assert read_download(path).answers["C1", "message 2"] == {
+        **{"Affective": "good", "Cognitive": "unknown", "Response": "poor", "comment": "=1+1"},
+    }
+    assert json.loads(path.read_text("utf-8"))["answers"] == {"Age": 18}
+
+
+def test_a_person_who_has_no_conversation_is_named_and_another_rates_their_own(new_person):
+    own = [chat("C1", "anna"), chat("C2", "ben")]
+    person = new_person(conversations="own", chats=own)
+    page = person.begin("cleo")
+    naming.check(page.locator("#start-fault").inner_text(), "cleo")
+    page = person.begin("ben")
+    expect(page.get_by_text("Conversation 1 of 1")).to_be_visible()
 
 
 ATTEMPTS = """async () => {
@@ -208,94 +236,15 @@ def test_the_browser_refuses_to_send_or_load_anything_even_if_the_page_tried(new
     person.asked.clear()
 
 
-def test_what_is_missing_is_said_and_may_be_skipped(new_person, tmp_path):
-    person = new_person(turns="first", before=(), after=(), chats=CHATS[:1])
-    page = person.begin("anna")
-    page.locator("fieldset").first.get_by_label("Good", exact=True).check()
-    person.go_on()
-    unanswered = page.get_by_role("alert").filter(has_text=": 7.")
-    expect(unanswered).to_be_visible()
-    naming.check(unanswered.locator("p").inner_text(), ": 7.")
-    expect(page.locator("fieldset").nth(1).locator("input").first).to_be_focused()
-    page.get_by_role("button", name="Go on without").click()
-    page.get_by_role("link", name="Turn 1 of 1").click()
-    expect(page.get_by_role("heading", name="Turn 1 of 1")).to_be_focused()
-    page.go_back()
-    download = read_download(person.download(tmp_path))
-    assert download.answers["C1", "message 2"] == {"Affective": "good"}
-
-
-def test_keys_rate_without_a_mouse(new_person):
-    person = new_person(before=(), turns="first")
-    page = person.begin("anna")
-    page.locator("fieldset").first.locator("input").first.focus()
-    page.keyboard.press("4")
-    expect(page.locator("fieldset").first.get_by_label("Good", exact=True)).to_be_checked()
-    page.keyboard.press("0")
-    expect(page.locator("fieldset").nth(1).locator(".apart input")).to_be_checked()
-    expect(page.locator("fieldset").nth(2).locator("input").first).to_be_focused()
-    page.keyboard.press("Space")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("fieldset").nth(2).get_by_label("Poor", exact=True)).to_be_checked()
-
-
-def test_only_what_was_said_so_far_is_seen(new_person):
-    page = new_person(before=()).begin("anna")
-    expect(page.locator(".conversation")).to_contain_text(REPLIES[0])
-    expect(page.locator(".conversation")).not_to_contain_text(REPLIES[1])
-
-
-def test_the_code_and_the_consent_are_asked_for(new_person):
-    person = new_person(
-        conversations="own", consent="I may stop.", chats=[chat("C1", "anna"), chat("C2", "ben")]
-    )
-    page = person.open()
-    person.go_on()
-    fault = page.locator("#start-fault")
-    expect(fault).not_to_be_empty()
-    assert fault.inner_text()
-    refusals = []
-    for code in ("", "=1+1", "cleo"):
-        person.begin(code)
-        expect(fault).to_be_visible()
-        refusals.append(fault.inner_text())
-    without_code, unfit, unknown = refusals
-    assert without_code == unfit
-    assert unfit
-    naming.check(unknown, "cleo")
-    person.begin("ben")
-    expect(page.get_by_text("Conversation 1 of 1")).to_be_visible()
-
-
-def test_a_number_off_its_limits_is_not_taken(new_person):
-    person = new_person(StudyFile.from_mapping({"title": "T", "questions": QUESTIONS}, ""))
-    page = person.begin("anna")
-    fault, refusals = page.locator("[id$=-fault]:visible"), set()
-    for wrong in ("17", "abc", "1e2"):
-        page.get_by_label("How old").fill(wrong)
-        person.go_on()
-        expect(fault).not_to_be_empty()
-        refusals.add(fault.inner_text())
-    (sentence,) = refusals
-    naming.check(sentence, 18, 99)
-    page.get_by_label("How old").fill("18")
-    person.go_on()
-    expect(page.get_by_role("heading", name="Before the conversation")).to_be_focused()
-
-
 def faults(page):
-    return [
-        fault["id"]
-        for fault in Axe()
-        .run(page, options={"resultTypes": ["violations"], "preload": False})
-        .response["violations"]
-    ]
+    options = {"resultTypes": ["violations"], "preload": False}
+    return [fault["id"] for fault in Axe().run(page, options=options).response["violations"]]
 
 
-@pytest.mark.parametrize(
-    "language",
-    ["en", *(pytest.param(one, marks=pytest.mark.long) for one in sorted({*LANGUAGES} - {"en"}))],
-)
+OTHERS = [pytest.param(one, marks=pytest.mark.long) for one in sorted({*LANGUAGES} - {"en"})]
+
+
+@pytest.mark.parametrize("language", ["en", *OTHERS])
 def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new_person, language):
     study = {
         "title": "T",
@@ -318,7 +267,7 @@ def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new
         if kind == "finish":
             break
         if kind == "start":
-            person.begin("anna")
+            page = person.begin("anna")
             continue
         person.go_on()
         if page.locator(".skip:visible").count():

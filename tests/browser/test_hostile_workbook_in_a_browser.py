@@ -5,49 +5,71 @@ The markup is what a browser makes of it, since nobody else's reading counts. Wh
 """
 
 import importlib.util
+import json
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+import yaml
 from playwright.sync_api import expect
 
 from helpers import endpoint, hostile
+from helpers.studies import write_study
 from sense7 import load
+from sense7.book.build import build_edition
+from sense7.workbook.reading import STANDARD
 
 pytestmark = pytest.mark.long
 
+ROOT = Path(__file__).resolve().parents[2]
 EXPLORER = "book/explorer.html"
-WORD = re.compile("zq[a-z]+[0-9]?[0-9]{2}q")
-THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}
-PLACES_OF_TEXT = {
-    ("svg", "aria-label"),  # what a figure shows, for those who do not see it
-    ("a", "href"),  # into the explorer, and within it; see below
-    ("option", "value"),  # filters of the explorer
-    ("meta", "content"),  # what search engines read of the page
-}
-"""Attributes in which a text of the data belongs."""
+FRONT = (
+    "{value}`best_condition`; {edition}`name`, {edition}`file`, {edition}`prompted_condition`.\n"
+)
+PAGES = ("explorer", "ledger", "how-to-read", "cite")
+NOTEBOOKS = (
+    *("00-taxonomy", "01-dataset", "02-ratings", "10-conditions", "06-individualized"),
+    *("07-context", "11-words", "17-robustness", "13-baselines", "12-judge"),
+    *("14-whose-empathy", "16-elsewhere"),
+)
+"""Those that show texts of the data or of a judge, and three whose values or figures others of these show."""
 
+SHOWN = {
+    # Fields whose words stand on a page
+    "notebooks/01-dataset": {"cond", "head", "sheet", "trait0", "file"},
+    "notebooks/00-taxonomy": {"said", "file"},
+    "notebooks/11-words": {"comment", "file"},
+    "notebooks/10-conditions": {"cond", "file"},
+    "notebooks/07-context": {"cond", "file"},
+    "book/index": {"cond", "file"},
+}
+WORD = re.compile("zq([a-z]+[0-9]?)[0-9]{2}q")
+THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}
 THEME_RUNS = {"window.print()", "toggleFullScreen()"}
 """Buttons of the theme."""
+
+PLACES_OF_TEXT = {("svg", "aria-label"), ("a", "href"), ("option", "value"), ("meta", "content")}
+"""Attributes in which a text of the data belongs: words of figures, links within the explorer, filters, previews."""
 
 LOOK = """() => {
     const word = /zq[a-z]+[0-9]?[0-9]{2}q/;
     const attributes = [], elements = [];
     for (const element of document.querySelectorAll("*")) {
         for (const { name, value } of element.attributes) {
-            if (word.test(name) || word.test(value)) attributes.push([element.localName, name, value]);
-            if (name.startsWith("on")) attributes.push([element.localName, name, value]);
+            if (word.test(name) || word.test(value) || name.startsWith("on")) {
+                attributes.push([element.localName, name, value]);
+            }
         }
         const odd = ["iframe", "object", "embed", "base", "math", "mglyph", "frame", "applet", "portal"];
         const holds = ["script", "style", "link", "meta", "title", "noscript", "textarea"];
         // A formula of the book's own stands by itself, outside of results.
         const own = element.matches("math[display=block]") && !element.closest("table, figure, .cell_output");
-        if (odd.includes(element.localName) && (!own || word.test(element.textContent))) {
+        const is_odd = odd.includes(element.localName) && (!own || word.test(element.textContent));
+        if (is_odd || (holds.includes(element.localName) && word.test(element.textContent))) {
             elements.push(element.outerHTML.slice(0, 200));
-        }
-        if (holds.includes(element.localName) && word.test(element.textContent)) {
-            elements.push(`${element.localName}: ${element.textContent.slice(0, 200)}`);
         }
     }
     // What a notebook says on standard error names folders of the machine that made the book.
@@ -57,27 +79,21 @@ LOOK = """() => {
 """What a browser made of a page: attributes and elements that a payload may have a part in."""
 
 
-@pytest.fixture(scope="module")
-def predictions(tmp_path_factory):
+def ask_a_hostile_judge(folder):
     """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
     if importlib.util.find_spec("openai") is None:
         return None
-    from helpers.studies import write_study
     from sense7.judge.asking.ask import Endpoint
     from sense7.judge.asking.requests import Prompt
     from sense7.judge.asking.session import carry_out, plan_session
 
-    folder = tmp_path_factory.mktemp("judged")
     write_study(hostile.sheets(), folder / "asked.xlsx")
-    file = folder / f"{hostile.text('prompt', 10)[:9]} <img src=x onerror=1>.txt"
-    file.write_text(
-        "\n".join([*hostile.texts("template"), "{chat}"]), encoding="utf-8", newline="\n"
-    )
+    prompt = folder / f"{hostile.text('prompt', 10)[:9]} <img src=x onerror=1>.txt"
+    prompt.write_text("\n".join([*hostile.texts("template"), "{chat}"]), "utf-8", newline="\n")
 
     def answer(asked):
-        return endpoint.Answer(
-            text=f"<S0>{hostile.text('output', asked.number)}</S0><S2>{1 + asked.number % 5}</S2>"
-        )
+        said = hostile.text("output", asked.number)
+        return endpoint.Answer(text=f"<S0>{said}</S0><S2>{1 + asked.number % 5}</S2>")
 
     with endpoint.Endpoint(answer) as server:
         plan = plan_session(
@@ -85,160 +101,127 @@ def predictions(tmp_path_factory):
             endpoint=Endpoint.of(server.address),
             folder=folder / "session",
             model=f"maker/{hostile.text('model', 1)}",
-            prompt=Prompt.read(file),
+            prompt=Prompt.read(prompt),
             runs=2,
         )
-        with ThreadPoolExecutor(
-            1
-        ) as apart:  # the browser of other modules runs an event loop in this thread
+        # The browser of other modules runs an event loop in this thread.
+        with ThreadPoolExecutor(1) as apart:
             assert set(apart.submit(carry_out, plan).result().statuses) == {"ok"}
     return folder / "session"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def built(predictions, tmp_path_factory):
-    """The edition; a link in its place leads out of the folder of editions."""
-    root = tmp_path_factory.mktemp("hostile")
-    outside = tmp_path_factory.mktemp("outside")
-    (outside / "precious.txt").write_text("kept", encoding="utf-8")
-    editions = root / "_build" / "editions"
-    editions.mkdir(parents=True)
-    (editions / "hostile").symlink_to(outside, target_is_directory=True)
-    edition = hostile.build(root, predictions)
+def write_project(root):
+    """The book's own pages and notebooks around the hostile workbook, and a front page with its names."""
+    files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
+    data = [f"data/{name}" for name in ("claims.yml", "coverage.json", "reference.json")]
+    pages = [f"{file}.md" for file in files]
+    for file in ("requirements.lock", "book/references.bib", *data, *pages):
+        (root / file).parent.mkdir(exist_ok=True)
+        shutil.copyfile(ROOT / file, root / file)
+    for folder in ("book/static", "data/real"):
+        shutil.copytree(ROOT / folder, root / folder)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    # Pages that are left out here
+    config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing"]
+    chapters = [{"file": file} for file in files]
+    toc = {"format": "jb-book", "root": "book/index", "chapters": chapters}
+    (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), "utf-8")
+    (root / "_toc.yml").write_text(yaml.safe_dump(toc), "utf-8")
+    (root / "book" / "index.md").write_text(f"# Front\n\n{FRONT}", "utf-8")
+    reading = f"{STANDARD}prompted: {json.dumps(hostile.text('cond', hostile.CONDITIONS[0]))}\n"
+    write_study(hostile.sheets(), root / hostile.FILE, reading)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    return ask_a_hostile_judge(tmp_path_factory.mktemp("judged"))
+
+
+@pytest.fixture(scope="module")
+def html(judged, tmp_path_factory):
+    """Folder of the pages; a link in the edition's place leads out of the folder of editions."""
+    root, outside = tmp_path_factory.mktemp("hostile"), tmp_path_factory.mktemp("outside")
+    (outside / "precious.txt").write_text("kept", "utf-8")
+    (root / "_build" / "editions").mkdir(parents=True)
+    (root / "_build" / "editions" / "hostile").symlink_to(outside, target_is_directory=True)
+    write_project(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GITHUB_REPOSITORY", raising=False)
+        patch.setenv("SENSE7_ROOT", str(root))
+        options = {"name": "hostile", "predictions": judged, "parameters": {"draws": 100}}
+        edition = build_edition(str(root / hostile.FILE), **options)
     assert [path.name for path in outside.iterdir()] == ["precious.txt"]
     assert not edition.folder.is_symlink()
-    return edition
-
-
-@pytest.fixture(scope="module")
-def html(built):
-    """Folder of the pages; the readers of this module open these."""
-    return built.folder / "html"
-
-
-@pytest.fixture(scope="module")
-def study(built):
-    return load(built.folder / "data" / hostile.FILE)
-
-
-@pytest.fixture
-def reader(new_reader):
-    """A reader who is asked nothing, and whose browser complains of nothing and asks nobody outside."""
-    reader = new_reader()
-    dialogs = []
-    reader.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    yield reader
-    reader.context.close()
-    assert dialogs == []
-    assert reader.outside == []
-    assert set(reader.complaints) <= THEME_SAYS
+    return edition.folder / "html"
 
 
 def look(page):
-    """What is on a page; elements and requests caused by a payload are named."""
+    """The text of a page, on which no element, attribute or script is of a payload's making."""
     found = page.evaluate(LOOK)
-    assert found["ran"] is None
-    assert found["elements"] == []
-    assert found["noise"] == 0
-    places = [entry for entry in found["attributes"] if entry[2] not in THEME_RUNS]
-    assert [entry for entry in places if tuple(entry[:2]) not in PLACES_OF_TEXT] == []
-    for _, name, value in places:
+    assert (found["ran"], found["elements"], found["noise"]) == (None, [], 0)
+    for element, name, value in found["attributes"]:
+        if value not in THEME_RUNS:
+            assert (element, name) in PLACES_OF_TEXT, value
         if name == "href":
-            assert re.match(
-                r"(\.\./book/|\.\./)?(explorer\.html)?#|data:text/csv;base64,", value
-            ), value
+            assert re.match(r"(\.\./book/|\.\./)?(explorer\.html)?#|data:text/csv;base64,", value)
     return found["text"]
 
 
-def pages(html):
-    return sorted(
-        str(path.relative_to(html))
-        for path in html.rglob("*.html")
-        if "_static" not in path.parts and path.name != "index.html"
-    )
+def look_at_every_page(reader, html, has_judge):
+    files = [path.relative_to(html).as_posix() for path in html.rglob("*.html")]
+    files = [file for file in files if not file.startswith("_static/") and file != "index.html"]
+    texts = {file.removesuffix(".html"): look(reader.open(file)) for file in sorted(files)}
+    fields = {file: set(WORD.findall(text)) for file, text in texts.items()}
+    for file, shown in SHOWN.items():
+        assert shown <= fields[file], file
+    assert [file for file, found in fields.items() if found & {"pid", "task"}] == []
+    for file, text in texts.items():
+        assert "{{ 49 }}" not in text, file
+        assert not re.search(r"root:[x*]:0:", text), file
+        if has_judge and file in {"notebooks/12-judge", "notebooks/13-baselines"}:
+            assert "zqmodel01q" in text
 
 
-# Pages
-
-
-def test_no_page_holds_anything_that_a_text_of_the_data_made(reader, html):
-    everything = {file: look(reader.open(file)) for file in [*pages(html), "book/index.html"]}
-    fields = {
-        file: {word[2:-3] for word in WORD.findall(text)} for file, text in everything.items()
-    }
-    assert {"cond", "head", "sheet", "trait0"} <= fields["notebooks/01-dataset.html"]
-    assert "said" in fields["notebooks/00-taxonomy.html"]
-    assert not [file for file, found in fields.items() if found & {"pid", "task"}]
-    assert "comment" in fields["notebooks/11-words.html"]
-    assert {"cond", "file"} <= fields["book/index.html"]
-    for file in ("10-conditions", "07-context"):
-        assert "cond" in fields[f"notebooks/{file}.html"], file
-    unnamed = {file for file, found in fields.items() if "file" not in found}
-    assert unnamed == {f"notebooks/{name}.html" for name in hostile.RELEASED}, (
-        "elsewhere the banner names the workbook"
-    )
-    assert "7" in hostile.FILE
-    assert not [
-        file
-        for file, text in everything.items()
-        if "{{ 49 }}" in text or re.search(r"root:[x*]:0:", text)
-    ]
-
-
-def test_a_hostile_judge_stands_on_its_page_as_text(reader, html, predictions):
-    if predictions is None:
-        pytest.skip("the extra judge is not installed")
-    for file in ("notebooks/12-judge.html", "notebooks/13-baselines.html"):
-        assert "zqmodel01q" in look(reader.open(file)), file
-
-
-def test_a_search_finds_pages_and_shows_texts_as_texts(reader, address):
-    page = reader.page
-    page.goto(f"{address}/search.html?q=zqtopic00q+script")
-    expect(page.locator("#search-results")).to_contain_text(
-        re.compile("finished|Search Results|did not match", re.I)
-    )
-    look(page)
-    page.goto(f"{address}/search.html?q={quote(hostile.text('topic', 1))}")
-    page.wait_for_load_state("networkidle")
-    assert page.evaluate(LOOK)["ran"] is None
-    assert page.locator("#search-results img, main img[onerror]").count() == 0
-
-
-# The explorer
-
-
-def test_every_conversation_opens_and_shows_what_was_said(reader, html, study):
-    page = reader.open(EXPLORER)
+def open_every_conversation(page, study):
     root = page.locator("#sense7-explorer")
     expect(root).to_have_attribute("data-state", "ready")
     for name, messages in study.messages.groupby("conversation", sort=False):
-        page.evaluate(
-            "name => { location.hash = new URLSearchParams({conversation: name}); }", name
-        )
+        go = "name => { location.hash = new URLSearchParams({conversation: name}); }"
+        page.evaluate(go, name)
         expect(root.locator("h2")).to_have_text(re.compile(rf"\b{name}\b"))
         said = root.locator("li.message .text > p.own").all_text_contents()
         assert said == messages["content"].tolist()
         comments = root.locator("li.message .comment > p.own").all_text_contents()
         assert comments == messages["comment"].dropna().tolist()
-        assert page.evaluate(LOOK)["ran"] is None
     look(page)
 
 
 STATES = [
     "sort=constructor",
-    "poor=__proto__",
     "sort=__proto__&poor=toString&label=x",
     "judge=__proto__&low=constructor&level=9&first=x&with=%00&turn=-1&with_turn=1e9&compare=%3Cb%3E",
 ]
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_no_address_makes_the_explorer_fail(state, reader, html):
-    page = reader.open(
-        f"{EXPLORER}#{state}&conversation={quote('<img src=x onerror=window.__pwned=1>')}"
-    )
-    expect(page.locator("#sense7-explorer")).to_contain_text(
-        "There is no conversation of this name"
-    )
-    look(page)
+def test_a_hostile_workbook_and_judge_are_text_wherever_a_reader_goes(
+    new_reader, html, judged, address
+):
+    reader, dialogs = new_reader(), []
+    reader.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    look_at_every_page(reader, html, judged is not None)
+    reader.page.goto(f"{address}/search.html?q=zqtopic00q+script")
+    ended = re.compile("finished|Search Results|did not match", re.IGNORECASE)
+    expect(reader.page.locator("#search-results")).to_contain_text(ended)
+    look(reader.page)
+    study = load(html.parent / "data" / hostile.FILE)
+    open_every_conversation(reader.open(EXPLORER), study)
+    for state in STATES:
+        name = quote("<img src=x onerror=window.__pwned=1>")
+        page = reader.open(f"{EXPLORER}#{state}&conversation={name}")
+        page.reload()
+        said = page.locator("#sense7-explorer")
+        expect(said).to_contain_text("There is no conversation of this name")
+        look(page)
+    reader.context.close()
+    assert (dialogs, reader.outside) == ([], [])
+    assert set(reader.complaints) <= THEME_SAYS

@@ -23,22 +23,6 @@ DESCRIPTION = {
 }
 
 
-def test_everything_that_is_in_a_workbook_is_printed(capsys):
-    print_description(DESCRIPTION)
-    places = [
-        "mine:",
-        "1,200",
-        "1,000",
-        "Participants",
-        "number, 18 to 67",
-        "Tasks.A",
-        "Messages.B",
-        "Tasks.C",
-        "1,034",
-    ]
-    naming.check(capsys.readouterr().out, *places)
-
-
 def test_what_is_absent_is_said(capsys):
     nothing = {name: type(value)() for name, value in DESCRIPTION.items()}
     nothing |= {"name": "mine", "provenance": "not known"}

@@ -217,12 +217,6 @@ def test_two_studies_are_never_mixed(folder, make_download, refused):
     )
 
 
-@pytest.mark.parametrize("blank", ["", " \n", "\x85"])
-def test_a_text_of_which_nothing_is_left_is_no_answer(tmp_path, content, blank):
-    content["conversations"][0]["turns"][0]["comment"] = blank
-    assert "comment" not in read(tmp_path, content).answers["C1", "message 2"]
-
-
 def test_a_double_counts_once_and_is_named(folder, make_download):
     place = folder(anna=make_download(), copy=make_download(downloaded="2026-02-02T00:00:00.000Z"))
     (place / "notes.txt").write_text("x")
@@ -294,33 +288,3 @@ def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path, re
         gather(tmp_path / "none", tmp_path / "mine.xlsx")
     with naming.refused(f"{Path(__file__)}: "):
         gather(Path(__file__), tmp_path / "mine.xlsx")
-
-
-def test_an_existing_workbook_stays_unless_asked_for(folder, make_download, tmp_path):
-    place, out = folder(anna=make_download()), tmp_path / "mine.xlsx"
-    out.write_text("mine")
-    with naming.refused(f"{out}: ", "--force"):
-        gather(place, out)
-    assert out.read_text() == "mine"
-    gather(place, out, replace=True)
-    with naming.refused("mine.csv: ", ".xlsx"):
-        gather(place, tmp_path / "mine.csv")
-
-
-def test_only_what_was_asked_is_in_the_workbook(folder, make_download, tmp_path):
-    study = {"title": "T", "turns": "last", "dimensions": ["Interest"], "overall": False}
-    study |= {"before": [], "after": []}
-    gather(folder(anna=make_download(study=study)), tmp_path / "mine.xlsx")
-    turns = load(tmp_path / "mine.xlsx").turns
-    assert turns["Interest"].fillna(0).tolist() == [0, 4, 0, 4]
-    assert turns["Affective"].isna().all()
-
-
-def test_low_answers_of_many_are_no_sign_of_another_scale(folder, make_download, tmp_path):
-    """The page's scales are known: the workbook declares them, so that nobody is asked to."""
-    people = {f"p{number}": make_download(f"p{number}") for number in range(20)}
-    for number, content in enumerate(people.values()):
-        for one in content["conversations"]:
-            one["after"]["successful"] = one["before"]["importance"] = 1 + number % 3
-    gather(folder(**people), tmp_path / "mine.xlsx")
-    assert load(tmp_path / "mine.xlsx").warnings == []

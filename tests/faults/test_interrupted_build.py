@@ -1,7 +1,7 @@
-"""`sense7 build`, ended at any moment or beside another: the last good book and finished work stay."""
+"""`sense7 build`, ended at any step: the last good book and finished work stay, and the next build gives the same."""
 
-import json
 import shutil
+import signal
 import sys
 
 import pytest
@@ -18,6 +18,10 @@ pytestmark = [
 
 NOTEBOOKS = ("01-a", "02-b")
 BUILD = ("build", "mine.xlsx", "--jobs", 2)
+SHARES = [(place + 0.5) / 18 for place in range(18)]
+"""Of all steps of a build: how far it comes."""
+
+ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 
 
 class Project:
@@ -34,19 +38,18 @@ class Project:
         for name in NOTEBOOKS:
             path = made.root / "notebooks" / f"{name}.md"
             path.write_text(path.read_text("utf-8").replace("seed = 1", "seed = 2"), "utf-8")
-        self.before = editions(made.root)["mine"]
+        self.before = edition(made.root)
         command = self.fresh("undisturbed")
         self.whole = command.run(*BUILD)
         assert self.whole.code == 0, self.whole.err
-        self.after = editions(command.folder)["mine"]
+        self.after = edition(command.folder)
         self.finished = cached(command.folder)
-        self.new = self.finished.keys() - names_in_cache(self.outdated)
+        self.new = self.finished.keys() - cached(self.outdated).keys()
         assert len(self.new) == len(NOTEBOOKS)
 
     def command(self, root):
-        return interrupting.Command(
-            root, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter")
-        )
+        given = {"SENSE7_ROOT": str(root), "JUPYTER_DATA_DIR": str(self.base / "jupyter")}
+        return interrupting.Command(root, **given)
 
     def fresh(self, name):
         """A copy of the checkout with the outdated book."""
@@ -55,33 +58,19 @@ class Project:
         return self.command(root)
 
 
-def editions(root):
-    """Every file of every edition but its manifest, which is of one folder: name -> relative path -> bytes."""
-    folder = root / "_build" / "editions"
-    places = {
-        place.name: interrupting.content(place) for place in folder.glob("[!.]*") if place.is_dir()
-    }
-    return {
-        name: {path: held[path] for path in held if path != "manifest.json"}
-        for name, held in places.items()
-    }
-
-
-def names_in_cache(root):
-    """Places of the notebooks that were finished."""
-    return {place.name for place in (root / "_build" / "cache").glob("[!.]*")}
+def edition(root):
+    """Every file of the edition but its manifest, which is of one folder: path -> bytes."""
+    files = interrupting.content(root / "_build" / "editions" / "mine")
+    return {path: held for path, held in files.items() if path != "manifest.json"}
 
 
 def cached(root):
     """Notebooks that were finished: place in the cache -> its files, but for the seconds that it took."""
-    places = {
-        name: interrupting.content(root / "_build" / "cache" / name)
-        for name in names_in_cache(root)
-    }
-    return {
-        name: {path: held[path] for path in held if path != "made.json"}
-        for name, held in places.items()
-    }
+    found = {}
+    for place in (root / "_build" / "cache").glob("[!.]*"):
+        files = interrupting.content(place)
+        found[place.name] = {path: held for path, held in files.items() if path != "made.json"}
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -89,40 +78,26 @@ def project(tmp_path_factory):
     return Project(tmp_path_factory.mktemp("build"))
 
 
-def require_intact(project, root):
-    """The last good book or the next; every notebook in the cache is whole."""
-    assert editions(root)["mine"] in (project.before, project.after), (
-        "the book is neither the old nor the new one"
+@pytest.mark.parametrize("place", range(len(SHARES)))
+def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(
+    project, place
+):
+    command, ending = project.fresh(str(place)), ENDINGS[place % len(ENDINGS)]
+    step = max(1, round(SHARES[place] * project.whole.steps))
+    ended = command.run(*BUILD, number=ending, step=step)
+    interrupting.require_a_good_end(ended, ending)
+    assert edition(command.folder) in (project.before, project.after), (
+        "neither the old book nor the new"
     )
-    found = cached(root)
-    differing = [name for name in found if found[name] != project.finished.get(name)]
-    assert differing == [], "something in the cache is not what it is in the end"
-    return found
-
-
-def require_the_same(project, command, kept):
-    """The next build ends as if nothing had happened, and executes only what was not finished."""
+    kept = cached(command.folder)
+    assert [name for name in kept if kept[name] != project.finished.get(name)] == []
     again = command.run(*BUILD)
     assert again.code == 0, again.err
-    assert editions(command.folder)["mine"] == project.after
+    assert edition(command.folder) == project.after
     assert damage(command.folder / "_build" / "editions" / "mine") == []
     assert cached(command.folder) == project.finished
     assert interrupting.unfinished(command.folder) == []
-    for name in project.new:
-        assert (f"{name[:4]}: executed" in again.err) <= (name not in kept), (
-            "what was finished was executed again"
-        )
-    listed = (command.folder / "_build" / "editions" / "editions.js").read_text("utf-8")
-    assert json.loads(listed.partition("=")[2].rstrip(";\n"))[0]["name"] == "mine"
-
-
-@pytest.mark.parametrize("moment", interrupting.moments(10, seed=4), ids=str)
-def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(
-    project, moment
-):
-    command = project.fresh(f"{moment} {moment.share}")
-    command.interrupt(moment, project.whole, *BUILD)
-    kept = require_intact(project, command.folder)
-    require_the_same(project, command, kept)
+    for name in project.new & kept.keys():
+        assert f"{name[:4]}: executed" not in again.err, "finished work was done again"
     left = [path for path in (project.base / "jupyter").rglob("*") if path.is_file()]
     assert left == [], "a file was left in the user's home"

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from functools import cache
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -185,16 +184,6 @@ def test_drawings_share_no_ids_and_refer_only_into_themselves(kind):
     assert len(seen) == len(set(seen))
 
 
-@pytest.mark.parametrize("kind", ["forest", "lines", "counts", "flow"])
-def test_names_stand_in_both_drawings_as_they_are(kind):
-    figure = drawn(kind)
-    for picture in pictures(figure):
-        for name in HOSTILE:
-            if name in figure.alt:
-                letters = re.sub(r"\s", "", name)
-                assert letters[:9] in text_of(picture)
-
-
 @pytest.mark.parametrize(
     ("shown", "named"),
     [
@@ -243,20 +232,6 @@ def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_
     without = table_of([1]).assign(low=np.nan, high=np.nan)
     figure = figures.lines(without, **OVER, **TITLED)
     naming.check(figure.caption, COMMON["caption"])
-
-
-def test_a_row_that_a_series_lacks_has_no_mark_of_it():
-    published = figures.published_values({"b": 0.25}, "which", "share of turns")
-    figure = figures.forest({"here": table_of("ab"), "published": published}, **TITLED)
-    assert "published: b: 25.0%." in figure.alt
-    assert len(figure.data) == 3
-
-
-def test_a_user_s_matplotlibrc_changes_no_figure():
-    plain = figures.forest(table_of("ab"), **TITLED).html()
-    own = {"text.usetex": True, "lines.linewidth": 6, "font.family": "monospace"}
-    with mpl.rc_context({**own, "xtick.direction": "in", "savefig.bbox": "tight"}):
-        assert figures.forest(table_of("ab"), **TITLED).html() == plain
 
 
 # Variants of an analysis

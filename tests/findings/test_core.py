@@ -13,7 +13,6 @@ from sense7.findings.core import (
     Needs,
     Number,
     finding,
-    mean_number,
     need,
     share,
     tabulate,
@@ -73,31 +72,6 @@ def test_a_real_error_is_never_swallowed(error):
 
     with pytest.raises(error, match="a mistake"):
         tabulate("what", [number(wrong)], BOOTSTRAP)
-
-
-def test_a_reason_belongs_to_its_row_alone():
-    declared = {"label": "y", "unit": "points", "method": "mean"}
-    numbers = [
-        number(None, key="a", reason="r"),
-        mean_number(BOOTSTRAP, ROWS["y"], ROWS, **declared),
-    ]
-    table = tabulate("what", numbers, BOOTSTRAP)
-    assert table["reason"].tolist() == ["r", ""]
-    assert table["key"].tolist() == ["a", ""]
-    row = table.loc["y"]
-    assert row["low"] < row["estimate"] == ROWS["y"].mean() < row["high"]
-    assert table["n"].tolist() == [20, 20]
-
-
-def test_an_interval_of_another_kind_is_said_and_a_note_stays():
-    row = number(Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items").row(
-        BOOTSTRAP
-    )
-    said = (row["method"], row["reason"], row["low"])
-    assert said == ("mean; t interval", "six of seven items", 1.0)
-    p = number(0.25).row(BOOTSTRAP)
-    assert (p["estimate"], p["method"], p["reason"]) == (0.25, "mean", "")
-    assert np.isnan(p["low"])
 
 
 # Each number names the function that returns it

@@ -224,21 +224,3 @@ def test_effects_are_the_coefficients_of_the_model(felt):
     np.testing.assert_allclose(
         felt[1]["effects"]["estimate"].iloc[:3], fitted.params[["s", "n", "s:n"]], rtol=1e-9
     )
-
-
-@pytest.mark.parametrize(
-    ("source", "label", "begins"),
-    [
-        ((0.1, 0.5), (0.2, 0.9), "seen: "),
-        ((-0.5, -0.1), (-0.9, -0.2), "the opposite: "),
-        ((-0.1, 0.5), (0.2, 0.9), "not seen: "),
-        ((-0.5, -0.1), (0.2, 0.9), "not seen: "),
-    ],
-)
-def test_the_verdict_follows_from_both_intervals(source, label, begins):
-    limits = {elsewhere.SOURCE: source, elsewhere.LABEL: label}
-    rows = {
-        name: {"estimate": 0, "low": low, "high": high, "n": 9}
-        for name, (low, high) in limits.items()
-    }
-    assert elsewhere.felt_heard_verdict(pd.DataFrame(rows).T)["estimate"].startswith(begins)

@@ -7,7 +7,6 @@ from helpers import naming
 from helpers.studies import parse_sheets
 from sense7.checkout import data_file
 from sense7.findings import examples
-from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook.sheets import read_workbook
 
@@ -62,16 +61,3 @@ def test_a_dimension_never_asked_says_so(minimal_sheets):
     (reason,) = set(shown["assistant's turn"])
     naming.check(reason, "never asked")
     assert set(shown["rating"]) == {"none"}
-
-
-def test_the_conversation_of_the_picture_is_short_complete_and_moves_most():
-    study = load("synthetic")
-    talk = examples.short_conversation(study)
-    answers = talk[talk["text"].str.startswith("assistant: ")]
-    assert 0 < len(answers) <= examples.MOST_TURNS
-    assert (answers["note"] != "").all()
-    assert talk["text"].iloc[0].startswith("user: ")
-    overall = study.turns.groupby("conversation")["overall"].agg(["min", "max", "size"])
-    short = overall[overall["size"] <= examples.MOST_TURNS]
-    rated = answers["note"].str.extract(r"overall (\d)")[0].astype(float)
-    assert np.ptp(rated) == (short["max"] - short["min"]).max()

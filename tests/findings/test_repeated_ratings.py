@@ -76,13 +76,6 @@ def test_what_asks_for_a_judgment_of_the_whole_has_no_number_where_there_is_none
     assert np.isfinite(alphas.loc["per turn, pairwise", "estimate"])
 
 
-def test_another_judgment_of_the_whole_is_compared():
-    study = rated_once("another rating")
-    effects = poor_turn.poor_turn_effects(study, bootstrap_of(study))
-    assert np.isfinite(effects["estimate"].iloc[0])
-    assert why_no_judgment_of_the_whole(study) == ""
-
-
 def test_a_few_differences_do_not_make_another_judgment():
     study = rated_once("last turn")
     study.conversations.loc[7, "post_Affective"] = 6 - study.conversations.loc[7, "post_Affective"]

@@ -1,7 +1,5 @@
 """Comments and words: counted by hand, the formula of the log-odds, sklearn's kappa, and sheets that are refused."""
 
-import base64
-import io
 import math
 
 import numpy as np
@@ -14,9 +12,7 @@ from helpers import naming
 from helpers.studies import bootstrap_of
 from sense7 import tables
 from sense7.csv_text import frame_as_csv
-from sense7.figures import Download
 from sense7.findings import words
-from sense7.segmentation import words_in
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
@@ -86,20 +82,6 @@ def test_shares_are_counted_by_level():
 )
 def test_a_text_is_cut_to_letters(text, terms):
     assert words.terms_of(text) == terms
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("It didn't help: a follow-up \u2014 at 3.5 km ...", 8),
-        ("ქარ/გზა მთა\u2014ველი", 4),
-        ("मैं समझता हूँ", 3),
-        ("我今天很难过", 6),
-        ("👍👍", 0),
-    ],
-)
-def test_words_are_counted_in_every_script(text, count):
-    assert len(words_in(text)) == count
 
 
 def test_log_odds_and_z_are_those_of_the_formula_and_the_habit_of_one_person_marks_nothing():
@@ -187,21 +169,6 @@ def test_the_sheet_holds_every_comment_once_in_another_order_and_gives_nothing_a
     text = frame_as_csv(first)
     for hidden in (*synthetic.conversations["participant"], *synthetic.conditions):
         assert hidden not in text
-
-
-def test_the_downloaded_sheet_is_read_back_and_harmless_in_a_page_and_a_spreadsheet(synthetic):
-    sheet = words.coding_sheet(synthetic, 1)
-    shown = Download(sheet, "comments", "Sheet")
-    back = pd.read_csv(
-        io.BytesIO(base64.b64decode(shown._repr_html_().split("base64,")[1].split('"')[0]))
-    )
-    back["none of these"] = 1
-    assert (
-        words.coder_agreement(synthetic, back, back, bootstrap_of(synthetic, 20))["n"] == len(sheet)
-    ).all()
-    assert "'=1+1" in frame_as_csv(pd.DataFrame({"name": ["=1+1"]}))
-    link = Download(sheet, 'a"><b', "<i>Take</i>")._repr_html_()
-    assert 'download="a&quot;&gt;&lt;b-source-not-stated.csv"' in link
 
 
 def test_kappa_is_that_of_sklearn_for_every_code(synthetic):

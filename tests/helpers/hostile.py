@@ -5,18 +5,9 @@ data, become a formula, steer a terminal. Wherever a payload stands, it carries 
 tell which field was shown, and as what.
 """
 
-import json
-import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-import yaml
-
-from helpers.studies import write_study
-from sense7.book.build import Built, build_edition
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS
-from sense7.workbook.reading import STANDARD
 from sense7.workbook.xlsx import Sheet
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,70 +23,42 @@ RUN = f"{RAN}='WORD'"
 PAYLOADS = (
     # Markup that runs or loads.
     f"WORD <script>{RUN}</script>",
-    f'WORD <img src=x onerror="{RUN}">',
-    f"WORD <svg/onload={RUN}>",
+    f'WORD <img src=x onerror="{RUN}"><svg/onload={RUN}>',
     f'WORD "><img src="https://{OUTSIDE}/WORD.png">',
     f"WORD' autofocus onfocus={RUN} x='",
     f'WORD" style="background:url(https://{OUTSIDE}/WORD)" onmouseover="{RUN}',
     f'WORD <iframe srcdoc="<script>parent.__pwned=1</script>" src="https://{OUTSIDE}/WORD"></iframe>',
-    f'WORD <object data="https://{OUTSIDE}/WORD"></object><embed src="https://{OUTSIDE}/WORD">',
-    f'WORD <base href="https://{OUTSIDE}/WORD/">',
+    f'WORD <object data="https://{OUTSIDE}/WORD"></object><base href="https://{OUTSIDE}/WORD/">',
     f'WORD <meta http-equiv="refresh" content="0;url=https://{OUTSIDE}/WORD">',
-    f'WORD <link rel="stylesheet" href="https://{OUTSIDE}/WORD.css">',
     f"WORD <style>@import url(https://{OUTSIDE}/WORD.css); body {{display: none}}</style>",
-    f'WORD <form action="https://{OUTSIDE}/WORD"><button autofocus>go</button></form>',
-    f'WORD <a href="javascript:{RUN}">here</a>',
+    f'WORD <form action="https://{OUTSIDE}/WORD"><a href="javascript:{RUN}">here</a></form>',
     f"WORD <math><mtext></form><form><mglyph><style></math><img src onerror={RUN}>",
-    f"WORD <details open ontoggle={RUN}><summary>more</summary></details>",
-    f'WORD <noscript><p title="</noscript><img src=x onerror={RUN}>">',
     # The end of the element around it.
-    f"WORD </script><script>{RUN}</script>",
-    f"WORD </title></style></textarea></td></table><script>{RUN}</script>",
-    f"WORD --><script>{RUN}</script><!--",
-    f"WORD ]]><script>{RUN}</script><![CDATA[",
+    f"WORD </script></title></style></textarea></td></table><script>{RUN}</script>",
+    f"WORD --><script>{RUN}</script><!-- ]]><script>{RUN}</script><![CDATA[",
     f"WORD </svg></figure></p><script>{RUN}</script>",
-    f"WORD \u2028{RUN}//\u2029",
-    f"WORD `${{{RUN}}}`",
-    f"WORD ';{RUN};//\";{RUN}//\\",
-    "WORD \\u003cscript\\u003e \\x3cimg\\x3e",
-    f"WORD &lt;script&gt; &#60;img src=x onerror={RUN}&#62; &amp;amp; &colon;",
-    # Markdown and MyST.
-    f"WORD ![picture](https://{OUTSIDE}/WORD.png) [link](javascript:{RUN})",
-    f"WORD <https://{OUTSIDE}/WORD> [ref]: https://{OUTSIDE}/WORD",
+    f"WORD \u2028{RUN}//\u2029 `${{{RUN}}}` ';{RUN};//\";{RUN}//\\",
+    f"WORD &lt;script&gt; &#60;img src=x onerror={RUN}&#62; \\u003cscript\\u003e",
+    # Markdown, MyST and templates.
+    f"WORD ![picture](https://{OUTSIDE}/WORD.png) [link](javascript:{RUN}) <https://{OUTSIDE}/WORD>",
     "WORD {eval}`1+1` {include}`/etc/passwd` {value}`no_such_value` {download}`/etc/passwd`",
-    f"WORD\n```{{raw}} html\n<script>{RUN}</script>\n```\n",
-    "WORD\n:::{include} /etc/passwd\n:::\n",
-    "WORD\n```{code-cell} python\nraise SystemExit\n```\n",
-    "WORD\n\n---\n\n# A heading\n\n[^1] [[wiki]] {#id} %% {% comment %}",
-    # Templates.
-    "WORD {{ 7*7 }} {% include '/etc/passwd' %} {{ cycler.__init__.__globals__ }} ${7*7} #{7*7} <%= 7*7 %>",
-    "WORD %s %(x)s {0} {key} {0.__class__} $HOME `id` $(id) %n",
+    f"WORD\n```{{raw}} html\n<script>{RUN}</script>\n```\n:::{{include}} /etc/passwd\n:::\n",
+    "WORD\n```{code-cell} python\nraise SystemExit\n```\n\n---\n\n# A heading\n\n[^1] {#id} %%",
+    "WORD {{ 7*7 }} {% include '/etc/passwd' %} ${7*7} <%= 7*7 %> %s %(x)s {0} {0.__class__} $(id)",
     # LaTeX, for MathJax and for matplotlib's mathtext.
     r"WORD $x^2$ $$\int$$ \(y\) \[z\] $\frac{",
-    rf"WORD $\href{{javascript:{RUN}}}{{x}}$ \input{{/etc/passwd}} \includegraphics{{https://{OUTSIDE}/WORD}} \def\x",
+    rf"WORD $\href{{javascript:{RUN}}}{{x}}$ \input{{/etc/passwd}} \includegraphics{{https://{OUTSIDE}/WORD}}",
     # Formulas of spreadsheet programs.
     "=cmd|' /C calc'!A0 WORD",
     f'=HYPERLINK("https://{OUTSIDE}/WORD","WORD")',
-    f'=WEBSERVICE("https://{OUTSIDE}/WORD")',
-    "+1+cmd|' /C calc'!A0 WORD",
-    "-2+3+cmd|' /C calc'!A0 WORD",
-    "@SUM(1+1)*cmd|' /C calc'!A0 WORD",
-    "\t=1+1 WORD",
-    "\r=1+1 WORD",
-    "\n=1+1 WORD",
-    "\uff1d1+1 WORD",
-    'WORD";=1+1;"',
-    "'=1+1 WORD",
+    *(f"{sign}1+cmd|' /C calc'!A0 WORD" for sign in ("+", "-", "@", "\t=", "\r=", "\n=", "\uff1d")),
     # Terminals, and text that shows other than it is.
     f"WORD \x1b[2J\x1b[31m\x1b]0;title\x07\x1b]8;;https://{OUTSIDE}/WORD\x07link\x1b]8;;\x07",
-    "WORD \x9b31m\x08\x08\x7f\x00 end",
-    f"WORD [link=https://{OUTSIDE}/WORD]x[/link] [bold red]y[/bold red] [/] :skull:",
+    f"WORD \x9b31m\x08\x7f\x00 [link=https://{OUTSIDE}/WORD]x[/link] [bold red]y[/bold red] [/]",
     "WORD \u202egnp.exe\u2066 \u200b\ufeff end",
     # Names that mean something to programs.
     "__proto__ WORD",
-    "constructor WORD",
     "../../../WORD",
-    'WORD style="text-align: right;" <th></th> class="sense7-figure"',
 )
 """Texts, in each of which WORD stands for the word of its place."""
 
@@ -159,12 +122,12 @@ def sheets(turns: int = 3) -> list[Sheet]:
     return [
         Sheet("Tasks", [*heads["Tasks"], text("head", 0)], tasks),
         Sheet("Messages", heads["Messages"], messages),
-        Sheet("Participants", ["PID", "Age", text("head", 1), text("head", 36)], people),
+        Sheet("Participants", ["PID", "Age", text("head", 1), text("head", 21)], people),
         *(Sheet(name, texts("column")[:3], [texts("cell")[:3]]) for name in SHEET_NAMES),
     ]
 
 
-SHEET_NAMES: Sequence[str] = (
+SHEET_NAMES = (
     "<img src=x onerror=zqsheet01q>",
     "$x^2$ {{7}} zqsheet02q",
     "=1+1 zqsheet03q",
@@ -172,64 +135,3 @@ SHEET_NAMES: Sequence[str] = (
 """As hostile as 31 characters allow, without those that no sheet's name can hold."""
 
 FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
-
-
-PAGES = ("explorer", "ledger", "how-to-read", "cite")
-NOTEBOOKS = (
-    *(
-        "00-taxonomy",
-        "01-dataset",
-        "02-ratings",
-        "10-conditions",
-        "06-individualized",
-        "07-context",
-    ),
-    *("11-words", "17-robustness", "13-baselines", "12-judge", "14-whose-empathy", "16-elsewhere"),
-)
-"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and three
-whose values or figures others of these show."""
-
-RELEASED = ("14-whose-empathy", "16-elsewhere")
-"""Those of released ratings alone."""
-
-FRONT = """\
-# Front
-
-{value}`best_condition`; {edition}`name`, {edition}`file`, {edition}`label`, {edition}`prompted_condition`,
-{edition}`prompted_reason`.
-"""
-
-
-def prompted() -> str:
-    """The condition that is named as the one with the empathy prompt."""
-    return text("cond", CONDITIONS[0])
-
-
-def build(root: Path, predictions: Path | None = None) -> Built:
-    """Build the edition of the hostile workbook in an empty folder, from the book's own pages and notebooks."""
-    files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
-    data = ("claims.yml", "coverage.json", "reference.json")
-    for file in (
-        *("requirements.lock", "book/references.bib", *(f"data/{name}" for name in data)),
-        *(f"{file}.md" for file in files),
-    ):
-        (root / file).parent.mkdir(exist_ok=True)
-        shutil.copyfile(ROOT / file, root / file)
-    for folder in ("book/static", "data/real"):
-        shutil.copytree(ROOT / folder, root / folder)
-    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
-    # Pages that are left out here
-    config["sphinx"]["config"]["suppress_warnings"] = ["myst.xref_missing"]
-    (root / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    (root / "book" / "index.md").write_text(FRONT, encoding="utf-8")
-    chapters = [{"file": file} for file in files]
-    toc = {"format": "jb-book", "root": "book/index", "chapters": chapters}
-    (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
-    write_study(sheets(), root / FILE, f"{STANDARD}prompted: {json.dumps(prompted())}\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("GITHUB_REPOSITORY", raising=False)
-        patch.setenv("SENSE7_ROOT", str(root))
-        given = {"draws": 100}
-        return build_edition(
-            str(root / FILE), name="hostile", predictions=predictions, parameters=given
-        )

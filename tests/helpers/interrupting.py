@@ -1,13 +1,9 @@
-"""Commands that are ended at a moment drawn by a seed, or find no room on the disk; and what must hold afterwards.
+"""Commands that are ended just before they touch the disk for the n-th time, and what must hold afterwards.
 
-A moment is either a time, or a step: just before the command touches the disk for the n-th time. Steps find what
-times rarely hit: the gap between a file and its record, or between two renames. One moment is for every run, the others
-for the long one.
+Steps find what times rarely hit: the gap between a file and its record, or between two renames.
 """
 
 import os
-import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,15 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
-MAIN = "from sense7.cli import main; main()"
-LONG = 8
-ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 UNFINISHED = ".part"
-UNSHARED = ("unshare", "--map-root-user", "--mount")
 
 # Everything up to the import of main is Python's own start, which no program can guard.
 DRIVER = """
@@ -33,7 +23,7 @@ import os, sys
 from pathlib import Path
 from sense7.cli import main
 
-folder, ready, number, last = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+folder, told, number, last = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 del sys.argv[1:5]
 changing = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate", "os.utime", "fcntl.flock",
             "shutil.copyfile", "shutil.copytree", "shutil.move", "shutil.rmtree", "subprocess.Popen"}
@@ -49,41 +39,11 @@ def look(event, arguments):
             os.kill(os.getpid(), number)
 
 sys.addaudithook(look)
-ready.touch()
 try:
     main()
 finally:
-    ready.write_text(str(steps))
+    told.write_text(str(steps))
 """
-
-# In a mount namespace of its own: a disk of a given size, with a copy of a folder on it, which is brought back after.
-ON_A_SMALL_DISK = """
-disk=$1; back=$2; room=$3; shift 3
-mount -t tmpfs -o size=500m tmpfs "$disk" || exit 77
-cp -a "$back/." "$disk/"
-used=$(df -k --output=used "$disk" | tail -n 1)
-mount -o remount,size=$((used + room))k "$disk" || exit 77
-cd "$disk" || exit 77
-"$@"
-code=$?
-cd /
-rm -rf "$back" && cp -a "$disk" "$back"
-exit $code
-"""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """When a command is ended, and by which signal; ``share`` is of all its steps or of all its time."""
-
-    signal: signal.Signals
-    by_step: bool
-    share: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.signal.name} at {self.share:.1%} of its {'steps' if self.by_step else 'time'}"
-        )
 
 
 @dataclass(frozen=True)
@@ -94,124 +54,58 @@ class Ended:
     out: str
     err: str
     steps: int
-    seconds: float
-
-
-def moments(few: int, seed: int) -> list:
-    """One moment, and more that are marked as long: the rest of the few of its seed, and as many as LONG."""
-    first, *more = [*drawn_moments(few, seed), *drawn_moments(LONG, 100 + seed)]
-    return [first, *(pytest.param(moment, marks=pytest.mark.long) for moment in more)]
-
-
-def drawn_moments(number: int, seed: int) -> list[Moment]:
-    """Draw moments spread over the whole of a command, by turns steps and times, with every signal in turn."""
-    draw = random.Random(seed)  # noqa: S311 - no secret
-    shares = [(place + draw.random()) / number for place in range(number)]
-    draw.shuffle(shares)
-    return [
-        Moment(ENDINGS[place % len(ENDINGS)], place // 2 % 2 == 0 or place % 3 == 0, share)
-        for place, share in enumerate(shares)
-    ]
 
 
 class Command:
-    """A command of the project whose every file lies in ``folder``.
+    """A command of the project whose every file lies in ``folder``."""
 
-    ``before`` is code that comes before the command.
-    """
-
-    def __init__(self, folder: Path, before: str = "", **environment: str):
-        self.folder, self.before = folder, before
-        self.mark = f"{uuid.uuid4()}"
+    def __init__(self, folder: Path, **environment: str):
+        self.folder, self.mark = folder, f"{uuid.uuid4()}"
         ours = ("SENSE7_", "GITHUB_")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         self.environment = kept | environment | {"SENSE7_TEST_MARK": self.mark, "NO_PROXY": "*"}
-        self.ready = folder.parent / f"ready {self.mark}"
 
-    def start(
-        self, *arguments: object, number: int = 0, step: int = 0, stdout=subprocess.PIPE
-    ) -> subprocess.Popen:
-        """Start it; the signal comes before the step of that number."""
-        self.ready.unlink(missing_ok=True)
-        code = self.before + DRIVER
-        given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
-        return subprocess.Popen(
-            [sys.executable, "-c", code, *given],
+    def run(self, *arguments: object, number: int = 0, step: int = 0) -> Ended:
+        """Run it; the signal of that number comes before that step."""
+        told = self.folder.parent / f"steps {self.mark}"
+        told.unlink(missing_ok=True)
+        given = [str(argument) for argument in (self.folder, told, number, step, *arguments)]
+        done = subprocess.run(
+            [sys.executable, "-c", DRIVER, *given],
             cwd=self.folder,
             env=self.environment,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
+            timeout=300,
             start_new_session=True,
+            check=False,
         )
+        until(lambda: not self.running(), "processes were left behind")
+        steps = int(told.read_text("utf-8")) if told.exists() else 0
+        return Ended(done.returncode, done.stdout, done.stderr, steps)
 
-    def run(self, *arguments: object, **options) -> Ended:
-        """Run it undisturbed; options as of :meth:`start`."""
-        return self._end(self.start(*arguments, **options))
-
-    def interrupt(self, moment: Moment, whole: Ended, *arguments: object, **options) -> Ended:
-        """Run it up to a moment; ``whole`` is what it comes to undisturbed."""
-        step = max(1, round(moment.share * whole.steps)) if moment.by_step else 0
-        process = self.start(*arguments, number=moment.signal, step=step, **options)
-        if not moment.by_step:
-            until(self.ready.exists, process)
-            time.sleep(moment.share * whole.seconds)
-            process.send_signal(moment.signal)  # nothing to one that has ended
-        ended = self._end(process)
-        self._require_a_good_end(moment, ended)
-        return ended
-
-    def run_on_a_full_disk(self, room: int, *arguments: object) -> Ended:
-        """Run it where only so many KiB are left on the disk of its folder."""
-        if not small_disks():
-            pytest.skip("this system lets nobody but its owner mount a small disk")
-        disk = self.folder.with_name("disk")
-        disk.mkdir(exist_ok=True)
-        here, there = str(self.folder), str(disk)
-        environment = {
-            name: value.replace(here, there) if name.startswith("SENSE7_") else value
-            for name, value in self.environment.items()
-        }
-        given = [str(argument).replace(here, there) for argument in arguments]
-        shell = [*UNSHARED, "sh", "-c", ON_A_SMALL_DISK, "sh", there, here, str(room)]
-        command = [*shell, sys.executable, "-c", MAIN, *given]
-        where = {"cwd": self.folder.parent, "env": environment}
-        done = subprocess.run(
-            command, check=False, capture_output=True, text=True, timeout=300, **where
-        )
-        return Ended(done.returncode, done.stdout, done.stderr, 0, 0.0)
-
-    def _end(self, process: subprocess.Popen) -> Ended:
-        begun = time.monotonic()
-        out, err = process.communicate(timeout=300)
-        steps = self.ready.read_text("utf-8") if self.ready.exists() else ""
-        seconds = time.monotonic() - begun
-        until(lambda: not self.running(), what="processes were left behind")
-        return Ended(process.returncode, out, err, int(steps or 0), seconds)
-
-    def running(self) -> dict[int, str]:
-        """Processes that this command started, and itself: those with its mark in their environment."""
-        found = {}
+    def running(self) -> list[Path]:
+        """Processes that this command started: those with its mark in their environment."""
+        found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (process / "environ").read_bytes():
-                    found[int(process.name)] = (process / "cmdline").read_text("utf-8", "replace")
+                    found.append(process)
             except OSError:
                 continue
         return found
 
-    @staticmethod
-    def _require_a_good_end(moment: Moment, ended: Ended) -> None:
-        """Ended by the signal with one line and no traceback, or done before it came."""
-        assert "Traceback" not in ended.err, (moment, ended.err)
-        assert "Exception ignored" not in ended.err, (moment, ended.err)
-        if ended.code in {0, -signal.SIGINT, -signal.SIGTERM}:
-            return  # at its very end: what follows tells that all was done
-        assert ended.code == CODES[moment.signal], (moment, ended)
-        if moment.signal != signal.SIGKILL:
-            assert ended.err.splitlines()[-1] == SAID, (moment, ended.err)
-            messages = [line for line in ended.err.splitlines() if line.startswith("sense7: ")]
-            assert messages == [SAID], (moment, ended.err)
+
+def require_a_good_end(ended: Ended, number: signal.Signals) -> None:
+    """Ended by the signal with one line and no traceback, or done before it came."""
+    assert "Traceback" not in ended.err, ended.err
+    assert "Exception ignored" not in ended.err, ended.err
+    if ended.code in {0, -signal.SIGINT, -signal.SIGTERM}:
+        return  # at its very end: what follows tells that all was done
+    assert ended.code == CODES[number], ended
+    if number != signal.SIGKILL:
+        messages = [line for line in ended.err.splitlines() if line.startswith("sense7: ")]
+        assert messages == [SAID], ended.err
 
 
 def require_full(ended: Ended, path: object) -> None:
@@ -226,25 +120,11 @@ def require_full(ended: Ended, path: object) -> None:
     assert "Make room on that disk" in last or "raise the limit" in last, ended.err
 
 
-def small_disks() -> bool:
-    """Whether a small disk can be mounted here, in a namespace of the test's own."""
-    if shutil.which("unshare") is None:
-        return False
-    trial = [*UNSHARED, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"]
-    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
-
-
-def until(
-    holds: Callable[[], bool],
-    process: subprocess.Popen | None = None,
-    seconds: float = 300,
-    what: str = "it never came",
-) -> None:
+def until(holds: Callable[[], bool], what: str = "it never came") -> None:
     """Wait until something holds, or fail."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < deadline, what
-        assert process is None or process.poll() is None, process.communicate()
         time.sleep(0.005)
 
 

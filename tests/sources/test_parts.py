@@ -120,22 +120,6 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind):
     assert resolve("theirs")[0] == path
 
 
-@pytest.mark.parametrize("content", [None, b"5"])
-def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, places, content):
-    path = fetch("theirs")
-    before = path.read_bytes()
-    asked_for(server)
-    path.unlink()
-    part = places / "cache" / "theirs" / "parts" / "ratings.txt"
-    part.unlink()
-    if content:
-        part.write_bytes(content)
-    assert fetch("theirs") == path
-    assert asked_for(server) == ["data/ratings.txt"]
-    assert path.read_bytes() == before
-    assert part.read_bytes() == b"4"
-
-
 def test_what_an_older_version_converted_is_converted_anew_without_a_download(server, monkeypatch):
     fetch("theirs")
     asked_for(server)

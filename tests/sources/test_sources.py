@@ -9,7 +9,6 @@ import re
 import shutil
 import socket
 import time
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +16,6 @@ import pytest
 
 from helpers import naming
 from helpers.downloads import workbook
-from sense7 import checkout
-from sense7.checkout import CARRIED, find_root
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, fetching, resolve
@@ -355,30 +352,3 @@ def test_a_record_that_can_not_be_one_is_refused(places, change):
 
 
 # Places
-
-
-@contextmanager
-def as_wheel(monkeypatch, folder):
-    """Pretend that the package lies elsewhere, outside any checkout."""
-    monkeypatch.delenv("SENSE7_ROOT")
-    (folder / CARRIED / "data").mkdir(parents=True)
-    monkeypatch.setattr(checkout, "__file__", str(folder / "checkout.py"))
-    yield folder
-
-
-def test_the_root_is_named_or_above_the_package_or_around_the_working_folder(places, monkeypatch):
-    root, other = places / "checkout", places / "work"
-    assert find_root() == root
-    with as_wheel(monkeypatch, places / "lib" / "python" / "sense7"):
-        assert find_root() is None
-        (other / "notebooks").mkdir()
-        (other / "_config.yml").touch()
-        assert find_root() is None, "another jupyter-book is no checkout"
-        monkeypatch.chdir(root / "notebooks")
-        assert find_root() == root
-        monkeypatch.chdir(other)
-        monkeypatch.setattr(checkout, "__file__", str(root / "src" / "sense7" / "checkout.py"))
-        assert find_root() == root
-    monkeypatch.setenv("SENSE7_ROOT", str(places / "lib"))
-    with naming.refused(f"SENSE7_ROOT={places / 'lib'}"):
-        find_root()

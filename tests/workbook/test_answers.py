@@ -193,23 +193,6 @@ def test_numbers_against_their_words_stop_reading(minimal_sheets):
     assert parse_sheets(sheets, reading).turns["Affective"].eq(5).all()
 
 
-def test_only_what_does_not_apply_counts_for_applicability(minimal_sheets):
-    cells = [None, "good", None, "declines", None, "unknown", None, "later"] * 2
-    labels = "[{value: declines, label: declined}, later]"
-    reading = f"{{reading: 1, defaults: {{turn ratings: {{missingValues: {labels}}}}}}}"
-    sheets = minimal_sheets(messages={"Affective": cells}, tasks=dict.fromkeys(NUMBERS))
-    states = parse_sheets(sheets, reading).turns["Affective_state"]
-    assert states.tolist() == ["rated", "declined", "not rated", "absent"] * 2
-
-
-def test_a_rescaled_column_says_from_which_ends(minimal_sheets):
-    study = parse_sheets(
-        minimal_sheets(messages={"Interest": [None, 3.0] * 8}, tasks=dict.fromkeys(NUMBERS)), SEVEN
-    )
-    ends = study.rescaled.set_index("column").loc["Interest", ["lowest", "highest"]]
-    assert (study.turns["Interest"].iloc[0], *ends) == (pytest.approx(2.333333), 1, 7)
-
-
 def test_an_eighth_rating_is_kept_and_not_analysed(minimal_sheets):
     sheets = minimal_sheets(messages={"Warmth": [None, "good"] * 8, "Note": [None, "x"] * 8})
     study = parse_sheets(sheets)

@@ -80,13 +80,6 @@ def test_a_name_that_the_workbook_does_not_have_is_refused(minimal_sheets, text,
         parse_sheets(minimal_sheets(), f"{text[1:-1].replace(', ', chr(10), 1)}\n{numbers}")
 
 
-def test_every_scalar_is_a_text():
-    categories = "[no, on, ~, 2026-01-02, 1]"
-    text = f"{{reading: 1, defaults: {{turn ratings: {{categories: {categories}}}}}}}"
-    words = parse_reading(text).answers["turn ratings"].words
-    assert list(words) == ["no", "on", "~", "2026-01-02", "1"]
-
-
 def test_the_official_file_declares_every_scale_and_the_standard_one_the_same_numbers():
     official, standard = parse_reading(official_text()), parse_reading(STANDARD)
     assert (official.leaves_out, standard.leaves_out) == (True, False)

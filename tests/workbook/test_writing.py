@@ -9,7 +9,6 @@ from sense7.workbook.diagnostics import WorkbookError
 from sense7.workbook.reading import usual_words
 from sense7.workbook.sheets import read_workbook
 from sense7.workbook.writing import write_template
-from sense7.workbook.xlsx import read_sheets
 
 
 @pytest.fixture
@@ -29,14 +28,6 @@ def fill(path, *, participants=True):
         if participants:
             book["Participants"].append([f"P{number}", 30 + number, "woman"])
     book.save(path)
-
-
-def test_it_has_every_column_of_the_format_and_no_row(path):
-    sheets = read_sheets(path)
-    assert list(sheets) == ["Tasks", "Messages", "Participants"]
-    for name, columns in CORE_COLUMNS.items():
-        assert sheets[name].header == [column.official for column in columns]
-    assert all(sheet.rows == [] for sheet in sheets.values())
 
 
 def test_empty_it_is_refused_with_what_is_to_be_filled(path):

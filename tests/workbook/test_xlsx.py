@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from helpers import naming
 from helpers.studies import FRAMES, READING, write_study
 from sense7 import sources
-from sense7.loading import load
 from sense7.workbook import xlsx
 from sense7.workbook.reading import write_reading
 from sense7.workbook.sheets import read_workbook
-from sense7.workbook.tables import hash_tables, read_tables
+from sense7.workbook.tables import read_tables
 from sense7.workbook.xlsx import Sheet, read_sheets, write_sheets
 
 TEXTS = [
@@ -40,11 +39,6 @@ NUMBERS = [
 
 def column_of(*cells):
     return [Sheet("Notes", ["cell"], [[cell] for cell in cells])]
-
-
-def cell_after(cell, path):
-    write_sheets([Sheet("Notes", ["cell", "end"], [[cell, "."]])], path)
-    return read_sheets(path)["Notes"].rows[0][0]
 
 
 def by_openpyxl(path, cells, title="S"):
@@ -83,14 +77,6 @@ def test_cells_come_back_as_they_were(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("cell", "back"), [(3, 3.0), (2**53, 2.0**53), (float("nan"), None), ("", None)]
-)
-def test_cells_that_come_back_as_what_the_format_makes_of_them(cell, back, tmp_path):
-    got = cell_after(cell, tmp_path / "a.xlsx")
-    assert (type(got), got) == (type(back), back)
-
-
 texts = st.text(max_size=20) | st.lists(
     st.sampled_from(
         ["_", "x", "005F", "000D", "\r", "\x00", "<r>", "</r>", "=", "&", " ", "_x0041_"]
@@ -113,14 +99,6 @@ def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
     for written, read in zip(rows, once["S"].rows, strict=False):
         for cell, back in zip(written, read, strict=False):
             assert repr(back) == repr(cell or (None if cell == "" else cell))
-
-
-def test_other_programs_read_what_is_written(tmp_path):
-    path = tmp_path / "a.xlsx"
-    write_sheets(column_of("=1+1", 0.1 + 0.2, True, "😀"), path)
-    column = [cell for (cell,) in openpyxl.load_workbook(path)["Notes"].iter_rows(min_row=2)]
-    assert [cell.value for cell in column] == ["=1+1", 0.1 + 0.2, True, "😀"]
-    assert column[0].data_type == "s"
 
 
 # What can't be held
@@ -188,18 +166,6 @@ def test_an_error_that_the_library_does_not_know_is_refused_by_its_sheet(error, 
         read_sheets(tmp_path / "a.xlsx")
 
 
-def test_formatting_far_below_and_beside_the_data_is_no_data(tmp_path):
-    book = openpyxl.Workbook()
-    page = book.active
-    page.append(["a"])
-    page.append([1])
-    page["A100000"].number_format = page["XFD9"].number_format = "0.00"
-    page.row_dimensions[1_048_576].height = 12
-    book.save(tmp_path / "a.xlsx")
-    (sheet,) = read_sheets(tmp_path / "a.xlsx").values()
-    assert (sheet.header, sheet.rows) == (["a"], [[1.0]])
-
-
 def test_blank_rows_between_are_kept_so_that_rows_have_their_numbers(tmp_path):
     (sheet,) = read_sheets(by_openpyxl(tmp_path / "a.xlsx", {"B2": "x", "A5": "y"})).values()
     assert (sheet.header, sheet.rows) == (
@@ -218,14 +184,6 @@ def replaced(path, part, old, new):
         for name, content in parts.items():
             target.writestr(name, content)
     return path
-
-
-def test_chart_sheets_are_passed_over(tmp_path):
-    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
-        book.add_worksheet("S").write_row(0, 0, ["a"])
-        book.add_chartsheet("Chart").set_chart(chart := book.add_chart({"type": "line"}))
-        chart.add_series({"values": "=S!$A$1:$A$2"})
-    assert list(read_sheets(tmp_path / "a.xlsx")) == ["S"]
 
 
 # A folder of CSV tables says what a workbook of the same sheets says
@@ -330,25 +288,6 @@ BROKEN = {
 def test_what_is_wrong_is_said_with_its_place(name, content, place, tmp_path):
     with naming.refused(place):
         read_tables(write_text(tmp_path / "a", name, content))
-
-
-def test_the_hash_is_of_the_tables_and_their_names_only(sheets, tmp_path):
-    folder = write_csv(tmp_path / "mine", sheets)
-    before, size = hash_tables(folder)
-    assert size == sum(path.stat().st_size for path in folder.iterdir())
-    (folder / "notes.txt").write_text("not a table")
-    (folder / ".Tasks.csv.swp").write_text("nor this")
-    assert hash_tables(folder) == (before, size)
-    (folder / "Participants.csv").rename(folder / "People.csv")
-    assert hash_tables(folder)[0] != before
-
-
-def test_a_folder_is_loaded_by_its_path_as_ones_own_data(sheets, tmp_path, monkeypatch):
-    folder = write_csv(tmp_path / "mine", sheets)
-    monkeypatch.chdir(folder)
-    for path in (folder, f"{folder}/", "."):
-        study = load(path)
-        assert (study.name, study.provenance.kind, study.provenance.file) == ("mine", "own", "mine")
 
 
 def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp_path):

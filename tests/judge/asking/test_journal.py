@@ -10,7 +10,6 @@ import pytest
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import ask, number_of, plan_for
-from sense7.errors import UserError
 from sense7.judge.asking import journal
 from sense7.judge.asking.journal import Journal
 from sense7.judge.asking.session import carry_out
@@ -47,19 +46,23 @@ def test_what_is_no_journal_of_this_version_is_refused_and_nothing_is_asked_agai
     assert len(server.asked) == 30
 
 
-def test_when_answers_can_not_be_kept_no_more_are_asked_for(
+def test_on_a_full_disk_no_more_is_asked_for_and_the_next_session_goes_on(
     server, study_of, tmp_path, monkeypatch
 ):
-    full_disk = UserError("No space left on device")
+    """The disk ends where the journal does: no page of the database is free."""
+    write = Journal.write
 
-    def full(self):
-        raise full_disk
+    def with_a_full_disk(self):
+        self._database.execute("PRAGMA max_page_count = 1")  # sqlite makes it as many as there are
+        write(self)
 
-    monkeypatch.setattr(Journal, "write", full)
-    with pytest.raises(UserError) as raised:
-        ask(study_of(20), server, tmp_path, concurrency=2)
-    assert raised.value is full_disk
+    server.script = lambda asked: Answered(text=f"{GOOD.text} {'x' * 50_000}")
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "write", with_a_full_disk)
+        with naming.refused(tmp_path / JOURNAL, "Make room on that disk"):
+            ask(study_of(20), server, tmp_path, concurrency=2)
     assert len(server.asked) <= 4
+    assert ask(study_of(20), server, tmp_path).statuses == Counter(ok=20)
 
 
 @pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])

@@ -1,9 +1,9 @@
 """A session whose endpoint is a server on the loopback: kills, proxies, and nobody else is spoken to."""
 
+import signal
 import socket
 import subprocess
 import sys
-import threading
 import zlib
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
+from helpers.interrupting import CODES
 from helpers.judged import ask, kept_in, said_in
 from helpers.studies import write_study
 
@@ -28,27 +29,31 @@ def server():
         yield running
 
 
-CALLS, KILLS = 2000, (300, 900, 1500)
+CALLS, AT_ONCE = 800, 50
+ENDINGS = {150: signal.SIGKILL, 350: signal.SIGINT, 550: signal.SIGTERM}
+"""Number of the request at which the session is ended -> how."""
+
 FAULTS = (RATE_LIMITED, BUSY, Answered(dropped=True), Answered(body=b'{"choices": ['))
 
 
-def test_after_three_kills_each_answer_that_was_received_is_there_once(
+def test_whatever_ends_a_session_each_answer_that_was_received_is_there_once(
     server, minimal_sheets, tmp_path
 ):
-    """Of 2,000 calls some meet HTTP 429, 503, 400, drops, slow and broken replies."""
-    conversations, at_once = CALLS // 4, 50
+    """Some calls meet HTTP 429, 503, 400, drops, slow and broken replies."""
+    conversations = CALLS // 4
     path, out = tmp_path / "data.xlsx", tmp_path / "out"
     said = {"Content": said_in(conversations)}
     write_study(minimal_sheets(conversations=conversations, turns=1, messages=said), path)
     arguments = [SENSE7, "judge", "run", "--data", path, "--model", "judge", "--out", out, "--yes"]
-    arguments += ["--base-url", server.address, "--concurrency", at_once, "--runs", 4]
-    stop_at, stopped = [], threading.Event()
+    arguments += ["--base-url", server.address, "--concurrency", AT_ONCE, "--runs", 4]
+    arguments = list(map(str, arguments))
+    ending = {}
 
     def script(asked):
+        for number, how in ending.items():
+            if asked.number == number:
+                process.send_signal(how)
         chance = zlib.crc32(f"{asked.prompt} {asked.time}".encode()) % 100
-        if stop_at and asked.number >= stop_at[0]:
-            process.kill()
-            stopped.set()
         if chance < 8 and asked.number > 1:
             return FAULTS[chance % 4]
         if chance == 8 and asked.number > 1:
@@ -57,28 +62,29 @@ def test_after_three_kills_each_answer_that_was_received_is_there_once(
 
     server.script = script
     before = {}
-    for kill in KILLS:
-        stop_at[:] = [kill]
-        stopped.clear()
+    for times, (number, how) in enumerate(ENDINGS.items(), 1):
+        ending.clear()
+        ending[number] = how
         process = subprocess.Popen(
-            list(map(str, arguments)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         _, err = process.communicate(timeout=300)
-        assert stopped.is_set(), err
+        assert process.returncode == CODES[how], err
+        assert "Traceback" not in err
         kept = kept_in(out)
         assert before.items() <= kept.items(), "an answer is lost, or was replaced"
-        assert len(server.answered) - len(kept) <= at_once * (KILLS.index(kill) + 1)
+        assert len(server.answered) - len(kept) <= AT_ONCE * times
         before = kept
-    stop_at.clear()
+    ending.clear()
     server.script = lambda asked: GOOD  # what has no answer is asked for again by the same command
-    done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     kept = kept_in(out)
     assert before.items() <= kept.items()
     assert {entry[2] for entry in kept} == {1}, "nothing was bought twice"
     assert len(kept) == CALLS
-    # What was bought more often than it is kept was under way when it was killed.
-    assert len(server.answered) - CALLS <= at_once * len(KILLS)
+    # What was bought more often than it is kept was under way when it was ended.
+    assert len(server.answered) - CALLS <= AT_ONCE * len(ENDINGS)
 
 
 def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkeypatch):
