@@ -158,7 +158,7 @@ def main() -> int:
         sys.executable,
         "-m",
         "pytest",
-        "-qx",
+        "-q",
         "-n",
         "auto",
         "--dist",

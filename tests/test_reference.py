@@ -25,7 +25,8 @@ def test_the_values_are_those_of_r(family):
 
 
 def test_each_value_is_asserted_or_left_out_with_a_reason_and_the_books_table_says_so():
-    assert reference.make_table(VALUES, FAMILIES, reference.asserted_values()) == STORED
+    how = "Run: .venv/bin/python evidence/reference.py table"
+    assert reference.make_table(VALUES, FAMILIES, reference.asserted_values()) == STORED, how
     assert all(row["reason"] for row in STORED["not_computed"])
 
 
@@ -53,7 +54,8 @@ def test_every_declared_number_has_its_oracle():
             assert matching, f"{entry['statistic']}: no recorded value is called {pattern}"
             for key in matching:
                 by_key[key].add(entry["statistic"])
-    assert {key: found for key, found in by_key.items() if len(found) != 1} == {}
+    how = "Name each key in one entry of tests/reference/families.yml"
+    assert {key: found for key, found in by_key.items() if len(found) != 1} == {}, how
     modules = list((ROOT / "tests").rglob("test_*.py"))
     tests = {
         name for path in modules for name in (path.stem, *TEST.findall(path.read_text("utf-8")))

@@ -99,9 +99,11 @@ def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_valu
     mine.unlink()
     good = out.read_bytes()
     path = book.notebook("01-a", "missing + 1")
-    with naming.refused("01-a.md: ", "cell 3", "NameError", error=BuildError):
+    failed = book.root / "_build" / "failed" / "01-a.ipynb"
+    with naming.refused("01-a.md: ", "cell 3", "NameError", failed, error=BuildError):
         rerun(book.project, "01-a", {}, out=out)
     assert out.read_bytes() == good
+    assert "papermill-error-cell-tag" in failed.read_text("utf-8")
     path.unlink()
     book.notebook("01-a", recording("01-a", "seed_of_a"))
     out.write_bytes(good + b" ")

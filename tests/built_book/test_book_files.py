@@ -193,9 +193,10 @@ def test_the_function_that_a_value_names_returns_it_under_its_key(synthetic):
 def test_every_value_is_the_frozen_one(synthetic):
     wanted = json.loads(freeze_values.FROZEN.read_text("utf-8"))
     found = freeze_values.frozen(synthetic.folder)
-    assert found.keys() == wanted.keys()
+    how = "Is it meant? Then run: .venv/bin/python evidence/freeze_values.py"
+    assert found.keys() == wanted.keys(), how
     assert {
         key: (found[key], wanted[key])
         for key in wanted
         if not freeze_values.same(found[key], wanted[key])
-    } == {}
+    } == {}, how

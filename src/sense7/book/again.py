@@ -74,8 +74,9 @@ def rerun(
             temporary = Project(project.sources, values.parent)
             inputs = Inputs(temporary, provenance.name, data, path, provenance, settings, folder)
             inputs = replace(inputs, only=(chosen.name,))
+            failed = replace(inputs, project=project).failed  # the temporary place is removed
             with in_threads(inputs.jobs, inputs.cache) as execution:
-                compute(inputs, read_contents(inputs), inputs.folder, execution)
+                compute(inputs, read_contents(inputs), inputs.folder, execution, failed)
             settings_shown = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
             places = {"data": source_of(data, path), "results": results.name}
             if folder:
@@ -156,8 +157,9 @@ def verify_edition(
         parameters = facts["made"]["parameters"]
         inputs = Inputs(temporary, facts["name"], str(path), path, provenance, parameters, chosen)
         study = (path, provenance.name)
+        failed = replace(inputs, project=project).failed
         with in_threads(inputs.jobs, inputs.cache, workers, study) as execution:
-            compute(inputs, read_contents(inputs), inputs.folder, execution, say)
+            compute(inputs, read_contents(inputs), inputs.folder, execution, failed, say)
         recomputed = read_values(inputs.folder / "results")
     recorded = read_values(folder / "results")
     differences = []

@@ -207,7 +207,7 @@ def write_edition(
 
     folder = inputs.folder
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
-        executed, facts = compute(inputs, contents, edition, execution, say)
+        executed, facts = compute(inputs, contents, edition, execution, inputs.failed, say)
         say("pages: Jupyter Book")
 
         def further_files() -> dict[str, str]:
@@ -231,9 +231,13 @@ def compute(
     contents: Contents,
     edition: Path,
     execution: Execution,
+    failed: Path,
     say: Callable = silent,
 ) -> tuple[list[str], dict]:
-    """Write the data, values, notebooks, ledger and facts of an edition; return the executed notebooks, and facts."""
+    """Write the data, values, notebooks, ledger and facts of an edition; return the executed notebooks, and facts.
+
+    The copy of a notebook that failed is kept in the folder ``failed``.
+    """
     from sense7.book.ledger import write_ledger
     from sense7.claims import summarize, summarize_other_works, summarize_rehearsal
     from sense7.published_ids import write_published_ids
@@ -248,7 +252,7 @@ def compute(
         (edition / "predictions").mkdir(exist_ok=True)
         shutil.copyfile(file, edition / "predictions" / file.name)
     executed = execute_notebooks(
-        inputs.jobs, edition, inputs.cache, execution, failed=inputs.failed, say=say
+        inputs.jobs, edition, inputs.cache, execution, failed=failed, say=say
     )
     facts = facts_of(inputs, study, provenance)
     root = inputs.project.sources
@@ -272,7 +276,7 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
     execution = in_threads(inputs.jobs, inputs.cache, study=(inputs.path, inputs.name))
     with execution as executor, build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
-        compute(inputs, read_contents(inputs), edition, executor, say)
+        compute(inputs, read_contents(inputs), edition, executor, inputs.failed, say)
         repository = declared_configuration(root)["repository"]
         derived = derive_all(root, edition, repository)
     return write_derived(root / "notebooks", derived)
