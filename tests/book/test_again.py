@@ -10,6 +10,7 @@ import pytest
 from helpers import naming
 from helpers.checkout import SHARED_FILE, SHARED_NAME, recording
 from sense7.book.again import rerun, verify_edition
+from sense7.book.editions import write_manifest
 from sense7.checkout import Project
 from sense7.errors import BuildError
 from sense7.record import format_value
@@ -65,7 +66,7 @@ def test_a_copy_is_executed_after_what_it_needs_and_its_values_lie_beside_it(
     naming.check(cells[0].source, "7 and", "elsewhere.n")
     assert "seed = 7" in cells[1].source
     assert str(book.root / "mine.xlsx") in cells[1].source
-    names = ["02-b.executed.ipynb", "02-b.executed.results", "check out"]
+    names = [".sense7-written", "02-b.executed.ipynb", "02-b.executed.results", "check out"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
@@ -87,16 +88,11 @@ def test_unfit_parameters_are_refused_before_anything_is_left(
     assert not list(tmp_path.glob("a.*"))
 
 
-def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(book, tmp_path):
+def test_a_copy_is_replaced_until_it_is_edited(book, tmp_path):
     out = tmp_path / "a.ipynb"
     for seed in (1, 2):
         rerun(book.project, "01-a", {"seed": seed}, out=out)
     assert values(tmp_path / "a.results", "01-a") == {"seed_of_a": 2}
-    mine = tmp_path / "a.results" / "thesis.docx"
-    mine.write_text("years of work")
-    with naming.refused(tmp_path / "a.results", mine.name):
-        rerun(book.project, "01-a", {}, out=out)
-    mine.unlink()
     good = out.read_bytes()
     path = book.notebook("01-a", "missing + 1")
     failed = book.root / "_build" / "failed" / "01-a.ipynb"
@@ -119,6 +115,7 @@ def test_an_untouched_edition_verifies_and_a_changed_value_is_found(built, copy)
     recorded = copy / "results" / "01-a.json"
     text = recorded.read_text("utf-8").replace('"estimate": 7', '"estimate": 8')
     recorded.write_text(text.replace('"key": "none"', '"key": "of_nobody"'), "utf-8")
+    write_manifest(copy)
     done = built.call("verify", copy)
     assert done.returncode == 1
     naming.check(done.stdout, "seed_of_a", "of_nobody", "none")
@@ -133,8 +130,8 @@ def spoil_workbook(copy):
 NOT_VERIFIED = {  # what becomes of the edition, what of it is named
     "gone": (shutil.rmtree, ["a copy: ", "sense7 build "]),
     "pages alone": (lambda copy: (copy / "edition.json").unlink(), ["a copy: "]),
-    "no JSON": (lambda copy: (copy / "edition.json").write_text("{"), ["edition.json: "]),
-    "an empty object": (lambda copy: (copy / "edition.json").write_text("{}"), ["edition.json: "]),
+    "no JSON": (lambda copy: (copy / "edition.json").write_text("{"), ["edition.json "]),
+    "an empty object": (lambda copy: (copy / "edition.json").write_text("{}"), ["edition.json "]),
     "no workbook": (lambda copy: (copy / "data" / SHARED_FILE).unlink(), [SHARED_FILE]),
     "a byte more": (spoil_workbook, [SHARED_FILE]),
 }

@@ -143,25 +143,26 @@ def test_a_text_of_a_workbook_is_no_markup(text):
     assert html.count("<") == 2, html  # the paragraph
 
 
-def executed(*outputs, source='data = "synthetic"\nseed = 1\nresults = "results"'):
-    """A notebook as papermill leaves it: parameters, those that were given, and a cell that shows something."""
+def executed(prose="Text."):
+    """An executed notebook: prose, parameters, those that were given, and a cell that shows something."""
 
-    def cell(source, outputs=(), *tags):
-        metadata = {"tags": list(tags)}
-        return {"cell_type": "code", "source": source, "outputs": outputs, "metadata": metadata}
+    def cell(source, *tags, kind="code"):
+        return {
+            "cell_type": kind,
+            "source": source,
+            "outputs": [],
+            "metadata": {"tags": list(tags)},
+        }
 
-    cells = [
-        cell(source, [], "parameters"),
-        cell("seed = 7", [], "injected-parameters"),
-        cell("shown", list(outputs)),
-    ]
-    return {"cells": cells}
+    parameters = cell('data = "synthetic"\nseed = 1\nresults = "results"', "parameters")
+    heading = cell(f"# 01-a\n\n{prose}", kind="markdown")
+    return {"cells": [heading, parameters, cell("seed = 7", "injected-parameters"), cell("shown")]}
 
 
 def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(checkout):
-    checkout.notebook("01-a", "shown", prose="{value}`a`.")
+    checkout.notebook("01-a", "shown")
     book = book_of(checkout)
-    node = json.loads(derive(book, book.notebooks[0], executed()))
+    node = json.loads(derive(book, book.notebooks[0], executed("{value}`a`.")))
     first = "".join(node["cells"][0]["source"])
     naming.check(first, '`data = "mine.xlsx"`', "01-a.md", "sense7 build")
     assert first.startswith("# 01-a\n\n> **Synthetic data")

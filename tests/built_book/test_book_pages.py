@@ -133,45 +133,28 @@ def test_a_page_of_released_ratings_says_that_they_are_real(synthetic):
 
 
 def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
-    """Pages of released ratings have a banner of their own."""
+    """Pages of released ratings have a banner of their own; the first page leads to the front page."""
+    facts = edition.facts
     banner = announced(edition.page("book/ledger"))
-    assert edition.facts["sha256"][:12] in banner
-    assert {
-        "index.html",
-        "search.html",
-        "genindex.html",
-        "book/index.html",
-        "book/explorer.html",
-    } <= set(edition.files)
-    released = {
-        f"notebooks/{name}.html": tables
-        for name, tables in edition.facts["made"]["released"].items()
-    }
-    assert len(released) == 3
-    for file in [
-        file for file in edition.files if file not in {"index.html", "book/index.html"}
-    ]:  # the first leads to the front page, which has a banner of its own
+    assert facts["sha256"][:12] in banner
+    assert {"search.html", "genindex.html", "book/explorer.html"} <= set(edition.files)
+    for file in set(edition.files) - {"index.html", "book/index.html"}:
         page = edition.page(file)
+        name = Path(file).stem
         made = text(page.select_one("p.sense7-made"))
-        if file in released:
-            assert announced(page) != banner, file
-            assert all(
-                f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" in made
-                for name in released[file]
-            )
-        else:
-            is_rehearsed = page.find(id="rehearsal-simulated-data-no-findings")
-            assert (announced(page) != banner) is bool(is_rehearsed), file
-            assert (
-                f"Workbook: {edition.facts['file']}, SHA-256 {edition.facts['sha256']}" in made
-            ), file
-        notebook = edition.executed.get(file.removeprefix("notebooks/").removesuffix(".html"))
-        given = notebook["metadata"]["papermill"]["parameters"] if notebook else {}
-        parameters = [f"{key} = {value!r}" for key, value in given.items() if key != "results"]
-        for part in (
-            parameters if notebook else [f"Parameters: {edition.facts['parameters']}. Versions"]
-        ):
+        rests_on = [f"Workbook: {facts['file']}, SHA-256 {facts['sha256']}"]
+        if name in facts["made"]["released"]:
+            tables = [RELEASED[table] for table in facts["made"]["released"][name]]
+            rests_on = [f"{table.file}, SHA-256 {table.sha256}" for table in tables]
+        parameters = [f"Parameters: {facts['parameters']}. Versions"]
+        if name in edition.executed:
+            given = edition.executed[name]["metadata"]["papermill"]["parameters"]
+            parameters = [f"{key} = {given[key]!r}" for key in given if key != "results"]
+        for part in (*rests_on, *parameters):
             assert part in made, f"{file}: {part}"
+        is_rehearsed = page.find(id="rehearsal-simulated-data-no-findings")
+        is_of_others = name in facts["made"]["released"] or is_rehearsed
+        assert (announced(page) != banner) is bool(is_of_others), file
 
 
 def test_every_recorded_value_is_shown_on_the_page_that_records_it(edition):
@@ -203,9 +186,6 @@ def test_every_table_has_a_caption_and_head_cells(edition):
             assert {cell.get("scope") for cell in table.find_all("th")} == {"col", "row"}
 
 
-# Every page says how it was made: workbook, parameters, versions, commit.
-
-
 def test_values_in_sentences_are_those_that_were_recorded_with_words_for_a_simulated_judge(
     synthetic,
 ):
@@ -234,9 +214,6 @@ def test_the_front_page_leads_with_real_ratings_and_says_what_was_not_seen(synth
     assert "whose-empathy-scores" in first["data-name"]
     assert len(re.findall(r"\w[\w'.,-]*", " ".join(article.find_all(string=True)))) < 1500
     assert not article.select(".sense7-badge")
-
-
-# The reference of the library, and the page of promises with R's values
 
 
 # Workbooks with next to nothing in them: each gives a complete book, which says what it can't compute

@@ -7,7 +7,6 @@ lists the finished ones.
 """
 
 import contextlib
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -142,20 +141,16 @@ def build_lock(inputs: Inputs, say: Callable) -> Iterator[None]:
     """
     editions = inputs.folder.parent
     editions.mkdir(parents=True, exist_ok=True)
-    with (editions / ".lock").open("a+", encoding="utf-8") as lock:
+    with (editions / ".lock").open("a") as lock:
         try:
             lock_file(lock, wait=False)
         except BlockingIOError:
-            lock.seek(0)
-            say(f"waits for {lock.read().strip() or 'another build'}")
+            say("waits until another build here ends")
             lock_file(lock)
         except OSError as error:
             say(
                 f"{editions}: this disk has no locks ({error.strerror}): start no second build before this one ends"
             )
-        lock.truncate(0)
-        lock.write(f"the build of {inputs.name} (process {os.getpid()})\n")
-        lock.flush()
         with scratch_folder(inputs.cache) as scratch:  # which clears away what killed builds left
             finished = sorted(
                 inputs.cache.glob("[!.]*"), key=lambda path: path.stat().st_mtime, reverse=True
@@ -266,6 +261,19 @@ def compute(
     return executed, facts
 
 
+def compute_apart(
+    inputs: Inputs,
+    edition: Path,
+    failed: Path,
+    workers: int | None = None,
+    say: Callable = silent,
+) -> None:
+    """Write the data, values, notebooks, ledger and facts of an edition without pages, on this machine."""
+    study = inputs.path, inputs.name
+    with in_threads(inputs.jobs, inputs.cache, workers, study) as execution:
+        compute(inputs, read_contents(inputs), edition, execution, failed, say)
+
+
 def derive_notebooks(say: Callable = silent) -> list[Path]:
     """Make the .ipynb beside the text notebooks from the synthetic workbook; return the changed ones."""
     from sense7.book.derived import derive_all, write_derived
@@ -273,10 +281,9 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
     root = find_checkout()
     # The judge of the repository, not one that this user asked about the synthetic workbook.
     inputs = resolve_inputs("synthetic", predictions=root / "data" / "synthetic_judge")
-    execution = in_threads(inputs.jobs, inputs.cache, study=(inputs.path, inputs.name))
-    with execution as executor, build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
+    with build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
-        compute(inputs, read_contents(inputs), edition, executor, inputs.failed, say)
+        compute_apart(inputs, edition, inputs.failed, say=say)
         repository = declared_configuration(root)["repository"]
         derived = derive_all(root, edition, repository)
     return write_derived(root / "notebooks", derived)
@@ -286,19 +293,14 @@ def lines_of(edition: Path, root: Path) -> list[tuple[str, str]]:
     """Lines about a finished edition, each with its stream: warnings, verdicts, the front page."""
     facts = read_json(edition / "edition.json")
     lines = []
-    problem = ""
     if not facts["made"]["commit"]:
         problem = why_commit_unknown(root)
-    if problem:
-        lines.append(("stderr", problem))
+        if problem:
+            lines.append(("stderr", problem))
     if facts["warnings"]:
-        words, total = [], 0
-        for problem, count in facts["warnings"].items():
-            total += count["warnings"]
-            words.append(f"{count['warnings']:,} {problem} ({count_of(count['places'], 'place')})")
         page = edition / "html" / f"{DATA_PAGE}.html"
-        line = f"{count_of(total, 'warning')} about this workbook: {', '.join(words)}. Listed on {page}"
-        lines.append(("stderr", plain_lines(line)))
+        words = f"{facts['reader_warnings']} about this workbook, listed on {page}"
+        lines.append(("stderr", plain_lines(words)))
     lines.append(("stdout", f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
     lines.append(("stdout", str(edition / "html" / "index.html")))
     return lines
@@ -331,13 +333,9 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
             how_made["released"][name] = job.notebook.released_alone
     return {
         "format": FORMAT,
-        "name": inputs.name,
-        "kind": provenance.kind,
+        **provenance.to_dict(),
         "label": provenance.label,
-        "file": provenance.file,
-        "sha256": provenance.sha256,
         "verified": provenance.verified,
-        "fetched": provenance.fetched,
         "credit": credit,
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,

@@ -22,13 +22,11 @@ from sense7.book.notebooks import (
     TextNotebook,
     cells_digest,
     find_notebooks,
-    installable_from,
     ipynb_text,
     number_cells,
     plain_outputs,
     refuse_edited,
     tags_of,
-    to_ipynb,
 )
 from sense7.book.words import (
     UNTESTED,
@@ -278,12 +276,9 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
 
 def _markdown_of_html(words: str) -> str:
     """A line of HTML as Markdown: what is strong stays so, all else is text."""
-    marked = re.sub(r"</?strong\b[^>]*>", "\0", words)
-    texts = [html.unescape(re.sub(r"<[^<>]*>", " ", part)) for part in marked.split("\0")]
-    texts = [" ".join(as_markdown(text).split()) for text in texts]
-    for number in range(1, len(texts), 2):
-        texts[number] = f"**{texts[number]}**"
-    return re.sub(r" (?=[.,:;])", "", " ".join(filter(None, texts)))
+    marked = re.sub(r"</?strong>", "\0", words)
+    text = html.unescape(re.sub(r"<[^<>]*>", "", marked))
+    return " ".join(as_markdown(text).replace("\0", "**").split())
 
 
 # --- the notebook ------------------------------------------------------------------------------
@@ -296,9 +291,8 @@ def derive(
     import nbformat
 
     prose = Prose(book, notebook)
-    ran = [cell for cell in executed["cells"] if cell["cell_type"] == "code"]
     cells = []
-    for cell in json.loads(to_ipynb(notebook))["cells"]:
+    for cell in executed["cells"]:
         if cell["cell_type"] != "code":
             text = prose.plain("".join(cell["source"]))
             if book.edition.facts["kind"] != "synthetic":
@@ -310,10 +304,8 @@ def derive(
                 text = f"{title}\n\n{preface}\n\n{body.strip()}".strip()
             if text:
                 cells.append({"cell_type": "markdown", "metadata": {}, "source": text})
-            continue
-        cells.append(_executed_cell(ran.pop(0)))
-        if ran and "injected-parameters" in tags_of(ran[0]):
-            ran.pop(0)
+        elif "injected-parameters" not in tags_of(cell):
+            cells.append(_executed_cell(cell))
         if "parameters" in tags_of(cell):
             if settings is not None:
                 lines = [f"{name} = {value!r}" for name, value in settings.items()]
@@ -352,7 +344,7 @@ def derive_all(
     """
     notebooks = find_notebooks(root)
     title = declared_configuration(root)["title"]
-    install_from = installable_from(repository, commit)
+    install_from = f"git+{repository['url']}@{commit or repository['branch']}"
     online = ""
     if settings:
         online = f"{repository['url'].removesuffix('/')}/blob/{commit or repository['branch']}/"
@@ -403,10 +395,10 @@ def _code_cell(source: str, tags: Sequence[str] = (), outputs: Sequence[dict] = 
 
 def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
     """Write derived notebooks beside their texts where those that are there are out of date, and return these."""
-    refuse_edited([folder / f"{name}.md" for name in derived])
+    texts = {folder / f"{name}.ipynb": text for name, text in derived.items()}
+    refuse_edited(texts)
     written = []
-    for name, text in derived.items():
-        path = folder / f"{name}.ipynb"
+    for path, text in texts.items():
         present = path.read_text("utf-8") if path.exists() else ""
         if not present or without_pictures(present) != without_pictures(text):
             write_whole(path, text, replace=True)

@@ -18,7 +18,6 @@ from sense7.files import (
     digest_of_file,
     not_written,
     read_json,
-    reason,
     replacing_folder,
     require_empty,
     unused_path,
@@ -41,21 +40,12 @@ PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
 
 
-def require_json(path: Path):
-    """Read one of an edition's JSON files; refused if it can't be read."""
-    try:
-        return read_json(path)
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(
-            f"{path}: can't be read ({reason(error)}). Copy or build the edition again."
-        ) from None
-
-
 def read_facts(edition: Path) -> dict:
-    """Read the facts of an edition in edition.json; refused if it is of another version."""
+    """Read the facts of an edition in edition.json; refused if it is damaged or of another version."""
+    require_whole(edition)
     path = edition / "edition.json"
-    facts = require_json(path)
-    version = facts.get("format") if isinstance(facts, dict) else None
+    facts = read_json(path)
+    version = facts.get("format")
     if version != FORMAT:
         raise UserError(
             f"{path}: built by another version of this project (version of the edition: {version!s:.20}; this one "
@@ -169,15 +159,10 @@ def write_site(
     """
     require_empty(out)
     for name in names:
-        if Path(name).name != name:
-            raise UserError(
-                f"{name}: not the name of an edition. Give names, such as synthetic, not paths."
-            )
         if _entry(editions / name) is None:
             raise UserError(
                 f"{editions / name}: no finished edition. Build it first: {build_command(name)}"
             )
-        require_whole(editions / name)
         facts = read_facts(editions / name)
         if facts["kind"] == "own":
             say(
@@ -236,24 +221,17 @@ def digest_of_source(source: str) -> str:
 
 
 def set_aside(edition: Path, say: Callable[[str], object]) -> None:
-    """Move what is not as a build wrote it to a folder of its own, before an edition is replaced."""
+    """Keep an edition in which somebody changed or added a file, before it is replaced."""
     listed = read_manifest(edition).get("files", {})
-    present = _contents(edition)
-    differing = []
-    for file in sorted(edition.rglob("*")):
-        path = file.relative_to(edition).as_posix()
-        is_folder = file.is_dir() and not file.is_symlink()
-        is_as_written = listed.get(path, "") == present.get(path)
-        if path != MANIFEST and not is_folder and not is_as_written:
-            differing.append(path)
-    if not differing:
-        return
-    folder_of_kept = unused_path(edition.parent.parent / "kept" / edition.name)
-    for path in differing:
-        target = folder_of_kept / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (edition / path).replace(target)
-    say(f"kept in {folder_of_kept}, since no build wrote them so: {shown(sorted(differing))}")
+    changed = []
+    for path, digest in _contents(edition).items():
+        if listed.get(path) != digest:
+            changed.append(path)
+    if changed:
+        kept = unused_path(edition.parent.parent / "kept" / edition.name)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        edition.replace(kept)
+        say(f"the edition before is kept in {kept}, since no build wrote {shown(changed)}")
 
 
 def damage(edition: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 import functools
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -22,7 +21,8 @@ from sense7.files import digest_of_file
 from sense7.sources import Provenance, resolve
 from sense7.workbook.reading import reading_digest
 
-LONGEST_NAME = 100
+_SIGNS = " .+-_()"
+"""Signs that the name of an edition may have besides letters and digits."""
 
 _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 
@@ -158,21 +158,19 @@ def edition_name(chosen: str | None, data: str) -> str:
         name = Path(os.path.abspath(Path(data).expanduser())).stem  # noqa: PTH100 -- links stay links
     name = unicodedata.normalize("NFC", name)  # macOS keeps a letter and its accent apart
     # As file systems and readers do, who do not distinguish Official from official.
-    if unicodedata.normalize("NFKC", name).casefold() in DATA_SETS and name != data:
+    if name.casefold() in DATA_SETS and name != data:
         raise UserError(
             f"An edition can't be called {name!r}, which is the name of another data set. Give another name: "
             f"--name my-{name}"
         )
-    marks = {char for char in name if unicodedata.category(char).startswith("M")}
-    letters = "".join(char for char in name if char not in marks)
-    is_fit = letters[:1] == name[:1] and re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", letters)
-    if not is_fit or len(name) > LONGEST_NAME or len(name.encode()) > LONGEST:
-        # A shell takes it without quotes.
-        fit_name = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 3].strip("-._+") or "NAME"
+    unfit = [
+        char for char in name if unicodedata.category(char)[0] not in "LMN" and char not in _SIGNS
+    ]
+    begins_and_ends_well = name[:1].isalnum() and name[-1:] not in {" ", "."}
+    if unfit or not begins_and_ends_well or len(name.encode()) > LONGEST:
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
-            f"letter or digit, at most {LONGEST_NAME} of them and {LONGEST} bytes. Give another: "
-            f"--name {fit_name}"
+            f"letter or digit, at most {LONGEST} bytes. Give another: --name NAME"
         )
     return name
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sense7.book.code import PACKAGE
-from sense7.book.editions import find_edition, read_facts, require_json, require_whole
+from sense7.book.editions import find_edition, read_facts
 from sense7.book.run import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import BuildError
@@ -24,8 +24,8 @@ def read_ledger(
 ) -> tuple[list[dict], dict]:
     """Ledger of a finished edition, as plain values, and the facts of the edition; see ``find_edition``."""
     folder = find_edition(working_folder, edition, keys)
-    require_whole(folder)
-    return require_json(folder / "ledger.json"), read_facts(folder)
+    facts = read_facts(folder)
+    return read_json(folder / "ledger.json"), facts
 
 
 def write_ledger(

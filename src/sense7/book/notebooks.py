@@ -94,15 +94,12 @@ def load_notebook(path: Path) -> TextNotebook:
 
     try:
         source = path.read_text("utf-8-sig")  # Windows' editors write a mark first
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: byte {error.start + 1:,}: not UTF-8. Save it again in UTF-8."
-        ) from None
-    try:
         node = _parse(source)
         declared = node.metadata.get(DECLARED)
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: its head is no YAML ({one_line(error)}). Fix it.") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UserError(
+            f"{path}: not UTF-8, or its head is no YAML ({one_line(error)}). Fix it."
+        ) from None
     except KeyError:  # jupytext's own, of a block without content
         declared = None
     if not isinstance(declared, dict):
@@ -112,12 +109,6 @@ def load_notebook(path: Path) -> TextNotebook:
             f"shows it); in a notebook of your own, at least: {DECLARED}: {{needs: []}}"
         )
     settings = dict(declared)
-    if DERIVED in settings:
-        raise UserError(
-            f"{path}: a program saved it from {path.stem}.ipynb, which has numbers in the place of the names of "
-            f"values, and does not say what the page rests on. Bring the text back (git checkout {path.name}), and "
-            "make the change there."
-        )
     lists = {name: settings.pop(name, None) or [] for name in ("needs", "stored", "released")}
     unfit = {**settings}
     for key, names in lists.items():
@@ -127,7 +118,8 @@ def load_notebook(path: Path) -> TextNotebook:
     if unfit:
         raise UserError(
             f"{path}: {DECLARED}: in the notebook's metadata: not expected: {unfit}. It takes needs, stored and "
-            f"released, each a list of names; released of {', '.join(RELEASED)}. Fix it."
+            f"released, each a list of names; released of {', '.join(RELEASED)}. Fix it. If a program saved the text "
+            f"from {path.stem}.ipynb, bring it back (git checkout {path.name}), and make the change there."
         )
     cells = [cell for cell in node.cells if "parameters" in tags_of(cell)]
     if len(cells) != 1:
@@ -164,21 +156,17 @@ def unfit_parameters(defaults: Mapping, parameters: Mapping) -> list[str]:
     unknown = sorted(set(parameters) - set(defaults))
     if unknown:
         problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(defaults))})")
+    fitting_types = {int: (int,), float: (int, float), str: (str,)}
     types_in_words = {int: "a whole number", float: "a number", str: "a text"}
     for name in sorted(set(parameters) & set(defaults)):
         value = parameters[name]
-        type_of_default = type(defaults[name])
-        fitting_types = {type_of_default} & types_in_words.keys()
-        if type_of_default is float:
-            fitting_types.add(int)
+        kind = type(defaults[name])
         low, high = LIMITS.get(name, (-math.inf, math.inf))
-        if type(value) not in fitting_types:
-            words = types_in_words.get(type_of_default, type_of_default.__name__)
+        if type(value) not in fitting_types.get(kind, ()):
+            words = types_in_words.get(kind, kind.__name__)
             problems.append(f"{name} = {value!r}: not {words}, such as {defaults[name]!r}")
-        elif type_of_default is not str and not low <= value <= high:
+        elif kind is not str and not low <= value <= high:
             problems.append(f"{name} = {value!r}: not from {low} to {high}")
-        elif name == "data" and not value:
-            problems.append(f"{name} = {value!r}: may not be empty")
     return problems
 
 
@@ -188,18 +176,6 @@ def _parse(source: str):
     import jupytext
 
     return jupytext.reads(source, fmt="md:myst")
-
-
-def installable_from(repository: Mapping, commit: str | None = None) -> str:
-    """Say where pip finds the library, given ``repository`` of ``_config.yml``: at a commit, else on its branch.
-
-    Examples
-    --------
-    >>> installable_from({"url": "https://example.org/me/book", "branch": "main"})
-    'git+https://example.org/me/book@main'
-    """
-    revision = commit or repository["branch"]
-    return f"git+{repository['url']}@{revision}"
 
 
 def to_ipynb(notebook: TextNotebook) -> str:
@@ -279,19 +255,13 @@ def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping], *, jud
 # --- the notebooks for readers, which are made from these -------------------------------
 
 
-def refuse_edited(texts: Iterable[Path]) -> None:
+def refuse_edited(paths: Iterable[Path]) -> None:
     """Refuse to write over a derived .ipynb that was edited, since the book is made from the text beside it."""
-    for text in texts:
-        path = text.with_suffix(".ipynb")
-        try:
-            node = read_json(path)
-            derived = node["metadata"][DECLARED][DERIVED]
-            edited = derived != cells_digest(node["cells"])
-        except (OSError, ValueError, LookupError, TypeError):
-            continue  # no derived notebook
-        if edited:
+    for path in filter(Path.exists, paths):
+        node = read_json(path)
+        if node["metadata"].get(DECLARED, {}).get(DERIVED) != cells_digest(node["cells"]):
             raise UserError(
-                f"{path} was edited, and the book is made from {text.name} beside it. Make the edit there, then "
+                f"{path} was edited, and the book is made from {path.stem}.md beside it. Make the edit there, then "
                 f"remove {path.name}: it is derived again."
             )
 

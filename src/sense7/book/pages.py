@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-from sense7.book.assets import share_assets
+from sense7.book.assets import write_styles
 from sense7.book.code import PACKAGE, digest_files, environment_of, is_source
 from sense7.book.run import digest_of_values
 from sense7.book.words import CODE, describe_code
@@ -87,7 +87,7 @@ def make_pages(
     for path in pages.rglob("*.html"):
         page = path.read_bytes().replace(CODE.encode(), words)
         path.write_bytes(page.replace(REVISION.encode(), html.escape(revision).encode()))
-    share_assets(pages)
+    write_styles(pages, config["sphinx"]["config"]["html_css_files"])
     (pages / ".nojekyll").touch()  # else GitHub's Pages leave out folders such as _static
 
 

@@ -9,13 +9,12 @@ import contextlib
 import json
 import logging
 import os
-import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -286,34 +285,30 @@ def execute_notebooks(
             last = last_made(job, cache)
             waiting[name] = last.get("seconds", FIRST_GUESS.get(name, 5.0))
             say(f"{name}: to be executed, {why_again(job, last.get('parts'))}")
-    begun = time.monotonic()
-    measured: dict[str, float] = {}
-    if waiting:
-        seconds = total_seconds(waiting, measured, execution.workers)
-        say(
-            f"{len(jobs) - len(waiting)} of {len(jobs)} notebooks unchanged; about {seconds:.0f} s left"
-        )
-    order = TopologicalSorter(
-        {name: waiting.keys() & jobs[name].notebook.needs for name in waiting}
-    )
-    order.prepare()
+    unchanged = len(jobs) - len(waiting)
     # A notebook is as urgent as the longest way from its start to the end of the last that needs it.
     urgency: dict[str, float] = {}
     for name in reversed(waiting):
         durations = [urgency[other] for other in urgency if name in jobs[other].notebook.needs]
         urgency[name] = waiting[name] + max(durations, default=0)
-    ready: list[str] = []
-    running = {}
+    if waiting:
+        seconds = max(*urgency.values(), sum(waiting.values()) / execution.workers)
+        say(f"{unchanged} of {len(jobs)} notebooks unchanged; about {seconds:.0f} s left")
+    unfinished = sorted(waiting, key=urgency.get, reverse=True)
+    running: dict[Future, str] = {}
+    executed: list[str] = []
     failure = None
-    while order.is_active() and (running or not failure):
-        ready = sorted([*ready, *order.get_ready()], key=urgency.get)
-        while ready and not failure and len(running) < execution.workers:
-            name = ready.pop()
-            result = jobs[name].place(cache)
-            arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
-            if execution.kernels:
-                arguments.append(execution.kernels)
-            running[execution.executor.submit(execute, *arguments)] = name
+    while unfinished and (running or not failure):
+        for name in unfinished:
+            is_ready = name not in running.values() and not {*unfinished} & {
+                *jobs[name].notebook.needs
+            }
+            if is_ready and not failure and len(running) < execution.workers:
+                result = jobs[name].place(cache)
+                arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
+                if execution.kernels:
+                    arguments.append(execution.kernels)
+                running[execution.executor.submit(execute, *arguments)] = name
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             name = running.pop(future)
             try:
@@ -322,36 +317,13 @@ def execute_notebooks(
                 failure = failure or error
                 say(f"{name} failed: {error}")
                 continue
-            except Exception as error:
-                if type(error).__name__ != "KilledWorker":
-                    raise
-                raise BuildError(
-                    f"{name}: every worker that took it died ({one_line(error)})."
-                ) from None
-            result = jobs[name].place(cache)
-            take_result(jobs[name], result, edition)
-            order.done(name)
-            measured[name] = read_json(result / MADE)["seconds"]
-            words = f"{name}: executed ({len(measured)} of {len(waiting)})"
-            if len(measured) < len(waiting):
-                passed = time.monotonic() - begun
-                seconds = total_seconds(waiting, measured, execution.workers) - passed
-                words += f", about {max(seconds, 1):.0f} s left"
-            say(words)
+            take_result(jobs[name], jobs[name].place(cache), edition)
+            unfinished.remove(name)
+            executed.append(name)
+            say(f"{name}: executed ({len(executed)} of {len(waiting)})")
     if failure:
         raise failure
-    return list(measured)
-
-
-def total_seconds(
-    expected: Mapping[str, float], measured: Mapping[str, float], workers: int
-) -> float:
-    """Seconds that all notebooks take, by those measured last and how the finished ones differ from them now."""
-    speed = 1.0
-    if measured:
-        speed = sum(measured.values()) / sum(expected[name] for name in measured)
-    in_turn = sum(expected.values()) / min(workers, len(expected))
-    return speed * max(in_turn, *expected.values())
+    return executed
 
 
 def last_made(job: Job, cache: Path) -> dict:
@@ -471,7 +443,7 @@ def execute(
         # Without times and random ids, so that equal runs are equal.
         node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
         node["metadata"]["language_info"] = {"name": "python"}
-        (finished / EXECUTED).write_text(with_prose(node, job.notebook), "utf-8")
+        (finished / EXECUTED).write_text(ipynb_text(node), "utf-8")
         shutil.copyfile(values, finished / VALUES)
         seconds = round(time.monotonic() - begun, 1)
         write_json(finished / MADE, {"seconds": seconds, "parts": job.parts})
@@ -480,16 +452,10 @@ def execute(
 
 
 def failed_cell(cell: Mapping, error: Mapping) -> str:
-    """Say of a cell that failed how it begins, its error, and at which line of this library."""
+    """Say of a cell that failed how it begins, and its error."""
     first_line = next(iter("".join(cell["source"]).strip().splitlines()), "")
-    traceback = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
-    lines = re.findall(r"^File \S*?(sense7/\S+?\.py):(\d+), in ", traceback, re.MULTILINE)
     count = cell["execution_count"]
-    words = f"code cell {count}, which begins with {first_line!r}, raised {error['ename']}: {error['evalue']}"
-    if lines:
-        file, number = lines[-1]
-        words += f" ({file}, line {number})"
-    return words
+    return f"code cell {count}, which begins with {first_line!r}, raised {error['ename']}: {error['evalue']}"
 
 
 def stage(edition: Path, needs: Sequence[str], folder: Path) -> Path:

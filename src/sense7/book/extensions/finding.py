@@ -30,10 +30,10 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives as options
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import TextRole, fold, looked_up, paragraph, raw
 from sense7.book.words import (
     MARKS,
     NOT_AVAILABLE,
@@ -171,63 +171,27 @@ class FindingDirective(SphinxDirective):
 
 
 _END_OF_SENTENCE = re.compile(r"(?<=[.?!])(?=\s)")
-_END_OF_CLAUSE = re.compile(r"(?=[,;:] )|(?<![,;:])(?= and )")
 _REASON = re.compile(rf"{NOT_AVAILABLE} \(([^()]*)\)")
 
 
 def _say_why_instead(answer: nodes.paragraph) -> None:
-    """Leave out the clauses with a number that these data cannot give, and say why at the end, once.
-
-    A sentence stays if another of its numbers is there; numbers stand in nodes of their own, and clauses end in text.
-    """
+    """Leave out the sentences with a number that these data cannot give, and say why at the end, once."""
     if NOT_AVAILABLE not in answer.astext():
         return
-    answerable: list[nodes.Node] = []
-    reasons: list[str] = []
-    for sentence in _parts(answer.children, _END_OF_SENTENCE):
-        clauses = _parts(sentence, _END_OF_CLAUSE)
-        complete = [clause for clause in clauses if NOT_AVAILABLE not in _text(clause)]
-        for node in sentence:
-            if not isinstance(node, nodes.Text):
-                reasons += _REASON.findall(node.astext())
-        if len(complete) == len(clauses):
-            answerable += sentence
-        elif any(_has_number(clause) for clause in complete):
-            start = re.match(r"\s*", _text(sentence)).group()
-            head, *tail = [node for clause in complete for node in clause]
-            if isinstance(head, nodes.Text):
-                words = re.sub(r"^[,;:]?(and )?", "", head.astext().lstrip()).lstrip()
-                head = nodes.Text(f"{start}{words[:1].upper()}{words[1:]}")
-            answerable += [head, *tail]
-            if not _text(complete[-1]).rstrip().endswith((".", "?")):
-                answerable.append(nodes.Text("."))
-    why = "; ".join(dict.fromkeys(reasons)) or "see below"
-    answer[:] = [*answerable, nodes.Text(f" Not available here: {why}.")]
-
-
-def _text(parts: list[nodes.Node]) -> str:
-    return "".join(node.astext() for node in parts)
-
-
-def _has_number(clause: list[nodes.Node]) -> bool:
-    """Whether a clause has a value or an answer: text in a node of its own."""
-    return any(not isinstance(node, nodes.Text) for node in clause)
-
-
-def _parts(children: list[nodes.Node], end: re.Pattern) -> list[list[nodes.Node]]:
-    """Nodes in parts, which end in plain text alone, and not inside brackets."""
-    parts: list[list[nodes.Node]] = [[]]
-    depth = 0
-    for node in children:
-        if not isinstance(node, nodes.Text):
-            parts[-1].append(node)
-            continue
-        for number, piece in enumerate(end.split(node.astext())):
-            if number and not depth:
-                parts.append([])
-            parts[-1].append(nodes.Text(piece))
-            depth += piece.count("(") - piece.count(")")
-    return parts
+    sentences: list[list[nodes.Node]] = [[]]
+    for node in answer.children:
+        pieces = [node]
+        if isinstance(node, nodes.Text):  # numbers stand in nodes of their own
+            pieces = [nodes.Text(piece) for piece in _END_OF_SENTENCE.split(node.astext())]
+        sentences[-1].append(pieces[0])
+        sentences += [[piece] for piece in pieces[1:]]
+    kept: list[nodes.Node] = []
+    for sentence in sentences:
+        if NOT_AVAILABLE not in "".join(node.astext() for node in sentence):
+            kept += sentence
+    reasons = dict.fromkeys(_REASON.findall(answer.astext()))
+    why = "; ".join(reasons) or "see below"
+    answer[:] = [*kept, nodes.Text(f" Not available here: {why}.")]
 
 
 def _part(name: str, content: nodes.paragraph) -> nodes.container:
@@ -235,30 +199,27 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
     return nodes.container("", label, nodes.container("", content), classes=["sense7-finding-part"])
 
 
-class RehearsedRole(SphinxRole):
+def lookup_rehearsal(env, claim: str) -> tuple[str, str]:
     """What was expected and found of simulated data for a claim, and how many simulated studies see the effect."""
-
-    def run(self):
-        edition = looked_up(self.env, "ledger.json", "edition.json")
-        row = edition.claims[self.text]
-        words = rehearsal_in_words(row["computed"], row["rehearsal"])
-        counts = row["studies"]["effect"]
-        words += f" {counts['passed']:,} of {counts['studies']:,} simulated studies of this size see the effect."
-        return [nodes.inline(text=words, support_smartquotes=False)], []
+    row = looked_up(env, "ledger.json", "edition.json").claims[claim]
+    words = rehearsal_in_words(row["computed"], row["rehearsal"])
+    counts = row["studies"]["effect"]
+    words += f" {counts['passed']:,} of {counts['studies']:,} simulated studies of this size see the effect."
+    return words, ""
 
 
-class AnswerRole(SphinxRole):
+def lookup_answer(env, claim: str) -> tuple[str, str]:
     """The first words of an answer: whether these data meet the rule of a claim."""
+    return answer_in_words(looked_up(env, "ledger.json", "edition.json"), claim), ""
+
+
+class AnswerRole(TextRole):
+    """The first words of an answer, strong."""
 
     def run(self):
-        edition = looked_up(self.env, "ledger.json", "edition.json")
-        if self.text not in edition.claims:
-            message = self.inliner.reporter.error(
-                f"answer: the ledger has no claim {self.text}.", line=self.lineno
-            )
-            return [], [message]
-        words = answer_in_words(edition, self.text)
-        return [nodes.strong(text=words, support_smartquotes=False)], []
+        found, messages = super().run()
+        answers = [nodes.strong(text=node.astext(), support_smartquotes=False) for node in found]
+        return answers, messages
 
 
 def setup(app):
@@ -266,6 +227,6 @@ def setup(app):
     app.add_directive("ledger", LedgerDirective)
     app.add_directive("ledger-picture", LedgerPictureDirective)
     app.add_directive("finding", FindingDirective)
-    app.add_role("answer", AnswerRole())
-    app.add_role("rehearsed", RehearsedRole())
+    app.add_role("answer", AnswerRole(lookup_answer))
+    app.add_role("rehearsed", TextRole(lookup_rehearsal))
     return METADATA

@@ -295,11 +295,8 @@ def _entries(module) -> Iterator[str]:
         is_public_class = inspect.isclass(definition) and name in sense7.__all__
         if not (inspect.isroutine(definition) or is_public_class):
             continue
-        words = " ".join((inspect.getdoc(definition) or "").split("\n\n", 1)[0].split())
-        sentence = re.split(r"(?<=[.!?]) (?=[A-Z])", words)[0]
-        sentence = re.sub(r"^Return (.)", lambda match: match[1].upper(), sentence)
+        sentence, _, _ = (inspect.getdoc(definition) or "").partition("\n")
         sentence = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", sentence)
-        sentence = sentence.replace("``", "`")
         needed = []
         try:
             for parameter in inspect.signature(definition).parameters.values():
@@ -319,9 +316,6 @@ SCRIPTS = {
     "tables.js": "<table",
 }
 """Script of the book -> what a page holds that uses it."""
-
-UNUSED = ("design-tabs.js",)
-"""Scripts of other extensions for what no page has."""
 
 KEYWORDS = "book/keywords.yml"
 
@@ -349,11 +343,6 @@ def finish_page(app, page, template, context, doctree) -> None:
     for script, mark in SCRIPTS.items():
         if mark in body:
             app.add_js_file(script, loading_method="defer")
-    context["script_files"] = [
-        script
-        for script in context["script_files"]
-        if Path(script.filename or "").name not in UNUSED
-    ]
     if body:
         # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')

@@ -58,12 +58,6 @@ class Explained(nodes.inline):
 
 def visit_explained(writer, node: Explained) -> None:
     """Begin the element of a text with a note."""
-    ancestor = node.parent
-    while ancestor is not None:
-        if isinstance(ancestor, nodes.reference):  # a link is reached by itself
-            writer.body.append("<span>")
-            return
-        ancestor = ancestor.parent
     classes = " ".join(node["classes"])
     note = html.escape(node["explanation"])
     writer.body.append(f'<span class="{classes}" tabindex="0" aria-description="{note}">')
@@ -84,7 +78,8 @@ class TextRole(SphinxRole):
         try:
             words, explanation = self.lookup(self.env, self.text)
         except KeyError:
-            _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
+            words = f"{self.name}: the edition has no {self.text!r}"
+            _LOGGER.warning(words, location=self.get_location())
             return [], []
         # Typographic quotes and dashes would change names that come from a workbook.
         attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
@@ -110,14 +105,11 @@ def lookup_value(env, text: str) -> tuple[str, str]:
     value = edition.values[key]
     looked_up(env, f"results/{value['notebook']}.json")
     given_reasons = env.temp_data.setdefault("sense7-reasons", set())  # of this page
-    is_missing = value["estimate"] is None
-    is_repeated = value["reason"] in given_reasons
     words = value_in_words(edition, key, part, given_reasons)
-    if is_missing and is_repeated:
-        return words, f"{value['reason']}; computed by {called(value)}"
-    if is_missing:
-        return words, ""
-    return words, f"n = {value['n']:,}; {value['method']}; computed by {called(value)}"
+    how = [value["reason"]]
+    if value["estimate"] is not None:
+        how = [f"n = {value['n']:,}", value["method"]]
+    return words, "; ".join([*how, f"computed by {called(value)}"])
 
 
 def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
