@@ -86,6 +86,9 @@ def test_the_key_goes_into_its_header_or_into_the_one_that_is_named(
     headers = server.asked[0].headers
     assert headers["authorization"] == f"Bearer {KEY}"
     assert (headers["api-key"], headers["x-team"]) == (KEY, "one")
+    server.script = lambda asked: refused("no such route", status=404)
+    with_another_path = ask(study_of(1), address, tmp_path / "elsewhere")
+    naming.check(with_another_path.stopped, "404", f"{server.address}/chat/completions")
     for header in ("api-key", ": x", "api-key: \u00fc"):
         with naming.refused("--header", "{key}"):
             Address.of(server.address, [header])

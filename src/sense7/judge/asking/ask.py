@@ -65,7 +65,8 @@ class Endpoint:
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise UserError(
                 "--base-url may hold no credentials and no query: they would be written down. "
-                f"Put a key into {OWN_KEY} instead; --header 'api-key: {{key}}' sends it in another header."
+                f"Put a key into {OWN_KEY} instead; --header 'api-key: {{key}}' sends it in another header. "
+                "If the provider asks for a query, put a gateway before it that speaks chat completions."
             )
         path = parts.path.rstrip("/").removesuffix("/chat/completions")
         bare = cls(urlunsplit((parts.scheme, parts.netloc, path, "", "")))
@@ -201,6 +202,8 @@ class Client:
             words = (
                 "the endpoint redirects, and conversations go to no other address than --base-url"
             )
+        elif status == 404:
+            words += f" (calls are sent to {self.endpoint.address}/chat/completions)"
         elif status == 407:
             words = (
                 f"the proxy that your environment names ({self.endpoint.proxy}) refuses. {words}"
