@@ -234,6 +234,15 @@ def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_
     naming.check(figure.caption, COMMON["caption"])
 
 
+def test_published_values_are_drawn_where_the_data_have_none():
+    published = figures.published_values({"a": 0.3}, "which", "share of turns")
+    panels = {"this data set": missing("ab"), "published": published}
+    figure = figures.forest(panels, name="x", title="T", caption="Beside the paper.")
+    assert figure.data["estimate"].notna().sum() == 1
+    assert "n = " not in figure.caption
+    assert figures.highest(missing("ab")) == "none"
+
+
 # Variants of an analysis
 
 

@@ -65,14 +65,14 @@ def scale_of(table: pd.DataFrame) -> int:
 
 def with_sizes(caption: str, table: pd.DataFrame) -> str:
     """A caption with n and the kinds of intervals of the table that is drawn, where it does not say n itself."""
-    estimated = table[has_estimate(table)]
+    estimated = table[has_estimate(table) & table["n"].notna()]  # published values have no n
     if "n = " not in caption and len(estimated):
         interval_kinds = []
         for method in estimated["method"]:
             if "interval" in method:
                 interval_kinds.append(method.rpartition("; ")[2])
         kinds = "; ".join(dict.fromkeys(interval_kinds)) or "no interval"
-        caption = f"{caption.rstrip('. ')}. n = {range_of(estimated['n'].dropna())}; {kinds}."
+        caption = f"{caption.rstrip('. ')}. n = {range_of(estimated['n'])}; {kinds}."
     if "no interval" not in caption and not np.isfinite(table["low"].astype(float)).any():
         caption += " No interval could be computed."
     return caption
@@ -135,8 +135,8 @@ def highest(table: pd.DataFrame) -> str:
 
 
 def lowest(table: pd.DataFrame) -> str:
-    """Name of the row with the lowest estimate, for a title; "none" of an empty table."""
-    in_order = table["estimate"].astype(float).sort_values()
+    """Name of the row with the lowest estimate, for a title; "none" where there is no estimate."""
+    in_order = table["estimate"].astype(float).dropna().sort_values()
     return next(iter(map(drawn, in_order.index)), "none")
 
 

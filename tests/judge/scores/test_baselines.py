@@ -149,6 +149,10 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
 
 WHO, TRUTHS, SAID, ANSWERS = lists()
 SCARCE = {
+    "one conversation of nearly everybody": (
+        study_of([*range(len(WHO) - 1), 0], TRUTHS, SAID, ANSWERS),
+        {"own mean": "2 of "},
+    ),
     "four participants": (
         study_of([one % 4 for one in WHO], TRUTHS, SAID, ANSWERS),
         dict.fromkeys(TEXT_BASELINES, "4 participants are too few")
@@ -157,7 +161,7 @@ SCARCE = {
     "few conversations": (
         study_of(range(8), TRUTHS[:8], SAID[:8], ANSWERS[:8]),
         dict.fromkeys(TEXT_BASELINES, "8 conversations: too few")
-        | {"own mean": "no participant has two"},
+        | {"own mean": "0 of 8 conversations"},
     ),
     "no word in common": (
         study_of(WHO, TRUTHS, [f"{'x' * number}" for number in range(1, len(WHO) + 1)]),

@@ -92,7 +92,8 @@ def baseline_predictions(
     - *majority label*: the most frequent label among the conversations of the other participants; of equally
       frequent ones the lowest;
     - *own mean*: mean ground truth of the participant's other conversations, earlier and later; where there is no
-      other, the mean over the conversations of the other participants;
+      other, the mean over the conversations of the other participants. The higher a person rates, the lower is that
+      mean of the others; so there is no such score if most conversations are of people without another;
     - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
       turn, on average over the conversation;
     - *all words, ridge*: ridge regression on :func:`sense7.judge.tfidf.tfidf`;
@@ -312,7 +313,11 @@ class _Data:
     def participant_mean(self) -> _Scores:
         """Mean of the participant's other conversations."""
         number = np.bincount(self.people)
-        need(number.max() > 1, "no participant has two conversations with ground truth")
+        with_others = np.sum(number[self.people] > 1)
+        need(
+            2 * with_others >= len(self.people),
+            f"{with_others} of {len(self.people)} conversations are of a participant who has another",
+        )
         total = np.bincount(self.people, weights=self.truth)
         of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
         of_own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
