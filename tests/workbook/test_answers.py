@@ -193,6 +193,18 @@ def test_numbers_against_their_words_stop_reading(minimal_sheets):
     assert parse_sheets(sheets, reading).turns["Affective"].eq(5).all()
 
 
+@pytest.mark.parametrize(("words", "rescaled"), [("abcde", set()), ("abcdefg", {"Interest"})])
+def test_words_in_order_are_rescaled_unless_they_are_as_many_as_the_levels(
+    minimal_sheets, words, rescaled
+):
+    reading = f"{{reading: 1, exceptions: {{Interest: {{categories: [{', '.join(words)}]}}}}}}"
+    sheets = minimal_sheets(messages={"Interest": [None, "c"] * 8}, tasks=dict.fromkeys(NUMBERS))
+    study = parse_sheets(sheets, reading)
+    assert set(study.rescaled["column"]) == rescaled
+    level = 1 + 4 * 2 / (len(words) - 1)
+    assert study.turns["Interest"].iloc[0] == pytest.approx(level)
+
+
 def test_an_eighth_rating_is_kept_and_not_analysed(minimal_sheets):
     sheets = minimal_sheets(messages={"Warmth": [None, "good"] * 8, "Note": [None, "x"] * 8})
     study = parse_sheets(sheets)

@@ -70,13 +70,14 @@ class Answers:
     """How the answers of a column are read.
 
     ``words``: word -> level on 1..size; ``missing``: value that is no answer -> label; without a ``scale`` no number is
-    an answer.
+    an answer; ``ends``: of the scale, or of the words by their places in order, from 1.
     """
 
     size: int
     scale: Interval | None = None
     words: Mapping[str, float] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    ends: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -316,15 +317,19 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
     scale, words, missing = answers.scale, answers.words, answers.missing
     declared = _missing(entry.get("missingValues", []))
     if "scale" in entry:
-        ends = []
+        numbers = []
         if isinstance(entry["scale"], list):
-            ends = list(map(as_number, entry["scale"]))
-        if len(ends) != 2 or None in ends or ends[0] == ends[1]:
+            numbers = list(map(as_number, entry["scale"]))
+        if len(numbers) != 2 or None in numbers or numbers[0] == numbers[1]:
             raise ValueError(f"scale: {entry['scale']}: write what means least and most: [1, 7]")
-        scale = Interval(*ends)
+        scale = Interval(*numbers)
+    ends = scale or answers.ends
     if "categories" in entry:
         words = _words(entry["categories"], scale or Interval(1, answers.size), answers.size)
         missing = {value: label for value, label in missing.items() if value not in words}
+        if scale is None:
+            has_levels = isinstance(entry["categories"][0], Mapping)
+            ends = Interval(1, answers.size if has_levels else len(entry["categories"]))
     for value in (*missing, *declared):
         number = as_number(value)
         is_number = scale is not None and number is not None and scale.holds(number)
@@ -332,7 +337,7 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
             raise ValueError(f"the missing value {value} is on the scale")
     missing = {**missing, **declared}
     words = {word: level for word, level in words.items() if word not in missing}
-    return Answers(answers.size, scale, words, missing)
+    return Answers(answers.size, scale, words, missing, ends)
 
 
 def _words(categories: object, scale: Interval, size: int) -> dict[str, float]:

@@ -228,10 +228,10 @@ class Passes:
                         states = self.turns[f"{column.name}_state"]
                     filled = count_answered(states)
                     unreadable = states.count(STATES.index(UNREADABLE))
-                    scale = self.reading.answers_of(column).scale
+                    ends = self.reading.answers_of(column).ends
                     official_ends = (1, column.scale.size)
-                    if filled and scale and (scale.lowest, scale.highest) != official_ends:
-                        lowest, highest = scale.lowest, scale.highest
+                    if filled and ends and (ends.lowest, ends.highest) != official_ends:
+                        lowest, highest = ends.lowest, ends.highest
                 record = {
                     "sheet": official,
                     "column": column.official,
