@@ -103,3 +103,13 @@ def test_the_bound_is_what_the_participants_share_leaves(study):
     np.testing.assert_allclose(found.iloc[0][limits].astype(float), expected)
     ceiling = noise_ceiling.best_correlation(expected)
     np.testing.assert_allclose(found.iloc[1][limits].astype(float), ceiling)
+
+
+def test_a_participants_share_above_one_leaves_no_content(study, monkeypatch):
+    """The variance of conditions may be estimated below zero in a resample."""
+    row = estimate_row(0.7, 0.1, 1.03, n=25, unit="share", method="model")
+    shares = estimate_table({"participant": row}, "share")
+    monkeypatch.setattr(noise_ceiling, "variance_shares", lambda *_: shares)
+    found = noise_ceiling.content_share_bound(study, bootstrap_of(study, 20))
+    assert found["low"].tolist() == [0, 0]
+    assert found["high"].iloc[0] == pytest.approx(0.9)

@@ -220,6 +220,8 @@ def content_share_bound(study: Study, bootstrap: ParticipantBootstrap) -> pd.Dat
     """
     of_participants = variance_shares(study, bootstrap).loc["participant"]
     bound = 1 - of_participants[["estimate", "high", "low"]].to_numpy(dtype=float)
+    # Where the estimated variance of conditions is negative, a share may be above 1.
+    bound = bound.clip(min=0)
     common = {"n": of_participants["n"], "reason": of_participants["reason"]}
     rows = {
         "content share": estimate_row(
