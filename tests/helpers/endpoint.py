@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from time import monotonic as now
 
@@ -114,9 +115,7 @@ class Played:
         self.answered: list[int] = []
         """Numbers of the requests whose whole answer (status 200) was handed to the network."""
         self.most_at_once = 0
-        self.under_way: set[int] = set()
-        """Numbers of the requests that are not answered."""
-        self._times = Counter()
+        self._times, self._under_way, self._counting = Counter(), 0, threading.Lock()
 
     def times_answered(self) -> Counter:
         """How many whole answers each prompt got."""
@@ -127,18 +126,19 @@ class Played:
         """Record a request, wait, and give what the script answers, and its body."""
         body = json.loads(content or b"{}")
         prompt = next((m["content"] for m in body.get("messages", []) if m["role"] == "user"), "")
-        self._times[prompt] += 1
-        number = len(self.asked) + 1
-        asked = Asked(number, prompt, self._times[prompt], path, headers, body, now())
-        self.asked.append(asked)
-        under_way = self.under_way
-        under_way.add(asked.number)
-        self.most_at_once = max(self.most_at_once, len(under_way))
+        with self._counting:
+            self._times[prompt] += 1
+            number = len(self.asked) + 1
+            asked = Asked(number, prompt, self._times[prompt], path, headers, body, now())
+            self.asked.append(asked)
+            self._under_way += 1
+            self.most_at_once = max(self.most_at_once, self._under_way)
         try:
             answer = self.script(asked)
             await asyncio.sleep(self.latency + answer.wait)
         finally:
-            under_way.discard(asked.number)
+            with self._counting:
+                self._under_way -= 1
         if answer.body is not None:
             return asked, answer, answer.body
         return asked, answer, self._completion(asked, answer)
@@ -192,80 +192,56 @@ class InProcess(Played):
 
 
 class Endpoint(Played):
-    """The server, in a thread of its own."""
+    """The server, with a thread for each connection."""
 
     def __enter__(self):
-        self._tasks = set()
-        started = threading.Event()
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._serve(started)), daemon=True
-        )
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                asked, answer, content = asyncio.run(outer.answer(self.path, headers, body))
+                self.close_connection = answer.dropped
+                self.send_response(answer.status)
+                for name, value in answer.headers:
+                    self.send_header(name, value)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content[: len(content) // 2] if answer.dropped else content)
+                if answer.status == 200 and not answer.dropped:
+                    outer.answered.append(asked.number)
+
+            do_CONNECT = do_POST
+            """Where it plays a proxy."""
+
+            def handle(self):
+                with contextlib.suppress(ConnectionError):  # the client has gone
+                    super().handle()
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 500
+
+        self._http = Server(("127.0.0.1", 0), Handler)
+        self.port = self._http.server_address[1]
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
         self._thread.start()
-        assert started.wait(300)
         return self
 
     def __exit__(self, *_):
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
-
-    async def _serve(self, started):
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        tasks = self._tasks
-
-        async def connection(reader, writer):
-            tasks.add(asyncio.current_task())
-            try:
-                with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                    while await self._exchange(reader, writer):
-                        pass
-            except asyncio.CancelledError:
-                pass
-            finally:
-                writer.close()
-                tasks.discard(asyncio.current_task())
-
-        server = await asyncio.start_server(connection, "127.0.0.1", 0, backlog=500)
-        self.port = server.sockets[0].getsockname()[1]
-        started.set()
-        await self._stop.wait()
-        server.close()
-        for task in list(tasks):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _exchange(self, reader, writer) -> bool:
-        """One request and its answer; False when the connection is at its end."""
-        first = await reader.read(1)
-        if first == b"":  # the end
-            return False
-        first += await reader.readline()
-        headers = {}
-        while (line := (await reader.readline()).decode().strip()) != "":
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        asked, answer, content = await self.answer(first.decode().split()[1], headers, body)
-        head = (
-            f"HTTP/1.1 {answer.status} Answer\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(content)}\r\n"
-        )
-        head += "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
-        if answer.dropped:
-            writer.write(head.encode() + b"\r\n" + content[: len(content) // 2])
-            await writer.drain()
-            writer.transport.abort()
-            return False
-        if reader.at_eof():  # the client has gone: it waited long enough
-            return False
-        writer.write(head.encode() + b"\r\n" + content)
-        await writer.drain()
-        if answer.status == 200:
-            self.answered.append(asked.number)
-        return True
 
 
 def need_the_judge():

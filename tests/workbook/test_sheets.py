@@ -1,7 +1,5 @@
 """Sheets, columns, roles, order and texts: what is an error, what a located warning, and what is read."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -195,19 +193,3 @@ def test_hidden_sheets_and_error_cells_are_said(minimal_sheets):
         ("hidden", "sheet Messages, row 4"),
         ("hidden", "sheet Tasks"),
     ]
-
-
-def test_check_imports_nothing_that_only_statistics_and_drawings_need(minimal_sheets, tmp_path):
-    path = tmp_path / "mine.xlsx"
-    write_study(minimal_sheets(), path)
-    heavy = {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "sklearn", "regex"}
-    code = (
-        "import contextlib, sys\nfrom sense7.cli import main\n"
-        "for options in ([], ['--json']):\n"
-        f"    sys.argv = ['sense7', 'check', {str(path)!r}, *options]\n"
-        "    with contextlib.suppress(SystemExit):\n        main()\n"
-        f"print(sorted({heavy} & set(sys.modules)), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "plain-empathy" in done.stdout
-    assert done.stderr.splitlines()[-1] == "[]"

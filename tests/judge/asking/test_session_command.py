@@ -1,4 +1,4 @@
-"""`sense7 judge run` as a command: what it says, exit codes, and how answers reach their page."""
+"""`sense7 judge run` as a command: what it says, exit codes, and that its page shows what was answered."""
 
 import json
 from pathlib import Path
@@ -9,14 +9,15 @@ from typer.testing import CliRunner
 from helpers import endpoint, naming
 from helpers.endpoint import need_the_judge
 from helpers.judged import table_of
-from sense7 import sources
-from sense7.book.run import execute_notebooks, in_threads, plan
+from helpers.studies import bootstrap_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
+from sense7.judge.scores import performance
+from sense7.judge.scores.judges import read_runs
 
 need_the_judge()
 
-Answered, GOOD = endpoint.Answer, endpoint.GOOD
+Answered = endpoint.Answer
 
 
 @pytest.fixture
@@ -64,9 +65,6 @@ def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command
     assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
 
 
-ROOT = Path(__file__).resolve().parents[3]
-
-
 def answer(asked):
     """Score by the length of the prompt; every ninth reply holds no score, every seventh one off the scale."""
     text = f"<S0>Counted.</S0><S2>{1 + len(asked.prompt) // 97 % 5}</S2>"
@@ -74,26 +72,7 @@ def answer(asked):
     return endpoint.Answer(text="I would rather not say." if len(asked.prompt) % 9 == 0 else text)
 
 
-def recorded(edition, predictions, data="synthetic"):
-    """Execute the page's notebook; gives its recorded values."""
-    path, provenance = sources.resolve(data)
-    sources.copy_for_edition(path, provenance, edition / "data")
-    given = {
-        "data": f"../data/{provenance.file}",
-        "results": "../results",
-        "predictions": predictions,
-        "draws": 200,
-    }
-    jobs = plan(ROOT, given, provenance.sha256, only=["12-judge"])
-    with in_threads(jobs, edition / "cache", 1) as execution:
-        execute_notebooks(jobs, edition, edition / "cache", execution, failed=edition / "failed")
-    return {
-        value["key"]: value
-        for value in json.loads((edition / "results" / "12-judge.json").read_text("utf-8"))
-    }
-
-
-def test_what_a_judge_answered_stands_on_its_page(server, tmp_path):
+def test_what_a_judge_answered_is_what_its_page_shows(server, tmp_path, study):
     out = tmp_path / "asked"
     server.script = answer
     asked = ["run", "--model", "judge", "--base-url", server.address, "--data", "synthetic"]
@@ -103,17 +82,19 @@ def test_what_a_judge_answered_stands_on_its_page(server, tmp_path):
     assert len(server.asked) == 120, "what the first session was answered is not asked again"
     report = invoked("evaluate", out, "--draws", 200, "--json").stdout
     evaluated = json.loads(report)["over_files"]["mean"]
-    values = recorded(tmp_path / "edition", str(out))
+    judges = read_runs(study, out)
+    shown = performance.shown_judge(judges, "judge-empathy", bootstrap_of(study, 200))
+    tables = [performance.judge_table(shown, name) for name in performance.TABLES]
+    rows = [row for table in tables for row in table.to_dict("records")]
+    values = {row["key"]: row for row in [*rows, *performance.facts(judges, shown)]}
     assert values["judge_shown"]["estimate"] == "judge-empathy"
     for metric in ("accuracy", "spearman", "macro_f1", "within_one", "mean_absolute_error"):
-        assert values[f"judge_{metric}"]["estimate"] == pytest.approx(
-            evaluated[metric]["estimate"], abs=1e-12
-        )
-        assert values[f"judge_{metric}"]["n"] == evaluated[metric]["n"]
+        found, expected = values[f"judge_{metric}"], evaluated[metric]
+        assert found["estimate"] == pytest.approx(expected["estimate"], abs=1e-12)
+        assert found["n"] == expected["n"]
     # The page's share is of all conversations of the study, also of those that were never asked about.
-    assert values["judge_coverage"]["estimate"] == pytest.approx(
-        evaluated["coverage"]["estimate"] * 60 / 672
-    )
+    share = evaluated["coverage"]["estimate"] * 60 / 672
+    assert values["judge_coverage"]["estimate"] == pytest.approx(share)
     assert values["judge_count_parse_failure"]["estimate"] > 0
     doubtful = sum(table_of(path)["doubtful"].sum() for path in out.glob("*.xlsx"))
     assert values["judge_count_doubtful"]["estimate"] == doubtful > 0
