@@ -227,22 +227,13 @@ def load_claims(path: Path) -> list[Claim]:
     try:
         entries = parse_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(
-            f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file."
-        ) from None
+        raise UserError(f"{path}: can't be read ({reason(error)}). Fix the file.") from None
     schema = read_json(Path(__file__).with_name("claims_schema.json"))
     errors = jsonschema.Draft202012Validator(schema).iter_errors(entries)
     error = jsonschema.exceptions.best_match(errors)
     if error is not None:
-        fields = [*error.absolute_path]
-        if fields:
-            entry = entries[fields[0]]
-            fields[0] = f"claim {fields[0] + 1}"
-            if isinstance(entry, dict) and "id" in entry:
-                fields[0] = entry["id"]
-        where = "".join(f"{field!s:.60}: " for field in fields)
         raise UserError(
-            f"{path}: {where}{error.message:.200}. The head of the file explains the fields."
+            f"{path}: {error.json_path}: {error.message:.200}. The head of the file explains the fields."
         )
     counts = Counter(entry["id"] for entry in entries)
     doubled = [name for name, count in counts.items() if count > 1]

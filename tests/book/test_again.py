@@ -88,11 +88,16 @@ def test_unfit_parameters_are_refused_before_anything_is_left(
     assert not list(tmp_path.glob("a.*"))
 
 
-def test_a_copy_is_replaced_until_it_is_edited(book, tmp_path):
+def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(book, tmp_path):
     out = tmp_path / "a.ipynb"
     for seed in (1, 2):
         rerun(book.project, "01-a", {"seed": seed}, out=out)
     assert values(tmp_path / "a.results", "01-a") == {"seed_of_a": 2}
+    mine = tmp_path / "a.results" / "thesis.docx"
+    mine.write_text("years of work")
+    with naming.refused(mine):
+        rerun(book.project, "01-a", {}, out=out)
+    mine.unlink()
     good = out.read_bytes()
     path = book.notebook("01-a", "missing + 1")
     failed = book.root / "_build" / "failed" / "01-a.ipynb"

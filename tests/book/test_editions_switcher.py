@@ -54,9 +54,8 @@ def listed(editions):
 def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
     make_edition(tmp_path, "one", "synthetic data")
     make_edition(tmp_path, "Übung (2)", HOSTILE, pages=["book/index"])
-    for unfinished in (".part-sense7-x", "empty", "torn"):
+    for unfinished in (".part-sense7-x", "empty"):
         (tmp_path / unfinished).mkdir()
-    (tmp_path / "torn" / "edition.json").write_text('{"label": ', "utf-8")
     (make_edition(tmp_path, "no front") / "html" / "index.html").unlink()
     (tmp_path / "a file.txt").write_text("", "utf-8")
     list_editions(tmp_path)

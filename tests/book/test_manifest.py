@@ -101,7 +101,7 @@ def test_another_version_than_the_locks_is_named_and_is_another_environment(tmp_
     monkeypatch.setattr("sys.path", [str(tmp_path / "site")])
     assert environment_of(tmp_path) == ["by-hand 9", "some-thing 1.0"], "without a lock, all count"
     (tmp_path / "requirements.lock").write_text(
-        "some-thing==1.0 \\\n  --hash=sha256:0\nabsent==3\nby-hand==9 ; python_version < '3' \\\n  --hash=sha256:1\n",
+        "some-thing==1.0 ; python_version >= '3' \\\n  --hash=sha256:0\nabsent==3\n",
         "utf-8",
     )
     assert (environment_of(tmp_path), installed_otherwise(tmp_path)) == (["some-thing 1.0"], [])

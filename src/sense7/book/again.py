@@ -16,7 +16,7 @@ from sense7.errors import UserError
 from sense7.files import not_written, replacing, require_as_written, scratch_folder
 from sense7.record import read_values
 from sense7.sources import resolve
-from sense7.terminal import silent
+from sense7.terminal import did_you_mean, silent
 
 TOLERANCE = 1e-6
 """Relative difference up to which two numbers are equal: other processors and libraries round otherwise."""
@@ -38,7 +38,7 @@ def rerun(
     """Execute a copy of one notebook with a user's parameters, after those whose values it reads, with the same.
 
     The copy is ``out``, or NAME.executed.ipynb in the working directory; its values lie beside it in STEM.results. A
-    copy or values that somebody edited are kept, and refused.
+    copy that was edited, and a folder that holds anything else, are kept, and refused.
     """
     chosen = select_notebook(notebook, find_notebooks(project.sources))
     if "results" in parameters:
@@ -49,7 +49,7 @@ def rerun(
     if out.suffix != ".ipynb":
         raise UserError(f"{out}: the executed copy is a notebook. Give a name that ends in .ipynb.")
     results = out.with_name(f"{out.stem}.results")
-    require_as_written([out, *results.glob("*.json")])
+    require_as_written([out, *results.glob("[!.]*")])
     for name in {"data", "predictions"} & parameters.keys() - chosen.defaults.keys():
         raise UserError(f"{name}: {chosen.name} has no such parameter.")
     settings = dict(parameters)
@@ -91,8 +91,10 @@ def select_notebook(text: str, notebooks: list[TextNotebook]) -> TextNotebook:
         number, _, title = notebook.name.partition("-")
         if name in {notebook.name, title, number, number.lstrip("0")}:
             return notebook
-    names = ", ".join(notebook.name for notebook in notebooks)
-    raise UserError(f"{text}: not a notebook of this book ({names}). Check the name.")
+    names = [notebook.name for notebook in notebooks]
+    titles = [name.partition("-")[2] for name in names]
+    hint = did_you_mean(text, titles, "Check the name.")
+    raise UserError(f"{text}: not a notebook of this book ({', '.join(names)}). {hint}")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 
 import sense7
@@ -84,15 +83,12 @@ def installed_otherwise(root: Path) -> list[str]:
 
 
 def _locked(root: Path) -> dict[str, set[str]]:
-    """Name of every package that the lock has for this Python and system -> its versions."""
+    """Name of every package that the lock has -> its versions, one for each Python or system."""
     locked: dict[str, set[str]] = {}
     with contextlib.suppress(OSError):
         text = (root / "requirements.lock").read_text("utf-8")
-        for name, version, marker in re.findall(
-            r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text
-        ):
-            if not marker or Marker(marker).evaluate():
-                locked.setdefault(canonicalize_name(name), set()).add(version)
+        for name, version in re.findall(r"(?m)^([\w.-]+)==([^\s;\\]+)", text):
+            locked.setdefault(canonicalize_name(name), set()).add(version)
     return locked
 
 

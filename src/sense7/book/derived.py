@@ -198,13 +198,7 @@ class Prose:
         return "\n\n".join(parts)
 
     def _words_of_role(self, match: re.Match) -> str:
-        words = self._role(match["name"], match["text"])
-        begins_line = match.string[: match.start()].endswith("\n")
-        if begins_line and words.isdecimal() and re.match(r"[.)]\s", match.string[match.end() :]):
-            words = f"{words[:-1]}&#{ord(words[-1])};"  # a number and a point would begin a list
-        return words
-
-    def _role(self, name: str, text: str) -> str:
+        name, text = match["name"], match["text"]
         edition = self.book.edition
         try:
             if name == "value" and not {text, text.rpartition(".")[0]} & edition.values.keys():
@@ -228,12 +222,10 @@ class Prose:
             if name == "cite:t":
                 return " and ".join(self.book.citations[key].in_text for key in text.split(","))
         except KeyError:
-            raise BuildError(
-                f"{self.notebook.path}: {name} {text!r}: the edition has nothing of this name."
-            ) from None
+            pass
         raise BuildError(
-            f"{self.notebook.path}: the role {name} has no plain form for the .ipynb. "
-            "Write the page without it, or give it one in book/derived.py."
+            f"{self.notebook.path}: {match[0]}: the edition has nothing of this name, or the role no plain form for "
+            "the .ipynb in book/derived.py."
         )
 
 

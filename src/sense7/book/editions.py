@@ -137,15 +137,12 @@ def list_editions(editions: Path) -> list[dict]:
 def _entry(folder: Path) -> dict | None:
     """An edition's name, what its data are, and its pages; None if it is not finished."""
     pages = folder / "html"
-    try:
-        label = read_json(folder / "edition.json")["label"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    if not (pages / "index.html").is_file():
+    facts = folder / "edition.json"
+    if not facts.is_file() or not (pages / "index.html").is_file():
         return None
     paths = [path.relative_to(pages) for path in pages.rglob("*.html")]
     names = [path.as_posix() for path in paths if path.parts[0] not in {"_static", "index.html"}]
-    return {"name": folder.name, "label": label, "pages": sorted(names)}
+    return {"name": folder.name, "label": read_json(facts)["label"], "pages": sorted(names)}
 
 
 def write_site(

@@ -132,9 +132,8 @@ def _require_pages(log: str, code: int, folder: Path) -> None:
     """Refuse pages that Jupyter Book complained of."""
     lines = log.strip().replace(f"{folder / 'stage'}{os.sep}", "").splitlines()
     problems = [line for line in lines if re.search(r"WARNING|ERROR", line)]
-    is_made = (folder / "html" / "index.html").exists()
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if is_made and not code and not problems:
+    if not code and not problems:
         return
     full_disk = disk_trouble(log)
     if full_disk is not None:

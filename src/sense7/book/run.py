@@ -116,11 +116,7 @@ def plan(
             needs[name] = by_name[name].needs
             defaults |= by_name[name].defaults
             waiting += needs[name]
-    chosen = {}
-    for name, value in parameters.items():
-        if name in defaults or name not in SET_BY_BUILD:
-            chosen[name] = value
-    problems = unfit_parameters(defaults, chosen)
+    problems = unfit_parameters({**dict.fromkeys(SET_BY_BUILD, ""), **defaults}, parameters)
     if problems:
         raise UserError(f"parameters refused. {'; '.join(problems)}.")
     try:

@@ -285,15 +285,11 @@ class FunctionsDirective(SphinxDirective):
 def _entries(module) -> Iterator[str]:
     """Functions of a module or package, and classes that ``s7`` gives by their own name, as items of a list."""
     names = getattr(module, "__all__", None)
-    if names is None:
-        names = []
-        for name, definition in sorted(vars(module).items()):
-            if getattr(definition, "__module__", "") == module.__name__ and name[0] != "_":
-                names.append(name)
-    for name in names:
-        definition = getattr(module, name)
+    for name, definition in inspect.getmembers(module, callable):
+        is_own = getattr(definition, "__module__", "") == module.__name__ and name[0] != "_"
+        is_listed = is_own if names is None else name in names
         is_public_class = inspect.isclass(definition) and name in sense7.__all__
-        if not (inspect.isroutine(definition) or is_public_class):
+        if not is_listed or not (inspect.isroutine(definition) or is_public_class):
             continue
         sentence, _, _ = (inspect.getdoc(definition) or "").partition("\n")
         sentence = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", sentence)
@@ -302,7 +298,7 @@ def _entries(module) -> Iterator[str]:
             for parameter in inspect.signature(definition).parameters.values():
                 if parameter.default is parameter.empty:
                     needed.append(parameter.name)
-        except ValueError:
+        except ValueError:  # an exception of ours
             needed = ["..."]
         yield f"- `{name}({', '.join(needed)})`: {sentence}"
 
