@@ -170,6 +170,22 @@ def test_both_drawings_have_title_and_source_as_text_and_the_page_s_ink(kind):
     assert not re.search(f'[":] ?{INK}', drawing)
 
 
+@pytest.mark.parametrize(
+    ("title", "source", "expected"),
+    [
+        ("It rises", figures.SIMULATED, "Simulated: It rises"),
+        ("Does it rise?", figures.SIMULATED, "Does it rise?"),
+        ("It rises", figures.RELEASED, "It rises"),
+        ("It rises", {"a": figures.SIMULATED, "b": figures.PUBLISHED}, "Simulated: It rises"),
+        ("It rises", {"a": figures.SIMULATED, "b": figures.RELEASED}, "It rises"),
+    ],
+)
+def test_a_statement_about_simulated_data_begins_so(title, source, expected):
+    figure = figures.forest(table_of("ab"), **COMMON, title=title, source=source)
+    assert figure.title == expected
+    assert figure.alt.startswith(expected)
+
+
 @pytest.mark.parametrize("kind", DRAWN)
 def test_drawings_share_no_ids_and_refer_only_into_themselves(kind):
     seen = []

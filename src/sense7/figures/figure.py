@@ -177,7 +177,7 @@ class Figure:
     name : str
         Name for the file of its data.
     title : str
-        Says what is seen; stands above the drawing.
+        Says what is seen; stands above the drawing. Of simulated data it begins so, unless it asks.
     alt : str
         The drawing in words, for those who do not see it.
     caption : str
@@ -447,6 +447,8 @@ def figure_of(
     data.insert(data.shape[1], "data", labels, allow_duplicates=True)
     heading = title
     if not title.endswith("?"):
+        if sources.is_simulated:
+            title = f"Simulated: {title}"
         heading = f"{title}."
     return make(
         draw, name, title, f"{heading} {alt} {sources.label}.", caption, data, sources, **more

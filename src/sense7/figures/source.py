@@ -114,6 +114,12 @@ class Sources:
             return cls(NOT_STATED, by_name)
         return cls(_source(shown), {})
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether all data are simulated, but for published values beside them."""
+        drawn = set(self.by_name.values()) or {self.of_all}
+        return drawn - {PUBLISHED} == {SIMULATED}
+
     def source(self, *names: str) -> Source:
         """The source of a series, or of the panel that it stands in."""
         for name in names:

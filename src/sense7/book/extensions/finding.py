@@ -166,7 +166,7 @@ class FindingDirective(SphinxDirective):
             note = f"Set to published figures, so that agreement shows nothing: {values} here."
             box += paragraph(note, classes=["sense7-set-note"])
         if not claims:
-            box += _part("Claim", paragraph("No published figure to compare with."))
+            box += _part("Claim", paragraph("No published figure answers this question."))
         return [answer, box]
 
 
