@@ -12,6 +12,7 @@ from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import conditions, measures
 from sense7.findings.conditions import largest_loading_difference
+from sense7.findings.individualized import variance_shares
 from sense7.statistics.bootstrap import FEWEST_IN_A_GROUP
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
@@ -195,6 +196,25 @@ def test_without_noise_a_difference_has_no_error_and_no_test(minimal_sheets, hig
     best = conditions.prompted_minus_best_other(study, bootstrap_of(study))
     assert np.isnan(best["estimate"])
     naming.check(best["reason"], "noise")
+
+
+def test_one_person_who_came_twice_is_no_measure_of_noise(minimal_sheets):
+    """The only difference within a person would be the difference of conditions, with hardly any error."""
+    levels = {"prompted": [2, 3, 4, 5, 3, 4], "plain": [1, 2, 4, 3, 2, 2]}
+    study = rated_by(minimal_sheets, levels)
+    once = [f"P{number}" for number in range(12)]
+    twice = [*once[:11], "P0"]
+    for people, words in ((once, ""), (twice, "participants with several")):
+        sheets = study.conversations.assign(participant=people)
+        who = dict(zip(sheets["conversation"], people, strict=True))
+        turns = study.turns.assign(participant=study.turns["conversation"].map(who))
+        changed = replace(study, conversations=sheets, turns=turns)
+        row = conditions.mixed_contrasts(changed, bootstrap_of(changed)).differences.iloc[0]
+        assert row["reason"].startswith(words)
+        assert np.isnan(row["estimate"]) == bool(words)
+        of_people = variance_shares(changed, bootstrap_of(changed)).loc["participant"]
+        assert np.isnan(of_people["estimate"])
+        naming.check(of_people["reason"], words or "no participant has two")
 
 
 def with_few(minimal_sheets, prompted, plain):

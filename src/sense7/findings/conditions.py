@@ -409,7 +409,8 @@ def mixed_contrasts(
             conversations = count_of(len(frame), "conversation")
             conditions = count_of(len(present), "condition")
             reason = f"{conversations} in {conditions}: none is left to estimate noise from"
-        elif not no_error:
+        reason = reason or sums.without_noise
+        if not reason and not no_error:
             pairs = _compared_in_model(all_pairs, present, sums, fit)
             identity = np.eye(len(present))
             f, freedom, p = satterthwaite_f(sums, fit, identity[1:] - identity[0])

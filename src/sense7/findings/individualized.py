@@ -112,13 +112,21 @@ def no_variance_model(frame: pd.DataFrame) -> str:
     """Why the variance of these conversations has no parts; "" if it has."""
     if len(frame) and frame["participant"].value_counts().max() < 2:
         return "no participant has two rated conversations, so persons can't be told from conversations"
+    if len(frame):
+        return variance_sums(frame).without_noise
     return ""
+
+
+def variance_sums(frame: pd.DataFrame) -> NestedSums:
+    """Sums of conversations for the model of their variance, with conditions fixed."""
+    design = indicators(frame["condition"], sorted(frame["condition"].unique()))
+    return nested_sums(frame["y"], design, frame["participant"], frame["condition"])
 
 
 def fit_variance_model(frame: pd.DataFrame) -> VarianceModel:
     """Fit the model of some conversations; variances are NaN where no conversation is left to estimate noise from."""
+    sums = variance_sums(frame)
     design = indicators(frame["condition"], sorted(frame["condition"].unique()))
-    sums = nested_sums(frame["y"], design, frame["participant"], frame["condition"])
     participant = sums.participants.get_indexer(frame["participant"])
     counts = sums_by_participant(design, participant, len(sums.participants))
     return VarianceModel(sums, fit_nested(sums), counts)

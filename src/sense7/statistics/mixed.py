@@ -70,6 +70,18 @@ class NestedSums:
         """Width of differences of log(1 + ratio): small beside 1 / rows of any participant, the scale at zero."""
         return 0.01 / (self.counts @ self.sizes).max()
 
+    @property
+    def without_noise(self) -> str:
+        """Why noise can't be told from people's levels, if fixed effects fit all differences within participants."""
+        conversations = self.units[:, 2]
+        if not self.free[0] or conversations.sum() - len(conversations) > self.rank_within:
+            return ""
+        several = np.count_nonzero(conversations > 1)
+        return (
+            f"participants with several conversations: {several} of {len(conversations)}, too few to tell noise from "
+            "differences between people"
+        )
+
 
 class Nested(NamedTuple):
     """A fitted model, or many.
