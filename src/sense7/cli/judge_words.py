@@ -94,7 +94,7 @@ def print_evaluation(report: Evaluation) -> None:
     stability = report.over_files["stability"].loc["same_label"]
     if len(report.files) > 1 and stability["n"]:
         share = number_in_words(stability)
-        print(f"Over files {share} of {stability['n']:,} conversations keep one label.")
+        print(f"Share of {stability['n']:,} conversations that keep one label over files: {share}.")
     rows = []
     for rating, table in report.ratings.items():
         numbers = [with_interval(table.loc[name]) for name in _OF_RATINGS]
