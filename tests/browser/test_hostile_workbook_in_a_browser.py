@@ -17,9 +17,11 @@ import yaml
 from playwright.sync_api import expect
 
 from helpers import endpoint, hostile
+from helpers.judged import ask
 from helpers.studies import write_study
 from sense7 import load
 from sense7.book.build import build_edition
+from sense7.judge.asking.requests import Prompt
 from sense7.workbook.reading import STANDARD
 
 pytestmark = pytest.mark.long
@@ -51,8 +53,14 @@ THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}
 THEME_RUNS = {"window.print()", "toggleFullScreen()"}
 """Buttons of the theme."""
 
-PLACES_OF_TEXT = {("svg", "aria-label"), ("a", "href"), ("option", "value"), ("meta", "content")}
-"""Attributes in which a text of the data belongs: words of figures, links within the explorer, filters, previews."""
+PLACES_OF_TEXT = {
+    ("svg", "aria-label"),  # what a figure shows
+    ("span", "aria-description"),  # how a value was computed, of which judge
+    ("a", "href"),  # into the explorer, and within it
+    ("option", "value"),  # filters of the explorer
+    ("meta", "content"),  # what search engines read of the page
+}
+"""Attributes in which a text of the data belongs."""
 
 LOOK = """() => {
     const word = /zq[a-z]+[0-9]?[0-9]{2}q/;
@@ -83,30 +91,21 @@ def ask_a_hostile_judge(folder):
     """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
     if importlib.util.find_spec("openai") is None:
         return None
-    from sense7.judge.asking.ask import Endpoint
-    from sense7.judge.asking.requests import Prompt
-    from sense7.judge.asking.session import carry_out, plan_session
-
     write_study(hostile.sheets(), folder / "asked.xlsx")
     prompt = folder / f"{hostile.text('prompt', 10)[:9]} <img src=x onerror=1>.txt"
-    prompt.write_text("\n".join([*hostile.texts("template"), "{chat}"]), "utf-8", newline="\n")
+    lines = [text.replace("\0", "") for text in hostile.texts("template")]  # which no text may hold
+    prompt.write_text("\n".join([*lines, "{chat}"]), "utf-8", newline="\n")
 
     def answer(asked):
         said = hostile.text("output", asked.number)
         return endpoint.Answer(text=f"<S0>{said}</S0><S2>{1 + asked.number % 5}</S2>")
 
-    with endpoint.Endpoint(answer) as server:
-        plan = plan_session(
-            load(folder / "asked.xlsx"),
-            endpoint=Endpoint.of(server.address),
-            folder=folder / "session",
-            model=f"maker/{hostile.text('model', 1)}",
-            prompt=Prompt.read(prompt),
-            runs=2,
-        )
-        # The browser of other modules runs an event loop in this thread.
-        with ThreadPoolExecutor(1) as apart:
-            assert set(apart.submit(carry_out, plan).result().statuses) == {"ok"}
+    study, model = load(folder / "asked.xlsx"), f"maker/{hostile.text('model', 1)}"
+    options = {"model": model, "prompt": Prompt.read(prompt), "runs": 2}
+    # The browser of other modules runs an event loop in this thread.
+    with endpoint.Endpoint(answer) as server, ThreadPoolExecutor(1) as apart:
+        outcome = apart.submit(ask, study, server, folder / "session", **options).result()
+    assert set(outcome.statuses) == {"ok"}
     return folder / "session"
 
 

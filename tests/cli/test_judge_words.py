@@ -12,31 +12,24 @@ from sense7.cli.judge_words import notes_of_comparison, notes_of_evaluation, not
 from sense7.judge.files import Run
 from sense7.judge.scores.report import Calibration, Evaluation, Facts, JudgesCompared
 
-REPORTS = {"evaluate": Evaluation, "compare": JudgesCompared, "calibrate": Calibration}
-WORDS = {
-    "evaluate": notes_of_evaluation,
-    "compare": notes_of_comparison,
-    "calibrate": notes_of_files,
+REPORTS = {
+    notes_of_evaluation: Evaluation,
+    notes_of_comparison: JudgesCompared,
+    notes_of_files: Calibration,
 }
-SKIPPED = ["my_results.csv"]
-PLACES = {
-    "evaluate": [
-        *("1,200 refusal", "2 truncated", "0.250", "0.750", "1 conversation", "3", "4"),
-        *("1 unstated", "2 models", "gpt", "mistral", "1,500", "2,000", "2; the first is C7"),
-        *SKIPPED,
-    ],
-    "compare": ["b:", "1,500 of 2,000", *SKIPPED],
-    "calibrate": SKIPPED,
-}
-"""Verb -> numbers, files and names in what it says."""
+SAID = [
+    *("1,200 refusal", "2 truncated", "0.250", "0.750", "1 conversation", "3", "4"),
+    *("1 unstated", "2 models", "gpt", "mistral", "1,500", "2,000", "2; the first is C7"),
+    "my_results.csv",
+]
 
 
-def report_of(verb, policy, facts, **parts):
+def report_of(kind, facts, **parts):
     """A report as a verb makes it; of its tables what is said below them."""
-    made = dict.fromkeys(field.name for field in fields(REPORTS[verb]))
-    skipped = [Path("my_results.csv")] if facts.simulated else []
-    common = {"settings": {"policy": policy}, "facts": facts, "skipped": skipped, "files": []}
-    return REPORTS[verb](**made | {name: common[name] for name in made if name in common} | parts)
+    made = dict.fromkeys(field.name for field in fields(kind))
+    common = {"settings": {"policy": "strict"}, "facts": facts, "skipped": [], "files": []}
+    common |= parts
+    return kind(**made | {name: common[name] for name in made if name in common})
 
 
 def run_without_scores(statuses, doubts):
@@ -48,8 +41,7 @@ def run_without_scores(statuses, doubts):
     return Run.of(frame)
 
 
-@pytest.mark.parametrize("verb", WORDS)
-def test_every_fact_is_said_in_its_order(verb):
+def test_every_fact_of_an_evaluation_is_said():
     statuses = {"refusal": 1200, "truncated": 2, "not_asked": 1}
     facts = Facts(
         simulated=["a"],
@@ -60,18 +52,15 @@ def test_every_fact_is_said_in_its_order(verb):
         lacking={"a": 0, "b": 1500},
         differing_truths=["C7", "C8"],
     )
-    parts = {}
-    if verb == "evaluate":
-        bounds = {"a": [0.25, 0.75], "b": [np.nan, np.nan]}
-        parts["files"] = [
-            {"name": name, "bounds": pd.DataFrame({"estimate": ends})}
-            for name, ends in bounds.items()
-        ]
-    report = report_of(verb, "authors", facts, **parts)
-    naming.check("\n".join(WORDS[verb](report)), *PLACES[verb])
+    bounds = {"a": [0.25, 0.75], "b": [np.nan, np.nan]}
+    files = [{"name": name, "bounds": pd.DataFrame({"estimate": b})} for name, b in bounds.items()]
+    given = {"files": files, "skipped": [Path("my_results.csv")], "settings": {"policy": "authors"}}
+    naming.check("\n".join(notes_of_evaluation(report_of(Evaluation, facts, **given))), *SAID)
 
 
-@pytest.mark.parametrize("verb", WORDS)
-def test_nothing_is_said_of_files_that_lack_nothing(verb):
+@pytest.mark.parametrize(("notes", "kind"), REPORTS.items())
+def test_files_that_were_passed_over_are_said_and_else_nothing(notes, kind):
     facts = Facts(models=["gpt"], conversations=2, lacking={"a": 0})
-    assert WORDS[verb](report_of(verb, "strict", facts)) == []
+    assert notes(report_of(kind, facts)) == []
+    (said,) = notes(report_of(kind, facts, skipped=[Path("my_results.csv")]))
+    naming.check(said, "my_results.csv")
