@@ -45,7 +45,7 @@ SHOWN = {
     "notebooks/00-taxonomy": {"said", "file"},
     "notebooks/11-words": {"comment", "file"},
     "notebooks/10-conditions": {"cond", "file"},
-    "notebooks/07-context": {"cond", "file"},
+    "notebooks/07-context": {"topic", "file"},
     "book/index": {"cond", "file"},
 }
 WORD = re.compile("zq([a-z]+[0-9]?)[0-9]{2}q")
