@@ -135,9 +135,6 @@ def spoil_workbook(copy):
 NOT_VERIFIED = {  # what becomes of the edition, what of it is named
     "gone": (shutil.rmtree, ["a copy: ", "sense7 build "]),
     "pages alone": (lambda copy: (copy / "edition.json").unlink(), ["a copy: "]),
-    "no JSON": (lambda copy: (copy / "edition.json").write_text("{"), ["edition.json "]),
-    "an empty object": (lambda copy: (copy / "edition.json").write_text("{}"), ["edition.json "]),
-    "no workbook": (lambda copy: (copy / "data" / SHARED_FILE).unlink(), [SHARED_FILE]),
     "a byte more": (spoil_workbook, [SHARED_FILE]),
 }
 

@@ -86,6 +86,7 @@ def plain(book, text):
         ("```{math}\na^2\n```", "$$\na^2\n$$"),
         ("so {math}`-1/n`", "so $-1/n$"),
         (":::{put-in}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
+        ("Above are\n{value}`count.estimate`. More.", "Above are\n&#51;. More."),
         ("Above are\n{value}`count.estimate` more.", "Above are\n3 more."),
         ("`code` and *emphasis*", "`code` and *emphasis*"),
     ],

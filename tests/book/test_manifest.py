@@ -16,7 +16,6 @@ from sense7.book.editions import (
     FORMAT,
     damage,
     read_manifest,
-    set_aside,
     write_manifest,
     write_site,
 )
@@ -79,20 +78,6 @@ def test_an_edition_of_another_version_is_refused(edition, tmp_path, facts):
     write_manifest(edition, "key")
     with naming.refused(f"{edition / 'edition.json'}: "):
         read_ledger(tmp_path, "mine")
-
-
-def test_an_edition_with_changes_is_kept_where_it_is_replaced(edition, tmp_path):
-    said = []
-    set_aside(edition, said.append)
-    assert (said, edition.exists()) == ([], True)
-    for name in ("kept/mine", "kept/mine-2"):
-        (edition / "html").mkdir(parents=True, exist_ok=True)
-        (edition / "html" / "notes.html").write_text(name, "utf-8")
-        set_aside(edition, said.append)
-        kept = tmp_path / "_build" / name
-        assert (kept / "html" / "notes.html").read_text("utf-8") == name
-        assert not edition.exists()
-        naming.check(said[-1], kept, "html/notes.html")
 
 
 def test_another_version_than_the_locks_is_named_and_is_another_environment(tmp_path, monkeypatch):

@@ -15,19 +15,8 @@ from sense7.taxonomy import DIMENSION_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a browser loads by itself to show a page; links that a reader follows are apart.
-LOADED = {
-    "script": "src",
-    "link": "href",
-    "img": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "audio": "src",
-    "embed": "src",
-    "object": "data",
-    "use": "xlink:href",
-    "image": "xlink:href",
-}
+LOADED = dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
+LOADED |= dict.fromkeys(("use", "image"), "xlink:href") | {"link": "href", "object": "data"}
 HOLE = re.compile(r"\b(?:[Nn]a[Nn]|NAN|NaT|None(?! of)|inf)\b|<NA>")
 OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 
@@ -186,9 +175,7 @@ def test_every_table_has_a_caption_and_head_cells(edition):
             assert {cell.get("scope") for cell in table.find_all("th")} == {"col", "row"}
 
 
-def test_values_in_sentences_are_those_that_were_recorded_with_words_for_a_simulated_judge(
-    synthetic,
-):
+def test_values_in_sentences_are_those_that_were_recorded_with_n_and_method(synthetic):
     for name in synthetic.toc:
         source = (ROOT / f"{name}.md").read_text("utf-8")
         for part in re.findall(r"\{include\} (\S+)", source):
@@ -200,7 +187,12 @@ def test_values_in_sentences_are_those_that_were_recorded_with_words_for_a_simul
                 value = synthetic.values[key]
                 is_simulated = value["method"].startswith("simulated judge: ")
                 expected[format_value(value) + " (simulated judge)" * is_simulated] += 1
-        shown = Counter(tag.get_text() for tag in synthetic.page(name).select(".sense7-value"))
+        tags = synthetic.page(name).select(".sense7-value")
+        for tag in tags:
+            is_missing = "not available" in tag.get_text()
+            how = ".; computed by" if is_missing else r"n = [\d,]+; .{5,}; computed by"
+            assert re.search(how, tag["aria-description"]), f"{name}: {tag}"
+        shown = Counter(tag.get_text() for tag in tags)
         assert shown.total() == len(keys), name
         assert expected - shown == Counter(), name
 

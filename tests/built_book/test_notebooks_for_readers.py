@@ -11,7 +11,6 @@ from nbconvert import HTMLExporter
 
 from sense7.book.derived import derive_all, without_pictures
 from sense7.book.inputs import declared_configuration
-from sense7.book.notebooks import find_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -52,12 +51,6 @@ def folder(request, synthetic):
     return folders(synthetic)[request.param]
 
 
-@pytest.fixture(scope="module")
-def text_notebooks():
-    """What the notebooks are made of, by name."""
-    return {notebook.name: notebook for notebook in find_notebooks(ROOT)}
-
-
 @pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
 def test_a_viewer_shows_plain_text_pictures_and_no_dead_link(folder, name):
     texts, outputs = rendered(folder / f"{name}.ipynb")
@@ -74,18 +67,3 @@ def test_a_viewer_shows_plain_text_pictures_and_no_dead_link(folder, name):
     for picture in [image for part in outputs for image in part.find_all("img")]:
         assert picture["alt"].strip()
         assert "No description" not in picture["alt"]
-
-
-@pytest.mark.parametrize("name", [path.stem for path in COMMITTED])
-def test_the_first_cell_says_which_data_it_shows_how_to_run_it_and_where_it_stands(
-    folder, name, text_notebooks
-):
-    texts, _ = rendered(folder / f"{name}.ipynb")
-    first = texts[0].get_text()
-    notebook = text_notebooks[name]
-    data = (
-        "Real ratings that other studies released" if notebook.released_alone else "Synthetic data"
-    )
-    assert data in first
-    assert ("set data in the first code cell" in first) == ("data" in notebook.defaults)
-    assert f"{name}.md" in first

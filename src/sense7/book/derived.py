@@ -198,7 +198,13 @@ class Prose:
         return "\n\n".join(parts)
 
     def _words_of_role(self, match: re.Match) -> str:
-        name, text = match["name"], match["text"]
+        words = self._role(match["name"], match["text"])
+        begins_line = match.string[: match.start()].endswith("\n")
+        if begins_line and words.isdecimal() and match.string[match.end() :].startswith((".", ")")):
+            words = f"{words[:-1]}&#{ord(words[-1])};"  # a number and a point would begin a list
+        return words
+
+    def _role(self, name: str, text: str) -> str:
         edition = self.book.edition
         try:
             if name == "value" and not {text, text.rpartition(".")[0]} & edition.values.keys():
@@ -224,7 +230,7 @@ class Prose:
         except KeyError:
             pass
         raise BuildError(
-            f"{self.notebook.path}: {match[0]}: the edition has nothing of this name, or the role no plain form for "
+            f"{self.notebook.path}: {{{name}}}`{text}`: the edition has nothing of this name, or the role no plain form for "
             "the .ipynb in book/derived.py."
         )
 

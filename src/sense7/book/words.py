@@ -52,18 +52,14 @@ class Edition:
     """The values, ledger and facts of an edition's folder."""
 
     def __init__(self, folder: Path):
-        def read(name: str):
-            path = folder / name
-            if not path.exists():
-                return {}
-            return read_json(path)
-
         self.folder = folder
         self.values = read_values(folder / "results")
-        self.ledger = read("ledger.json")
-        self.facts = read("edition.json")
-        simulated = read(f"data/{EXPECTED}").get("values", {})
-        self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
+        self.ledger = read_json(folder / "ledger.json")
+        self.facts = read_json(folder / "edition.json")
+        self.expected = {}
+        if (folder / "data" / EXPECTED).exists():
+            simulated = read_json(folder / "data" / EXPECTED)["values"]
+            self.expected = {key: ExpectedValue(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
         # Keys of simulated values set to published figures: those of claims, and the same statistics elsewhere.
         self.set_to_published = set()

@@ -184,28 +184,18 @@ def find_picture(node: dict, name: str) -> str | None:
     --------
     >>> figure = '<figure data-name="levels"><svg></svg></figure>'
     >>> cell = {"source": 'draw(name="levels")', "outputs": [{"data": {"text/html": figure}}]}
-    >>> mentioned = {"source": 'tables["levels"]', "outputs": [{"data": {"text/html": "<table></table>"}}]}
-    >>> find_picture({"cells": [mentioned, cell]}, "levels") == figure
+    >>> find_picture({"cells": [cell]}, "levels") == figure
     True
-    >>> find_picture({"cells": [mentioned, cell | {"outputs": []}]}, "levels")
+    >>> find_picture({"cells": [cell | {"outputs": []}]}, "levels")
     'This figure was not drawn here; its page may say why.'
-    >>> find_picture({"cells": [mentioned]}, "levels") is None
+    >>> find_picture({"cells": [cell]}, "other") is None
     True
     """
-    code_cells = [cell for cell in node["cells"] if cell.get("outputs") is not None]
-    for cell in code_cells:
-        for markup in _html_outputs(cell):
-            if f'data-name="{name}"' in markup:
-                return markup
-    for cell in code_cells:
-        if f'name="{name}"' in "".join(cell["source"]):
-            return "".join(_html_outputs(cell)) or NOT_DRAWN
+    for cell in node["cells"]:
+        if f'name="{name}"' in "".join(cell["source"]) and "outputs" in cell:
+            shown = [output.get("data", {}).get("text/html", "") for output in cell["outputs"]]
+            return "".join(map("".join, shown)) or NOT_DRAWN
     return None
-
-
-def _html_outputs(cell: dict) -> list[str]:
-    """HTML of each output of a code cell; "" of an output without HTML."""
-    return ["".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"]]
 
 
 class PictureDirective(SphinxDirective):
