@@ -230,8 +230,8 @@ class Prose:
         except KeyError:
             pass
         raise BuildError(
-            f"{self.notebook.path}: {{{name}}}`{text}`: the edition has nothing of this name, or the role no plain form for "
-            "the .ipynb in book/derived.py."
+            f"{self.notebook.path}: {{{name}}}`{text}`: the edition has nothing of this name, or the role "
+            "no plain form for the .ipynb in book/derived.py."
         )
 
 
