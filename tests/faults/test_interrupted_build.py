@@ -1,5 +1,6 @@
 """`sense7 build`, ended at any step: the last good book and finished work stay, and the next build gives the same."""
 
+import json
 import shutil
 import signal
 import sys
@@ -65,11 +66,12 @@ def edition(root):
 
 
 def cached(root):
-    """Notebooks that were finished: place in the cache -> its files, but for the seconds that it took."""
+    """Notebooks that were finished: place in the cache -> its values and cells, without times."""
     found = {}
     for place in (root / "_build" / "cache").glob("[!.]*"):
-        files = interrupting.content(place)
-        found[place.name] = {path: held for path, held in files.items() if path != "made.json"}
+        cells = json.loads((place / "notebook.ipynb").read_text("utf-8"))["cells"]
+        shown = [(cell["source"], cell.get("outputs")) for cell in cells]
+        found[place.name] = shown, (place / "values.json").read_bytes()
     return found
 
 
