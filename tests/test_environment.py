@@ -98,7 +98,7 @@ class SmallProject:
         self.uv = folder / "bin"
         self.uv.mkdir()
         (self.uv / "uv").symlink_to(Path(sys.executable).parent / "uv")
-        others = ("MAKE", "PIP_", "UV_")
+        others = ("MAKE", "PIP_", "PYTHONPATH", "UV_")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         self.variables = kept | {
             **{"HOME": str(folder), "PIP_CONFIG_FILE": os.devnull},
@@ -130,9 +130,14 @@ class SmallProject:
 
     def program(self):
         """What the project's own program prints, in the environment."""
-        return subprocess.run(
-            [self.environment / "bin/sense7"], capture_output=True, text=True, check=True
-        ).stdout
+        done = subprocess.run(
+            [self.environment / "bin/sense7"],
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
 
     def _wheel(self, name, version):
         path = self.wheels / f"{name}-{version}-py3-none-any.whl"

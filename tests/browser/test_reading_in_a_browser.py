@@ -110,17 +110,6 @@ def test_a_question_finds_its_page(reader, query, page):
     shown.locator(f"#search-results li > a[href*='{page}']").first.wait_for()
 
 
-def test_how_a_value_was_computed_is_reached_by_keyboard(reader):
-    page = reader.open("notebooks/03-reliability.html")
-    value = page.locator(".sense7-value[tabindex]").first
-    note = value.get_attribute("aria-description")
-    assert note.startswith("n = ")
-    value.focus()
-    shown = value.evaluate("node => getComputedStyle(node, '::after').display")
-    assert shown != "none"
-    assert "n = " in value.evaluate("node => getComputedStyle(node, '::after').content")
-
-
 @pytest.mark.parametrize(
     "file", ["book/index.html", "notebooks/08-disrupted.html", "notebooks/15-three-judges.html"]
 )
@@ -275,13 +264,6 @@ def unfolded(page, name):
     return figure
 
 
-@pytest.fixture
-def figure(reader):
-    figure = unfolded(reader.open(PAGE), NAME)
-    expect(figure.locator("fieldset.control")).to_be_visible()
-    return figure
-
-
 def content(figure):
     return json.loads(figure.locator("script[type='application/json']").text_content())
 
@@ -296,31 +278,23 @@ def sentence_of(figure, choices):
     return f": {row[5]} ({row[7]})."
 
 
-def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
-    page = figure.page
+def test_a_choice_among_variants_moves_sentence_drawing_and_address_and_is_reset(reader):
+    page = reader.open(PAGE)
+    figure = unfolded(page, NAME)
     figure.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
     expect(said(figure)).to_contain_text(sentence_of(figure, [1, 0, 0, 0]))
     naming.check(said(figure).inner_text(), "42.6 [31.0, 53.5]", "n = 670", "5 of 18")
-
-
-def test_the_address_keeps_the_choice_and_forgets_it(figure):
-    page = figure.page
-    figure.get_by_label(CHOICE, exact=True).check()
     assert page.url.endswith(HASH)
     page.reload()
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
     expect(said(figure)).to_contain_text(sentence_of(figure, [1, 0, 0, 0]))
     expect(figure).to_be_in_viewport()
-    figure.get_by_role("button", name="Reset to main analysis").click()
-    assert "#" not in page.url
-    expect(figure.get_by_role("radio").first).to_be_focused()
-
-
-def test_a_combination_that_was_not_computed_says_why(figure):
-    figure.get_by_label(CHOICE, exact=True).check()
     figure.get_by_label("complete turns only", exact=True).check()
     expect(said(figure)).to_contain_text(content(figure)["left_out"])
     naming.check(said(figure).inner_text(), "not computed")
     assert {path.get_attribute("d") for path in figure.locator(".sense7-here path").all()} == {""}
+    figure.get_by_role("button", name="Reset to main analysis").click()
+    assert "#" not in page.url
+    expect(figure.get_by_role("radio").first).to_be_focused()

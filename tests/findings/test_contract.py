@@ -18,21 +18,12 @@ from helpers import naming
 from helpers.findings import FINDINGS, MANY, arguments, numbers, rows_of
 from helpers.studies import parse_sheets
 from sense7.errors import UserError
-from sense7.taxonomy import TASK_COLUMNS
+from sense7.taxonomy import DIMENSION_NAMES, TASK_COLUMNS
 from sense7.workbook.xlsx import read_sheets
 
 WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"
 PEOPLE, DRAWS = 16, 40
-RATINGS = {
-    "EmpathyOverall",
-    "Affective",
-    "Cognitive",
-    "Response",
-    "Prosocial",
-    "Interest",
-    "Contextual",
-    "Relational",
-}
+RATINGS = {"EmpathyOverall", *DIMENSION_NAMES}
 RANDOM = re.compile(
     r"\bfolds?\b|\bpermut|noise|simulat|bootstrap standard errors|share of resamplings|first of a participant in"
 )
@@ -67,13 +58,10 @@ def sheets_of_some(seed):
                 filled = [row for row in rows if row[place] not in {None, ""}]
                 for row in filled:
                     chance = generator.random()
-                    row[place] = (
-                        None
-                        if chance < 0.05
-                        else generator.choice(filled)[place]
-                        if chance < 0.2
-                        else row[place]
-                    )
+                    if chance < 0.05:
+                        row[place] = None
+                    elif chance < 0.2:
+                        row[place] = generator.choice(filled)[place]
         changed[name] = replace(sheet, rows=rows)
     return changed
 
@@ -120,25 +108,21 @@ def renamed(sheets, seed):
 
 def copied(sheets, times):
     """Every person with all their rows so many times, each copy a person of its own."""
+    tasks = sheets["Tasks"]
+    talks, people = (tasks.column(tasks.header.index(name)) for name in ("TaskId", "PID"))
+    person = dict(zip(talks, people, strict=True))
     changed = {}
     for name, sheet in sheets.items():
         keys = [place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}]
-        tasks = sheets["Tasks"]
-        person = dict(
-            zip(
-                tasks.column(tasks.header.index("TaskId")),
-                tasks.column(tasks.header.index("PID")),
-                strict=True,
-            )
-        )
         rows = []
         for row in sheet.rows:
-            own = [row[place] for place in keys]
-            who = next((one for one in own if one in times), person.get(own[0]) if own else None)
-            for copy in range(times.get(who, 0) if keys else 1):
-                rows.append(
-                    [f"{cell}-{copy}" if place in keys else cell for place, cell in enumerate(row)]
-                )
+            ids = [row[place] for place in keys]
+            who = [person.get(cell, cell) for cell in ids]
+            for copy in range(times.get(who[0], 0) if who else 1):
+                new = list(row)
+                for place in keys:
+                    new[place] = f"{row[place]}-{copy}"
+                rows.append(new)
         changed[name] = replace(sheet, rows=rows)
     return changed
 

@@ -81,14 +81,6 @@ def test_p_values_are_corrected_over_the_pairs_of_one_metric(compared):
     assert worse["p"] < 0.05
 
 
-def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
-    same = runs_of([run_of(1)])
-    row = compare_judges({"a": same, "b": same}, bootstrap).differences["spearman"].iloc[0]
-    assert (row["estimate"], row["p"]) == (0, 1)
-    assert np.isnan([row["low"], row["high"]]).all()
-    naming.check(row["reason"], "same value")
-
-
 def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(
     bootstrap,
 ):
@@ -165,26 +157,27 @@ def test_krippendorffs_alpha_is_that_of_its_definition():
 
 
 @pytest.fixture(scope="module")
-def everybody(study):
-    return ParticipantBootstrap(study.conversations["participant"], 300, 1)
+def some(study):
+    """Forty participants: the baselines learn from their texts, which takes its time."""
+    return study.subset(participants=study.conversations["participant"].unique()[:40])
 
 
 @pytest.fixture(scope="module")
-def edition(judges):
+def everybody(some):
+    return ParticipantBootstrap(some.conversations["participant"], 300, 1)
+
+
+@pytest.fixture(scope="module")
+def found(some, judges, everybody):
     (runs,) = judges.values()
-    few = dict(list(runs.items())[:3])
-    return {"simulated-judge": few}
-
-
-@pytest.fixture(scope="module")
-def baselines(study):
-    found = baseline_predictions(study)
-    return {name: found[name] for name in ("majority label", "own mean", "words per turn")}
-
-
-@pytest.fixture(scope="module")
-def found(edition, baselines, everybody):
-    return comparison.compare_edition(edition, "simulated-judge", baselines, everybody)
+    names, here = some.conversations["conversation"], {}
+    for name, run in list(runs.items())[:3]:
+        here[name] = Run.of(run.table[run.table["conversation"].isin(names)])
+    predicted = baseline_predictions(some)
+    baselines = {name: predicted[name] for name in ("majority label", "own mean", "words per turn")}
+    return comparison.compare_edition(
+        {"simulated-judge": here}, "simulated-judge", baselines, everybody
+    )
 
 
 def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found):
@@ -198,7 +191,7 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
     assert table["method"].str.startswith("simulated judge: ").all()
     counts = found.counts.set_index("key")["estimate"]
     decided = table["p_holm"] < 0.05
-    assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 2
+    assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 1
     outcomes = [
         counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")
     ]

@@ -149,15 +149,6 @@ def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
     naming.check(reason, "one run")
 
 
-def test_answers_about_one_conversation_are_matched_by_its_id():
-    first = scored([3.0] * 4, [4.0, 2.0, 3.0, NAN]).assign(conversation=list("ABCD"))
-    second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
-    found = stability(over_runs_of([first, second]))
-    assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx(
-        [2 / 3, 3]
-    )  # A and C
-
-
 # Confusion and calibration
 
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from helpers.judged import run_of, runs_of
 from helpers.studies import bootstrap_of
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
@@ -14,7 +13,6 @@ from sense7.judge.scores.judges import (
     ABSENT,
 )
 from sense7.judge.scores.performance import facts, judge_multiverse
-from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 
 JUDGE = "simulated-judge"
@@ -30,16 +28,6 @@ def test_without_predictions_every_table_says_so(study):
     table = judge_multiverse(study, {}, "", bootstrap_of(study))
     assert set(table["reason"]) == {ABSENT}
     assert robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
-
-
-@pytest.mark.parametrize(("prompt", "answer"), [("empathy_judge", "yes"), ("empathy", "no")])
-def test_the_authors_prompt_is_known_by_the_names_of_the_files(prompt, answer):
-    judge = f"model-{prompt}"
-    shown = performance.shown_judge(
-        {judge: runs_of([run_of(1)])}, judge, ParticipantBootstrap(["P0", "P1"], 50)
-    )
-    found = {fact["key"]: fact["estimate"] for fact in facts({"one": {}}, shown)}
-    assert found == {"judge_shown": judge, "judge_used_authors_prompt": answer}
 
 
 # The multiverse of a judge's correlation
