@@ -439,7 +439,7 @@ def execute(
         # Without times and random ids, so that equal runs are equal.
         node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
         node["metadata"]["language_info"] = {"name": "python"}
-        (finished / EXECUTED).write_text(ipynb_text(node), "utf-8")
+        (finished / EXECUTED).write_text(with_prose(node, job.notebook), "utf-8")
         shutil.copyfile(values, finished / VALUES)
         seconds = round(time.monotonic() - begun, 1)
         write_json(finished / MADE, {"seconds": seconds, "parts": job.parts})
