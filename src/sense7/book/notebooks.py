@@ -258,7 +258,12 @@ def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping], *, jud
 def refuse_edited(paths: Iterable[Path]) -> None:
     """Refuse to write over a derived .ipynb that was edited, since the book is made from the text beside it."""
     for path in filter(Path.exists, paths):
-        node = read_json(path)
+        try:
+            node = read_json(path)
+        except ValueError as error:  # of a merge, for one
+            raise UserError(
+                f"{path}: can't be read ({one_line(error)}). Remove it: it is derived again."
+            ) from None
         if node["metadata"].get(DECLARED, {}).get(DERIVED) != cells_digest(node["cells"]):
             raise UserError(
                 f"{path} was edited, and the book is made from {path.stem}.md beside it. Make the edit there, then "

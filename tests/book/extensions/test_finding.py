@@ -44,10 +44,16 @@ def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, record
     ("sentence", "left"),
     [
         (" The value is {value}`alpha` (n = {value}`alpha.n`).", ""),
-        (" It is {value}`beta` here. It is {value}`alpha` there (n = 7).", "It is 0.800 here."),
+        (" It is {value}`beta` here, and {value}`alpha` there (n = 7).", "It is 0.800 here."),
+        (
+            " It is {value}`alpha` here and in others (a, b) {value}`beta`.",
+            "In others (a, b) 0.800.",
+        ),
     ],
 )
-def test_a_number_that_is_missing_takes_its_sentence_with_it(page, claim, recorded, sentence, left):
+def test_a_number_that_is_missing_takes_its_own_words_with_it(
+    page, claim, recorded, sentence, left
+):
     source = BOX.replace(" the value is {value}`alpha`.", f" as the rule says.{sentence}")
     missing = recorded(estimate=None, low=None, high=None, reason="nobody was asked")
     values = [missing, recorded("beta", low=None, high=None)]

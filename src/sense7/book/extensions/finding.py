@@ -171,27 +171,63 @@ class FindingDirective(SphinxDirective):
 
 
 _END_OF_SENTENCE = re.compile(r"(?<=[.?!])(?=\s)")
+_END_OF_CLAUSE = re.compile(r"(?=[,;:] )|(?<![,;:])(?= and )")
 _REASON = re.compile(rf"{NOT_AVAILABLE} \(([^()]*)\)")
 
 
 def _say_why_instead(answer: nodes.paragraph) -> None:
-    """Leave out the sentences with a number that these data cannot give, and say why at the end, once."""
+    """Leave out the clauses with a number that these data cannot give, and say why at the end, once.
+
+    A sentence stays if another of its numbers is there; numbers stand in nodes of their own, and clauses end in text.
+    """
     if NOT_AVAILABLE not in answer.astext():
         return
-    sentences: list[list[nodes.Node]] = [[]]
-    for node in answer.children:
-        pieces = [node]
-        if isinstance(node, nodes.Text):  # numbers stand in nodes of their own
-            pieces = [nodes.Text(piece) for piece in _END_OF_SENTENCE.split(node.astext())]
-        sentences[-1].append(pieces[0])
-        sentences += [[piece] for piece in pieces[1:]]
-    kept: list[nodes.Node] = []
-    for sentence in sentences:
-        if NOT_AVAILABLE not in "".join(node.astext() for node in sentence):
-            kept += sentence
-    reasons = dict.fromkeys(_REASON.findall(answer.astext()))
-    why = "; ".join(reasons) or "see below"
-    answer[:] = [*kept, nodes.Text(f" Not available here: {why}.")]
+    answerable: list[nodes.Node] = []
+    reasons: list[str] = []
+    for sentence in _parts(answer.children, _END_OF_SENTENCE):
+        clauses = _parts(sentence, _END_OF_CLAUSE)
+        complete = [clause for clause in clauses if NOT_AVAILABLE not in _text(clause)]
+        for node in sentence:
+            if not isinstance(node, nodes.Text):
+                reasons += _REASON.findall(node.astext())
+        if len(complete) == len(clauses):
+            answerable += sentence
+        elif any(_has_number(clause) for clause in complete):
+            start = re.match(r"\s*", _text(sentence)).group()
+            head, *tail = [node for clause in complete for node in clause]
+            if isinstance(head, nodes.Text):
+                words = re.sub(r"^[,;:]?(and )?", "", head.astext().lstrip()).lstrip()
+                head = nodes.Text(f"{start}{words[:1].upper()}{words[1:]}")
+            answerable += [head, *tail]
+            if not _text(complete[-1]).rstrip().endswith((".", "?")):
+                answerable.append(nodes.Text("."))
+    why = "; ".join(dict.fromkeys(reasons)) or "see below"
+    answer[:] = [*answerable, nodes.Text(f" Not available here: {why}.")]
+
+
+def _text(parts: list[nodes.Node]) -> str:
+    return "".join(node.astext() for node in parts)
+
+
+def _has_number(clause: list[nodes.Node]) -> bool:
+    """Whether a clause has a value or an answer: text in a node of its own."""
+    return any(not isinstance(node, nodes.Text) for node in clause)
+
+
+def _parts(children: list[nodes.Node], end: re.Pattern) -> list[list[nodes.Node]]:
+    """Nodes in parts, which end in plain text alone, and not inside brackets."""
+    parts: list[list[nodes.Node]] = [[]]
+    depth = 0
+    for node in children:
+        if not isinstance(node, nodes.Text):
+            parts[-1].append(node)
+            continue
+        for number, piece in enumerate(end.split(node.astext())):
+            if number and not depth:
+                parts.append([])
+            parts[-1].append(nodes.Text(piece))
+            depth += piece.count("(") - piece.count(")")
+    return parts
 
 
 def _part(name: str, content: nodes.paragraph) -> nodes.container:
