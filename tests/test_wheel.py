@@ -114,6 +114,7 @@ def test_a_notebook_runs_in_an_empty_folder_without_what_builds_pages(run_instal
     assert {path.name for path in tmp_path.iterdir()} == {
         "00-taxonomy.executed.ipynb",
         "00-taxonomy.executed.results",
+        ".sense7-written",
     }
 
 

@@ -169,6 +169,7 @@ def test_what_was_removed_for_good_comes_back_from_no_other_tab(context, page_fi
     first.get_by_role("button", name="Remove my answers").click()
     first.get_by_role("button", name="Remove for good").click()
     assert first.evaluate(KEPT) is None
+    expect(second.locator(".other-tab")).not_to_be_empty()  # says so, however late it hears of it
     if action == "Back":
         second.get_by_role("button", name="Back").click()
     elif action == "answer":

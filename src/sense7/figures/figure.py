@@ -216,7 +216,7 @@ class Figure:
         drawing = self.draw(width)
         FigureCanvasAgg(drawing)  # measures texts without printing them
         height = drawing.get_figheight()
-        title = wrapped(drawn(title, 200), 0.92 * width)
+        title = wrapped(drawn(title, 200), 0.8 * width)  # bold letters are wider
         label = wrapped(label, width)
         above = 0.12 + 1.1 * LINE * lines_of([title]) if title else 0.0
         below = 0.08 + LINE * lines_of([label]) if label else 0.0
