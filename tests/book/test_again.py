@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,9 +12,7 @@ from sense7.book.again import rerun, verify_edition
 from sense7.book.editions import write_manifest
 from sense7.checkout import Project
 from sense7.errors import BuildError
-from sense7.record import format_value
 
-ROOT = Path(__file__).resolve().parents[2]
 LOADING = "import sense7 as s7\n\nstudy = s7.load(data)\n"
 READING = 'import json\nfrom pathlib import Path\n\nbefore = json.loads(Path(results, "01-a.json").read_text())\n'
 
@@ -40,17 +37,6 @@ def values(folder, name):
     """Key -> value of what a notebook recorded."""
     recorded = json.loads((folder / f"{name}.json").read_text("utf-8"))
     return {entry["key"]: entry["estimate"] for entry in recorded}
-
-
-def test_the_sentences_of_a_copy_have_its_numbers_and_no_markup_of_the_book(tmp_path):
-    done = rerun(Project(ROOT, ROOT), "03", {"draws": 100}, out=tmp_path / "mine.ipynb")
-    recorded = json.loads((done.results / "03-reliability.json").read_text("utf-8"))
-    (alpha,) = [value for value in recorded if value["key"] == "alpha_turn"]
-    cells = nbformat.read(done.notebook, as_version=4).cells
-    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    assert format_value(alpha) in "".join(prose)
-    for markup in ("{value}", "{finding}", "{answer}", "{cite", "{put-in}"):
-        assert markup not in "".join(prose)
 
 
 def test_a_copy_is_executed_after_what_it_needs_and_its_values_lie_beside_it(

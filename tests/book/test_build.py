@@ -215,16 +215,6 @@ def test_pages_lead_to_the_repository_whose_workflow_builds_them(
     assert declared_configuration(checkout.root) == declared
 
 
-# The change of books
-
-
-def test_a_place_that_cannot_be_written_is_named(checkout):
-    checkout.book()
-    (checkout.root / "_build").write_text("a file where a folder should be", "utf-8")
-    with naming.refused(checkout.root / "_build"):
-        build_edition(str(checkout.root / "mine.xlsx"))
-
-
 # Whole builds
 
 

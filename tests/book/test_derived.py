@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 from helpers import naming
 from helpers.checkout import SHARED_JUDGE, SHARED_PARAMETERS, recording
@@ -67,64 +66,6 @@ def plain(book, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{value}`a` of it", "0.961 [0.950, 0.970] of it"),
-        ("{value}`a.estimate`, n = {value}`a.n`", "0.961, n = 1,234"),
-        ("{value}`topic.estimate`", "my&#95;topic&#42;"),
-        ("{published}`yes`", "0.5"),
-        ("{edition}`file`", "mine&#95;1.xlsx"),
-        ("A {term}`judge`", "A judge"),
-        ("{term}`Applicability <applicability>`, a", "Applicability, a"),
-        ("x {cite:p}`horn1965rationale`", "x ([Horn, 1965](https://doi.org/10.1007/BF02289447))"),
-        ("[all](02-b)", "[all](02-b.ipynb)"),
-        ("[all](02-b.md#a-heading)", "[all](02-b.ipynb)"),
-        ("[own](../book/own-judge)", "[own](../book/own-judge.md)"),
-        ("[own\ndata](../book/own-judge.md)", "[own\ndata](../book/own-judge.md)"),
-        ("[out](https://example.org/a)", "[out](https://example.org/a)"),
-        ("(a-target)=\n## Heading", "## Heading"),
-        ("```{math}\na^2\n```", "$$\na^2\n$$"),
-        ("so {math}`-1/n`", "so $-1/n$"),
-        (":::{put-in}\nIt is {value}`a.estimate`.\n:::\n\nMore.", "It is 0.961.\n\nMore."),
-        ("Above are\n{value}`count.estimate`. More.", "Above are\n&#51;. More."),
-        ("Above are\n{value}`count.estimate` more.", "Above are\n3 more."),
-        ("`code` and *emphasis*", "`code` and *emphasis*"),
-    ],
-)
-def test_what_only_the_book_reads_becomes_plain_markdown(book, text, expected):
-    assert plain(book, text) == expected
-
-
-PICTURES = (
-    "```{picture} notebooks/02-b drawn\n```\n\n```{picture} notebooks/02-b other\n```\n\nMore."
-)
-SAID = {  # what only the book reads, what of its plain form leads on
-    "an answer that is yes": ("{answer}`yes`: so", ["**: so"]),
-    "an answer that is no": ("{answer}`no`", []),
-    "a figure": ("```{picture} notebooks/02-b drawn\n```", ["[02-b](02-b.ipynb)"]),
-    "two figures of one notebook": (PICTURES, ["[02-b](02-b.ipynb)", "\n\nMore."]),
-    "a reason, which is given once": (
-        "{value}`none`, and {value}`none`",
-        ["(one participant only), and "],
-    ),
-    "a box of claims": (
-        "```{finding} yes no\n{answer}`yes`: {value}`a.estimate`.\n```",
-        ["0.961", "Title of yes", "0.5 (abstract)", "Title of no", "160 of 200", "10 of 200"],
-    ),
-    "a box without a claim": (
-        "```{finding}\n:claim: How many?\n\nThree.\n```",
-        ["How many?", "Three."],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SAID)
-def test_what_the_book_says_itself_is_said_in_plain_markdown(book, case):
-    text, named = SAID[case]
-    naming.check(plain(book, text), *named)
-
-
-@pytest.mark.parametrize(
     "text", ["{cite:p}`gone`", "{new}`a`", "```{new} a\n```", "{answer}`gone`"]
 )
 def test_what_has_no_plain_form_is_refused_by_name(book, text):
@@ -169,18 +110,6 @@ def test_a_notebook_says_first_which_data_it_shows_and_how_to_run_it_on_others(c
     assert first.endswith("\n\n0.961 [0.950, 0.970].")
     assert [cell["execution_count"] for cell in node["cells"] if "outputs" in cell] == [1, 2, 3]
     assert "seed = 7" not in json.dumps(node)
-
-
-def test_the_library_is_installed_below_the_parameters_only_where_it_is_missing(checkout):
-    checkout.notebook("01-a", "shown")
-    book = book_of(checkout)
-    cells = json.loads(derive(book, book.notebooks[0], executed()))["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert '%pip install --quiet "sense7-companion @ git+x@main"' in code[1]
-    # Where the library is there, the cell does nothing, and needs no network.
-    shell = InteractiveShell()
-    shell.run_line_magic = pytest.fail
-    assert shell.run_cell(code[1]).success
 
 
 def notebook_with(picture, drawing="svg"):

@@ -158,14 +158,6 @@ def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judg
     assert {"refusal", "truncated"} <= {score for scores in judge["scores"] for score in scores}
 
 
-def test_the_list_is_light_and_so_is_each_file_of_texts(judged):
-    _, scripts = judged
-    sizes = {name: len(text.encode()) for name, text in scripts.items()}
-    assert sizes.pop("conversations.js") < 100_000, "the first view waits for this file"
-    del sizes["texts.js"]  # for a search
-    assert max(sizes.values()) <= 60_000, "to open one conversation costs one of these files"
-
-
 # --- nothing but text
 
 

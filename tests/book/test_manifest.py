@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -23,7 +21,6 @@ from sense7.book.inputs import resolve_inputs
 from sense7.book.ledger import read_ledger
 from sense7.errors import UserError
 
-HEAVY = {"numpy", "pandas", "scipy", "matplotlib", "sphinx", "jupytext", "papermill"}
 FACTS = {
     "format": FORMAT,
     "label": "mine",
@@ -153,21 +150,6 @@ def test_other_data_options_addresses_and_versions_are_noticed(project, monkeypa
     (tmp_path / "site" / "unknown-3.0.dist-info").mkdir(parents=True)
     known.add(key(project))
     assert len(known) == 6
-
-
-def test_the_same_again_imports_nothing_slow(built):
-    code = (
-        "import sys, atexit\nfrom sense7.cli import main\n"
-        f"atexit.register(lambda: print(sorted({HEAVY} & set(sys.modules)), file=sys.stderr))\nmain()"
-    )
-    command = [sys.executable, "-c", code, *SHARED_BUILD]
-    options = {"cwd": built.root, "env": built.environment(), "capture_output": True, "text": True}
-    again = subprocess.run(command, check=False, **options)
-    front = built.editions / SHARED_NAME / "html" / "index.html"
-    assert (again.returncode, again.stdout.splitlines()[-1]) == (0, str(front))
-    *said, imported = again.stderr.splitlines()
-    assert said[-1]
-    assert imported == "[]"
 
 
 def test_a_damaged_edition_is_said_and_repaired(own):

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -260,28 +259,6 @@ def test_published_values_are_drawn_where_the_data_have_none():
 
 
 # Variants of an analysis
-
-
-def content_of(page):
-    return json.loads(page.find("script", type="application/json").string)
-
-
-def test_the_embedded_table_is_the_multiverse():
-    table = multiverse_of([0.3, 0.1, np.nan, 0.2])
-    content = content_of(BeautifulSoup(curve_of().html(), "html.parser"))
-    options = {name: given for name, _, given in content["choices"]}
-    for (codes, *numbers, n, words, place, _), (_, row) in zip(
-        content["rows"], table.iterrows(), strict=True
-    ):
-        chosen = [options[name][code] for name, code in zip(options, codes, strict=True)]
-        assert chosen == row[list(options)].tolist()
-        assert n == row["n"]
-        for number, name in zip(numbers, ("estimate", "low", "high"), strict=True):
-            expected = pytest.approx(row[name], rel=1e-5) if np.isfinite(row[name]) else None
-            assert number == expected
-        assert (place is None) == np.isnan(row["estimate"])
-        assert ("alert(1)" if place is None else f"{100 * row['estimate']:.1f}%") in words
-    assert [row[6] for row in content["rows"]] == [2, 0, None, 1]
 
 
 def test_the_main_analysis_is_marked_without_a_script_and_texts_are_inert():

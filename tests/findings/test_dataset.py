@@ -1,4 +1,4 @@
-"""What a data set holds: counts by hand, examples by their rule, people's choices, and the authors' ground truth."""
+"""What a data set holds: counts by hand, and the authors' ground truth."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,6 @@ from sense7.findings import dataset
 from sense7.findings.ground_truth import (
     ground_truth,
 )
-from sense7.loading import load
 from sense7.workbook.sheets import read_workbook
 
 
@@ -84,26 +83,6 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
     assert table.loc["b"].tolist() == [3, 1.5, 2, 3]
     described = quantity.frame["value"].describe()
     assert table.loc[dataset.ALL].tolist() == described[["count", "25%", "50%", "75%"]].tolist()
-
-
-# What was said before
-
-
-def test_levels_add_up_to_the_conversations(parsed):
-    table = dataset.levels_by_condition(
-        parsed(tasks={"PreTaskImportance": [1.0, 5.0, 5.0, None]}), "importance"
-    )
-    assert table.columns.tolist() == [1, 2, 3, 4, 5, "not answered"]
-    assert table.loc["plain"].tolist() == [1, 0, 0, 0, 1, 0]
-    assert table.loc["plain-empathy"].tolist() == [0, 0, 0, 0, 1, 1]
-    assert table.loc[dataset.ALL].sum() == 4
-    assert dataset.levels_by_condition(parsed(), "desired_empathy").columns.tolist() == [
-        1,
-        2,
-        3,
-        "not answered",
-    ]
-    assert dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": ...}), "importance").empty
 
 
 # Retries and errors
@@ -195,18 +174,3 @@ def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(work
     truth = ground_truth(study.turns, study.conversations["conversation"])
     found = dataset.ground_truth_mean(study, bootstrap_of(study))["estimate"]
     assert (round(found, 3), round(truth.std(), 3)) == (3.133, 1.106)
-
-
-def test_the_steps_of_the_flow_add_up_with_what_was_left_out():
-    study = load("synthetic")
-    steps = dataset.flow(study)
-    left_out = (
-        steps["note"]
-        .str.findall(r"[\d,]+")
-        .map(lambda numbers: sum(int(number.replace(",", "")) for number in numbers))
-    )
-    participants, conversations, turns, shown, ratings, rated = steps["n"]
-    assert (participants, conversations) == (109, len(study.conversations))
-    assert shown + left_out.iloc[3] == turns == len(study.turns)
-    assert ratings + left_out.iloc[4] == shown * len(study.asked)
-    assert rated + left_out.iloc[5] == conversations

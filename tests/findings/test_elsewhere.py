@@ -142,32 +142,6 @@ def test_a_verdict_is_the_place_of_the_whole_interval(rule, low, high, expected)
     assert verdict({"low": low, "high": high}, rule) == expected
 
 
-def test_the_verdicts_of_these_ratings(values):
-    """The page says them in words."""
-    table = elsewhere.comparisons(values).reset_index()
-    said = {}
-    for row in table.itertuples():
-        said[row.finding, row[2]] = row.verdict.partition(" ")[2]
-    satisfied, individual, context, judge = (
-        "Empathy goes with satisfaction",
-        "Who rates matters most",
-        "Judgments depend on the context",
-        "A language model agrees in part",
-    )
-    alpha = "Ratings are internally consistent"
-    assert said == {
-        (individual, "iEval"): OPPOSITE,
-        (context, "iEval"): SEEN,
-        (judge, "Perceived Empathy"): NOT_SEEN,
-        (alpha, "iEval"): SEEN,
-        (alpha, "Felt heard"): SEEN,
-        (alpha, "Perceived Empathy"): SEEN,
-        (alpha, "EPITOME"): OPPOSITE,
-        (alpha, "Lend an Ear"): NOT_SEEN,
-        (satisfied, "iEval"): SEEN,
-    }
-
-
 def test_each_verdict_rests_on_its_own_value(values):
     """Turn every value round its line: no verdict may stay as it was."""
     for finding in FINDINGS:

@@ -4,29 +4,10 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import poor_turn
 from sense7.statistics.estimates import estimate_row, estimate_table
-
-
-def test_the_grid_counts_by_definition():
-    synthetic = s7.load("synthetic")
-    measures = poor_turn.poor_turn_measures(synthetic, bootstrap_of(synthetic))
-    frame = poor_turn.poor_turn_conversations(synthetic)
-    grid = poor_turn.poor_turn_grid(synthetic, measures, measures["d"]["high"].iloc[0] - 1e-6)
-    one = grid.loc["exactly one poor turn, between conversations", ["with", "without"]]
-    assert one.tolist() == [(frame["poor"] == 1).sum(), (frame["poor"] == 0).sum()]
-    kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
-    both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
-    within = grid.loc["at least one poor turn, within participants"]
-    assert within[["with", "without"]].tolist() == [
-        both["sum"].sum(),
-        (both["count"] - both["sum"]).sum(),
-    ]
-    assert grid["holds it"].iloc[0] == "yes"
-    assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from sklearn.metrics import cohen_kappa_score
 import sense7 as s7
 from helpers import naming
 from helpers.studies import bootstrap_of
-from sense7 import tables
 from sense7.csv_text import frame_as_csv
 from sense7.findings import words
 from sense7.study import Study
@@ -119,30 +118,6 @@ def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_
     table = words.distinctive_terms(study, bootstrap_of(study))
     assert table.loc["odd", "kind"] == "poor"
     assert words.leading_terms(table)["estimate"].isna().all()
-
-
-def test_quotations_follow_their_rule_and_are_shown_as_text():
-    rows = [
-        ("P0", 1, "a" * 50),
-        ("P0", 1, "b" * 11),
-        ("P1", 1, "c" * 10),
-        ("P2", 1, "c" * 10),
-        ("P3", 2, "d" * 9),
-    ]
-    rows += [("P4", 1, "e"), ("P1", 5, "warm"), ("P2", 3, "neither")]
-    shown = words.quotations(study_of(rows), count=3)
-    assert shown["comment"].tolist() == ["b" * 11, "c" * 10, "d" * 9, "warm"]
-    assert shown["level"].tolist() == ["very poor", "very poor", "poor", "very good"]
-    frame = pd.DataFrame(
-        {"participant": list("abc"), "comment": ["x" * 9, "y  \n " + "y" * 3, "z" * 7]}
-    )
-    assert words.typical_in_length(frame, 2)["comment"].tolist() == ["x" * 9, "z" * 7], (
-        "y yyy is 5 long once folded"
-    )
-    html = tables.plain(
-        words.quotations(study_of([("P0", 1, "<script>$a$")])), "comments"
-    )._repr_html_()
-    assert "<script>" not in html
 
 
 # Double coding

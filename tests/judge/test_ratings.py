@@ -16,7 +16,6 @@ from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, read_ratings, schema
 from sense7.judge.reply import read_reply
-from sense7.judge.scores.report import evaluate
 from sense7.taxonomy import RATING_NAMES
 
 need_the_judge()
@@ -219,15 +218,3 @@ def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, study_
     book.save(path)
     with naming.refused(f"{path}: sheet ratings, column Interest judge, row 3: '{cell}'"):
         read_predictions(path)
-
-
-# How it compares
-
-
-def test_evaluation_reports_every_rating(server, study_of, tmp_path):
-    server.script = endpoint.rates
-    ask(study_of(12, 2), server, tmp_path / "out", runs=2)
-    assert len(server.asked) == 48
-    report = evaluate([tmp_path / "out"], draws=50)
-    assert list(report.ratings) == list(RATING_NAMES)
-    assert report.ratings["overall"].loc["accuracy", "n"] == 24

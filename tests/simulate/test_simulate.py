@@ -223,24 +223,6 @@ def test_the_signal_is_a_slope_and_nothing_of_the_person_is_in_it(large):
     assert abs(np.corrcoef(judgment, person)[0, 1]) < 0.03
 
 
-def test_a_shift_moves_every_judgment_and_the_weight_on_length_is_per_doubling_of_the_words(large):
-    judge = PLAIN.replace(judge_length_weight=0.2, judge_usual_length=100.0, judge_level_shift=-0.6)
-    plain = scores_of(large, PLAIN).judgment
-    for words, doublings in ((100.0, 0), (200.0, 1), (25.0, -2)):
-        moved = scores_of(large, judge, words=words).judgment - plain
-        np.testing.assert_allclose(moved, 0.2 * doublings - 0.6, atol=1e-12)
-    assert np.isfinite(scores_of(large, judge, words=0.0).judgment).all()
-
-
-def test_misjudgment_is_shared_by_the_runs_and_jitter_is_not(large):
-    plain = scores_of(large, PLAIN).judgment
-    found = scores_of(large, PLAIN.replace(judge_misjudgment_sd=0.5))
-    assert (found.score == found.score[0]).all()
-    assert (found.judgment - plain).std() == pytest.approx(0.5, abs=0.015)
-    jittered = scores_of(large, PLAIN.replace(judge_jitter_sd=0.2)).score
-    assert (jittered != jittered[0]).any()
-
-
 def test_shares_of_unusable_replies_are_those_put_in(large):
     rates = (0.03, 0.02, 0.01, 0.04)
     judge = JudgeParameters(
@@ -278,6 +260,3 @@ def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(
     )
     naming.check(text, "Simulated: ")
     assert not (kind == "ok" and read.doubtful)
-
-
-# The study stays the same

@@ -49,16 +49,6 @@ def server(listening, monkeypatch):
     return listening
 
 
-@pytest.fixture
-def folder(server, places):
-    """A folder with copies of the parts, by the names of their files."""
-    made = places / "copies"
-    made.mkdir()
-    for path, content in FILES.items():
-        (made / path.rpartition("/")[2]).write_bytes(content)
-    return made
-
-
 def asked_for(server):
     asked = [path.removeprefix("/commit/") for path in server.asked]
     server.asked.clear()
@@ -149,25 +139,6 @@ def test_a_part_that_is_not_the_published_one_is_refused(server, places, left_be
     parts = places / "cache" / "theirs" / "parts"
     assert [path.name for path in parts.iterdir()] == ["chats.txt"]
     assert left_behind() == []
-
-
-# Mirrors: verified by hashes, so as good as the authors' own
-
-
-@pytest.mark.parametrize("layout", ["folder", "address"])
-def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
-    mirror = folder
-    if layout == "address":
-        server.answers |= {f"/copy/{path.name}": path.read_bytes() for path in folder.iterdir()}
-        mirror = server.address("/copy/")
-    fetch("theirs", mirror=mirror)
-    path, provenance = resolve("theirs")
-    assert provenance.mirror
-    assert provenance.address == (server.address("/copy/") if layout == "address" else None)
-    naming.check(provenance.label, "Their data (Them, 2020)", "SENSE-7")
-    asked_for(server)
-    assert fetch("theirs") == path  # nothing the authors' own copy could add
-    assert asked_for(server) == []
 
 
 # What is known of it

@@ -30,16 +30,6 @@ def marks(html):
     ]
 
 
-def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, recorded):
-    html, warnings = page(BOX, DIRECTIVES, [claim(state="not met", value=None)], [recorded()])
-    assert warnings == ""
-    answer = html.select_one(".sense7-answer")
-    naming.check(text(answer), ": the value is 0.800 [0.700, 0.850] .")
-    assert answer.find_next_sibling("div")["class"][0] == "sense7-finding"
-    (claim_mark,) = html.select(".sense7-finding .sense7-marks")
-    naming.check(text(claim_mark), "Title of <alpha> (notes)", "not met")
-
-
 @pytest.mark.parametrize(
     ("sentence", "left"),
     [
@@ -100,16 +90,6 @@ def test_the_answer_says_how_the_interval_lies_to_the_smallest_effect_of_interes
     assert len(words) == 3
 
 
-def test_the_first_of_several_claims_is_shown_at_once_and_a_set_one_says_so(page, claim, recorded):
-    source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
-    fixed = REHEARSED | {"rehearsal": REHEARSED["rehearsal"] | {"is_set": True}}
-    rows = [claim("beta", **REHEARSED), claim(**fixed), claim("gamma", **REHEARSED)]
-    html, _ = page(source, DIRECTIVES, rows, [recorded()])
-    assert [one["Claim"].split()[2] for one in marks(html)] == ["<alpha>:", "<beta>:", "<gamma>:"]
-    assert len(html.select(".sense7-finding > .sense7-marks")) == 1
-    naming.check(text(html.select_one(".sense7-set-note")), 1)
-
-
 def test_an_unusable_box_ends_the_build(page, claim, recorded, complaints):
     sources = [
         "```{finding} beta\nText.\n```",
@@ -130,24 +110,6 @@ def test_an_unusable_box_ends_the_build(page, claim, recorded, complaints):
 
 PICTURE = "# Page\n\n```{ledger-picture}\n```\n"
 NUMBERS = st.floats(-1e6, 1e6)
-
-
-def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
-    ledger = [claim(short="Alpha"), claim("beta", "in no release", computed=None)]
-    html, warnings = page(PICTURE, ["finding"], ledger)
-    assert warnings == ""
-    first, second = html.select(".sense7-ledger-picture section li")
-    assert first.a["href"] == "../notebooks/03.html#cell-4"
-    naming.check(first.get_text(), "Alpha", "0.800", ": 0.9")
-    assert second.a["href"] == "ledger.html#claim-beta"
-    assert second.select_one(".sense7-bar").find_all() == [], (
-        "nothing is drawn where nothing was computed"
-    )
-    every_claim, *states = html.select(".sense7-states li")
-    assert every_claim["data-rule"] == ""
-    assert len(states) == 2
-    for item in states:
-        naming.check(item.get_text(), "(1)")
 
 
 def test_counts_typed_into_a_simulation_are_no_results(page, claim):

@@ -1,24 +1,10 @@
-"""The end of a page, its cells, the lists of the library, and figures of other notebooks."""
+"""Figures of other notebooks, and the order of a page's parts."""
 
 import json
 
 import pytest
 
 from helpers import naming
-
-SOURCE = "# Page\n\nText.\n"
-
-
-def test_the_command_that_runs_the_page_again(page, recorded):
-    html, _ = page(SOURCE, ["page"], values=[recorded()])
-    assert (
-        html.select_one(".sense7-rerun").get_text().strip()
-        == ".venv/bin/sense7 run 03 -p data=synthetic"
-    )
-
-
-# The reference of the library
-
 
 # Figures of other notebooks
 

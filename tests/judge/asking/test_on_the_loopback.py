@@ -123,11 +123,3 @@ def test_a_proxy_that_can_not_be_used_is_named_without_its_password(
         ask(study_of(1), "http://judge.example/v1", tmp_path)
     assert "secret" not in str(caught.value)
     ask(study_of(1), server, tmp_path / "here")  # an endpoint on this machine needs no proxy
-
-
-def test_a_server_that_is_down_is_said_after_one_call(study_of, tmp_path):
-    said = []
-    address = "http://127.0.0.1:9/v1"
-    outcome = ask(study_of(30), address, tmp_path, retries=5, say=said.append)
-    naming.check(outcome.stopped, "1 of 30", address, "no connection")
-    assert said == []

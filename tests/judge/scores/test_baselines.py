@@ -9,20 +9,15 @@ from sklearn.preprocessing import StandardScaler
 
 from helpers.judged import table_of
 from helpers.made_up import lists, study_of
-from sense7.judge.files import Run
 from sense7.judge.scores.baselines import (
     ALPHAS,
-    BASELINES,
     TEXT_BASELINES,
     baseline_predictions,
     baseline_table,
     write_learned,
 )
-from sense7.judge.scores.metrics import run_metrics
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
 from sense7.statistics.bootstrap import ParticipantBootstrap
-
-METRICS = ("accuracy", "spearman")
 
 
 def turns_of(conversations=40):
@@ -128,23 +123,6 @@ def test_a_text_is_not_learned_from_where_it_is_to_be_predicted():
 @pytest.fixture(scope="module")
 def bootstrap():
     return ParticipantBootstrap(sample().conversations["participant"], draws=200, seed=1)
-
-
-def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
-    table = baseline_table(found, bootstrap)
-    assert table.index.tolist() == [(metric, name) for metric in METRICS for name in BASELINES]
-    for name in BASELINES:
-        frame = frame_of(found, name)
-        plain = frame.drop(columns="above")
-        expected = run_metrics(Run.of(plain), bootstrap)
-        ordered = run_metrics(Run.of(plain.assign(score=frame["above"])), bootstrap)
-        for metric in METRICS:
-            row = (ordered if metric == "spearman" else expected).loc[
-                metric, ["estimate", "low", "high", "n", "unit"]
-            ]
-            pd.testing.assert_series_equal(
-                table.loc[(metric, name), row.index], row, check_names=False
-            )
 
 
 WHO, TRUTHS, SAID, ANSWERS = lists()

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.judged import runs_of
 from helpers.studies import bootstrap_of
-from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
 from sense7.statistics.estimates import estimate_row, estimate_table
@@ -68,26 +66,6 @@ def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(
     provenance = SimpleNamespace(kind=kind, verified=verified)
     (name,) = noise_ceiling.judge_results(replace(study, provenance=provenance), {}).index
     assert (name == "published classifier") == (kind == "official" and verified)
-
-
-# Available judges
-
-
-def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(study):
-    study = replace(study, provenance=None)
-    known = study.conversations[["conversation", "participant"]]
-    known = known.assign(
-        ground_truth=ground_truth(study.turns, known["conversation"]).to_numpy()
-    ).dropna()
-    generator = np.random.default_rng(5)
-    some = [known.assign(score=generator.integers(1, 6, size=len(known))) for _ in range(2)]
-    other = [known.assign(score=labels(known["ground_truth"]).astype(float))]
-    judges = {"other": runs_of(other), "some": runs_of(some)}
-    found = noise_ceiling.judge_results(study, judges)["estimate"]
-    assert found.index.tolist() == ["published classifier (on other data)", "other", "some"]
-    ranked = known["ground_truth"].round(9)  # equal means are ties
-    expected = [stats.spearmanr(run["score"], ranked).statistic for run in some]
-    assert found["some"] == pytest.approx(np.mean(expected))
 
 
 # The upper bound

@@ -93,16 +93,6 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     naming.check(remark, "IS_EMPATHY: 1 cell", "'PROCESSING_FAILED' in row 8")
 
 
-def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
-    found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
-    gpt, claude = (shown(file["metrics"]) for file in found.files)
-    assert gpt == [1.0, 0.527, 0.375, 0.967, 0.531, 0.612]
-    assert claude == [1.0, 0.573, 0.315, 0.987, 0.476, 0.629]
-    assert shown(found.over_files["mean"]) == [1.0, 0.55, 0.345, 0.977, 0.503, 0.62]
-    assert found.facts.models == ["claude", "gpt"]
-    naming.check(found.over_files["mean"].loc["accuracy", "reason"], "3 participants")
-
-
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     frame = run_of(1)
     write_predictions(tmp_path / "a.xlsx", frame)
